@@ -1,0 +1,1 @@
+"""Citewell: answers from your own files that show exactly where they stand."""

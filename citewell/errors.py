@@ -1,0 +1,208 @@
+"""One exception tree. Each class has a stable `code`; its docstring is its default message. HTTP is not known here."""
+
+from __future__ import annotations
+
+from citewell.types.json import JsonValue
+
+
+class CitewellError(Exception):
+    """Something went wrong in Citewell."""
+
+    code = "internal"
+
+    def __init__(self, message: str | None = None, **details: JsonValue) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.details: dict[str, JsonValue] = details
+        super().__init__(self.message)
+
+
+class InvalidInput(CitewellError):
+    """The request cannot be understood."""
+
+    code = "invalid_input"
+
+
+class EmptyFile(InvalidInput):
+    """The file is empty. Choose a file that has content."""
+
+    code = "empty_file"
+
+
+class EmptyQuery(InvalidInput):
+    """The query is empty. Write what you are looking for."""
+
+    code = "empty_query"
+
+
+class InvalidFilter(InvalidInput):
+    """The filter names a field, an operator or a value that is not allowed."""
+
+    code = "invalid_filter"
+
+
+class InvalidCursor(InvalidInput):
+    """The cursor is not one that this server gave out. Start again without a cursor."""
+
+    code = "invalid_cursor"
+
+
+class IncompleteUpload(InvalidInput):
+    """The upload broke off before the end. Nothing was kept; send the file again."""
+
+    code = "incomplete_upload"
+
+
+class Unauthorized(CitewellError):
+    """The token is missing or not valid. Print one with `citewell token`, and send it as `Authorization: Bearer …`."""
+
+    code = "unauthorized"
+
+
+class NotFound(CitewellError):
+    """There is no such thing, or it is not yours."""
+
+    code = "not_found"
+
+
+class Conflict(CitewellError):
+    """The request contradicts the present state."""
+
+    code = "conflict"
+
+
+class TooLarge(CitewellError):
+    """The file is larger than this server accepts."""
+
+    code = "too_large"
+
+
+class UnsupportedType(CitewellError):
+    """There is no reader for this type of file. Send it without `strict` to have it stored unread."""
+
+    code = "unsupported_type"
+
+
+class RateLimited(CitewellError):
+    """Too many requests. Wait for the time given in `retry_after`, then try again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str | None = None, retry_after: float = 1.0, **details: JsonValue) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        self.retry_after = retry_after
+
+
+class Unavailable(CitewellError):
+    """A part that this request needs is not available now. Try again shortly."""
+
+    code = "unavailable"
+
+
+class ConfigurationError(CitewellError):
+    """The configuration does not work. See `citewell doctor`."""
+
+    code = "configuration"
+
+
+class MissingDependency(ConfigurationError):
+    """An optional package is needed for this. Install the extra that the message names."""
+
+    code = "missing_dependency"
+
+
+class ProviderError(CitewellError):
+    """A provider answered with an error."""
+
+    code = "provider_error"
+
+
+class ProviderAuthError(ProviderError):
+    """The provider refused the key. Check the key in the configuration."""
+
+    code = "provider_auth"
+
+
+class ProviderRateLimited(ProviderError):
+    """The provider's rate limit is reached."""
+
+    code = "provider_rate_limited"
+
+    def __init__(self, message: str | None = None, retry_after: float | None = None, **details: JsonValue) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        self.retry_after = retry_after
+
+
+class ProviderUnavailable(ProviderError):
+    """The provider cannot be reached, or did not answer in time."""
+
+    code = "provider_unavailable"
+
+
+class ProviderRejected(ProviderError):
+    """The provider rejected the request itself; trying again will not help."""
+
+    code = "provider_rejected"
+
+
+class ExtractionError(CitewellError):
+    """The file could not be read."""
+
+    code = "extraction_failed"
+    retryable = False
+
+
+class CorruptFile(ExtractionError):
+    """The file is damaged, or not what its type says. Open it in its own program and save it again."""
+
+    code = "corrupt_file"
+
+
+class PasswordRequired(ExtractionError):
+    """The file is encrypted. Upload it again with its password in the `password` field."""
+
+    code = "password_required"
+
+
+class WrongPassword(ExtractionError):
+    """The password does not open the file."""
+
+    code = "wrong_password"
+
+
+class LimitExceeded(ExtractionError):
+    """The file goes beyond a limit that protects the server."""
+
+    code = "limit_exceeded"
+
+
+class ParserTimeout(ExtractionError):
+    """Reading the file made no progress for too long."""
+
+    code = "parser_timeout"
+    retryable = True
+
+
+class ParserCrashed(ExtractionError):
+    """The parser process died while reading the file."""
+
+    code = "parser_crashed"
+    retryable = True
+
+
+class ParserOutOfMemory(ExtractionError):
+    """Reading the file needs more memory than a parser may use."""
+
+    code = "parser_out_of_memory"
+    retryable = True
+
+
+class LeaseLost(CitewellError):
+    """Another worker has taken this job over; this one must stop without writing."""
+
+    code = "lease_lost"
+
+
+class DataFolderBusy(CitewellError):
+    """Another process holds this data folder. Stop it, or talk to it over HTTP."""
+
+    code = "data_folder_busy"

@@ -1,0 +1,209 @@
+"""Where extractors write: elements to a JSON-lines file, blobs and children to the scratch folder, coverage counted on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from citewell.errors import LimitExceeded
+from citewell.types import (
+    ChildFile,
+    Coverage,
+    Element,
+    ElementType,
+    ExtractedBlob,
+    ExtractOptions,
+    JsonObject,
+    Locator,
+    UnitCoverage,
+)
+
+ELEMENTS_FILE = "elements.jsonl"
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class _Unit:
+    """Counts of one page, sheet or slide while it is being read."""
+
+    unit: str
+    number: int
+    name: str | None = None
+    characters: int = 0
+    words: int = 0
+    tables: int = 0
+    images: int = 0
+    rows: int = 0
+    ocr_characters: int = 0
+    confidence_sum: float = 0.0
+    skipped: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+
+    def freeze(self) -> UnitCoverage:
+        read_by_ocr = self.ocr_characters
+        return UnitCoverage(
+            unit=self.unit,
+            number=self.number,
+            name=self.name,
+            characters=self.characters,
+            words=self.words,
+            tables=self.tables,
+            images=self.images,
+            rows=self.rows,
+            ocr_share=round(read_by_ocr / self.characters, 4) if self.characters else 0.0,
+            ocr_confidence=round(self.confidence_sum / read_by_ocr, 4) if read_by_ocr else None,
+            skipped=tuple(self.skipped),
+            warnings=tuple(self.warnings),
+        )
+
+
+class Sink:
+    """Collects what an extractor finds in one file.
+
+    An extractor calls `start_unit` before the elements of each page, sheet or slide (in order), `emit` per element,
+    and `progress` at least every few seconds. Nothing that was emitted is kept in memory.
+    """
+
+    def __init__(
+        self, folder: Path, options: ExtractOptions, heartbeat: Callable[[int, int | None], None] | None = None
+    ) -> None:
+        self.folder = folder
+        self.options = options
+        self.blobs: list[ExtractedBlob] = []
+        self.children: list[ChildFile] = []
+        self.metadata: dict[str, object] = {}
+        self.language: str | None = None
+        self._heartbeat = heartbeat
+        self._units: list[_Unit] = []
+        self._warnings: list[str] = []
+        self._skipped: list[str] = []
+        self._elements = 0
+        self._written = 0
+        self._file = (folder / ELEMENTS_FILE).open("w", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+    def next_id(self) -> str:
+        """The id that the next emitted element must carry."""
+        return f"e{self._elements}"
+
+    def start_unit(self, unit: str, number: int, name: str | None = None) -> None:
+        """Begin a page, sheet, slide or the file itself (`unit="file"`, number 1)."""
+        self._units.append(_Unit(unit, number, name))
+
+    def emit(
+        self,
+        type: ElementType,
+        text: str,
+        locator: Locator,
+        *,
+        span_starts: tuple[int, ...] = (),
+        level: int | None = None,
+        html: str | None = None,
+        grid: tuple[tuple[str, ...], ...] | None = None,
+        header_rows: int = 0,
+        values: JsonObject | None = None,
+        blob: str | None = None,
+        confidence: float | None = None,
+        metadata: JsonObject | None = None,
+    ) -> Element:
+        """Write one element and count it in the present unit. `confidence` marks text that OCR read."""
+        element = Element(
+            id=self.next_id(),
+            type=type,
+            text=_printable(text),
+            locator=locator,
+            span_starts=span_starts,
+            level=level,
+            html=html,
+            grid=grid,
+            header_rows=header_rows,
+            values=values,
+            blob=blob,
+            confidence=confidence,
+            metadata=metadata or {},
+        )
+        self._write(element)
+        self._count(element)
+        return element
+
+    def add_blob(self, name: str, mime_type: str, kind: str, metadata: JsonObject | None = None) -> Path:
+        """Declare a blob and return the path to write it to. `kind` is `image` or `parquet`."""
+        path = f"blob-{len(self.blobs)}"
+        self.blobs.append(
+            ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {})
+        )
+        return self.folder / path
+
+    def add_child(self, filename: str, locator: Locator | None = None) -> Path:
+        """Declare a file found inside this one and return the path to write it to."""
+        if len(self.children) >= self.options.max_archive_members:
+            raise LimitExceeded(f"More than {self.options.max_archive_members} files inside this file.")
+        path = f"child-{len(self.children)}"
+        self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator()))
+        return self.folder / path
+
+    def warn(self, message: str) -> None:
+        """Note something odd about the present unit (or the file, before the first one)."""
+        (self._units[-1].warnings if self._units else self._warnings).append(message)
+
+    def skip(self, message: str) -> None:
+        """Note something left out of the present unit (or the file), and why."""
+        (self._units[-1].skipped if self._units else self._skipped).append(message)
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """Say that work goes on; a parser that is silent for a minute is killed."""
+        if self._heartbeat:
+            self._heartbeat(done, total)
+
+    def coverage(self) -> Coverage:
+        """The report so far; totals are the sums of the units."""
+        units = tuple(unit.freeze() for unit in self._units)
+        return Coverage(
+            units=units,
+            warnings=tuple(self._warnings),
+            skipped=tuple(self._skipped),
+            elements=self._elements,
+            characters=sum(u.characters for u in units),
+            words=sum(u.words for u in units),
+            tables=sum(u.tables for u in units),
+            images=sum(u.images for u in units),
+            rows=sum(u.rows for u in units),
+            empty_units=sum(1 for u in units if not (u.characters or u.tables or u.images)),
+        )
+
+    def _write(self, element: Element) -> None:
+        line = json.dumps(element.to_json(), ensure_ascii=False, separators=(",", ":"))
+        self._written += len(line)
+        if self._written > self.options.max_output_bytes:
+            raise LimitExceeded(f"The text of this file exceeds {self.options.max_output_bytes:,} bytes.")
+        self._file.write(line + "\n")
+        self._elements += 1
+
+    def _count(self, element: Element) -> None:
+        if not self._units:
+            self.start_unit("file", 1)
+        unit = self._units[-1]
+        characters = len(element.text)
+        unit.characters += characters
+        unit.words += len(_WORD.findall(element.text))
+        unit.tables += element.type is ElementType.TABLE
+        unit.images += element.type is ElementType.IMAGE
+        unit.rows += element.type is ElementType.ROW
+        if element.confidence is not None:
+            unit.ocr_characters += characters
+            unit.confidence_sum += element.confidence * characters
+
+
+def _printable(text: str) -> str:
+    """Text that JSON, SQL and a browser accept: no lone surrogates, no NUL."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

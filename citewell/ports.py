@@ -1,0 +1,262 @@
+"""What Citewell needs of the outside, one verb each; adapters implement these, the core calls nothing else.
+
+All methods are async and may be called from several tasks at once. Errors are those of `citewell.errors`
+(`Provider…` from vendors, `Unavailable` from stores); an adapter lets no vendor exception through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
+
+FloatMatrix: TypeAlias = npt.NDArray[np.float32]
+TextKind: TypeAlias = Literal["document", "query"]
+
+
+class Capability(StrEnum):
+    """What an implementation declares; the conformance suite runs every declared one."""
+
+    SPARSE = "sparse"
+    FILTERS = "filters"
+    PERSISTENT = "persistent"
+    SERVER_SIDE_EMBEDDING = "server_side_embedding"
+    MULTIMODAL = "multimodal"
+    TOOLS = "tools"
+    STRUCTURED_OUTPUT = "structured_output"
+    SEARCH_RESULT_BLOCKS = "search_result_blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Which vectors these are. Two embedders with equal fingerprints may share an index and a cache."""
+
+    provider: str
+    model: str
+    dimensions: int
+    revision: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimensions}" + (f"@{self.revision}" if self.revision else "")
+
+
+class Tokenizer(Protocol):
+    """Counts tokens as an embedder does."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens per text, special tokens not included."""
+        ...
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of `text`, special tokens not included."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to unit vectors."""
+
+    @property
+    def fingerprint(self) -> Fingerprint: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens read of each text, special tokens included; what stands beyond is not embedded."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """Shape (len(texts), dimensions), float32, L2-normalised rows, in the order given."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """A document's place after reranking: its index in the input, and its relevance (higher is better)."""
+
+    index: int
+    score: float
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Orders texts by how well they answer a query."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+        """At most `top_k`, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInput:
+    """An image for a vision model."""
+
+    data: bytes
+    mime_type: str
+
+
+@runtime_checkable
+class VisionModel(Protocol):
+    """Describes images."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """A description in plain text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to call a tool."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model sees it; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceBlock:
+    """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block."""
+
+    n: int
+    title: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """One message. `role="tool"` answers the call `tool_call_id`, with `sources` where the tool found passages."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    sources: tuple[SourceBlock, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that a call cost, as the provider reports them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDelta:
+    """A step of a streamed answer: text, a finished tool call, a native citation, or (last) the usage."""
+
+    text: str = ""
+    tool_call: ToolCall | None = None
+    cited_source: int | None = None
+    cited_text: str | None = None
+    usage: TokenUsage | None = None
+    stop_reason: str | None = None
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A chat model with tools and structured output."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]: ...
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncIterator[ChatDelta]:
+        """The answer as it comes; with `response_schema` the text is one JSON object of that schema."""
+        ...
+
+
+@runtime_checkable
+class VectorIndex(Protocol):
+    """All chunks embedded by one model. A view: it can be rebuilt from SQL at any time."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]: ...
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Written durably (`PERSISTENT`) when this returns; a point with a known id is replaced."""
+        ...
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        """At most `query.limit`, best first; only points that the filter admits."""
+        ...
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """Stored dense vectors, shape (dimensions,), of those ids that exist."""
+        ...
+
+    async def delete(self, filter: Filter) -> None:
+        """Remove every point that the filter admits."""
+        ...
+
+    async def delete_ids(self, ids: Sequence[str]) -> None:
+        """Remove these points; unknown ids are ignored."""
+        ...
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """How many points the filter admits (all owners' without one)."""
+        ...
+
+    async def close(self) -> None:
+        """Flush and release; calling it twice is harmless."""
+        ...
+
+
+@runtime_checkable
+class BlobStore(Protocol):
+    """Bytes by key. Keys are ours (never a user's file name): `[a-z0-9/_.-]+`."""
+
+    @property
+    def backend(self) -> str:
+        """`local`, `s3`, `gcs` or `memory`."""
+        ...
+
+    async def put(self, key: str, chunks: AsyncIterator[bytes]) -> int:
+        """Write all chunks, atomically: after an error or cancellation nothing stands under `key`. Returns the size in bytes."""
+        ...
+
+    def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes [start, end) in pieces; `NotFound` when there is nothing under `key`."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove; an unknown key is ignored."""
+        ...
+
+    async def list(self, prefix: str) -> list[str]:
+        """All keys that begin with `prefix`."""
+        ...

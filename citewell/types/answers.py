@@ -1,0 +1,62 @@
+"""Answers and the checked pointers they carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from citewell.types.json import JsonObject, JsonValue
+from citewell.types.locators import Locator
+
+
+class Verdict(StrEnum):
+    """How far the cited chunk supports the sentence that cites it."""
+
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """An immutable pointer from `[n]` in an answer to the spot it rests on.
+
+    quote is the span of the chunk that supports the sentence; locator is narrowed to that span where rectangles are known;
+    score in 0..1 is the strength of the support.
+    """
+
+    n: int
+    chunk_id: str
+    resource_id: str
+    version: int
+    filename: str
+    locator: Locator
+    label: str
+    quote: str
+    verdict: Verdict
+    score: float
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {
+            "n": self.n,
+            "chunk_id": self.chunk_id,
+            "resource_id": self.resource_id,
+            "version": self.version,
+            "filename": self.filename,
+            "locator": self.locator.to_json(),
+            "label": self.label,
+            "quote": self.quote,
+            "verdict": self.verdict.value,
+            "score": round(self.score, 4),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer with `[n]` markers, its citations, and how it came about."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    intent: str
+    answered: bool
+    trace: JsonObject = field(default_factory=dict[str, JsonValue])

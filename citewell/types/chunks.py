@@ -1,0 +1,62 @@
+"""What is indexed: pieces of elements, small enough for the embedder, with the place of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from citewell.types.json import JsonObject, JsonValue
+from citewell.types.locators import Locator
+
+
+class ChunkType(StrEnum):
+    """The kinds of chunk, as `types` filters name them."""
+
+    TEXT = "text"
+    TABLE = "table"
+    IMAGE = "image"
+    ROW = "row"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The part of an element that a chunk holds: `element.text[start:end]`."""
+
+    element_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkDraft:
+    """A chunk before it has an identity: what a chunker returns.
+
+    text:         what is shown and cited
+    context:      title and heading path, put before the text when it is embedded and indexed lexically; may be empty
+    token_count:  tokens of `embedded_text` as the embedder counts them, special tokens included
+    """
+
+    type: ChunkType
+    text: str
+    locator: Locator
+    pieces: tuple[Piece, ...] = ()
+    context: str = ""
+    token_count: int = 0
+    metadata: JsonObject = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def embedded_text(self) -> str:
+        """The text that the embedder and the lexical leg see."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk(ChunkDraft):
+    """A chunk of one version of a resource. `id` is UUIDv5 of (resource, version, chunker fingerprint, ordinal)."""
+
+    id: str
+    owner_id: str
+    resource_id: str
+    version: int
+    ordinal: int

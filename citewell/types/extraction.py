@@ -1,0 +1,154 @@
+"""What the parser process reports about a file: its type, what was read page by page, and the files found inside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from citewell.types.json import JsonObject, JsonValue
+from citewell.types.locators import Locator
+
+
+class Category(StrEnum):
+    """What a file is for us; decides the pipeline and the final status (`rag` → indexed, `data` → analyzed, `image` → described)."""
+
+    RAG = "rag"
+    DATA = "data"
+    IMAGE = "image"
+    BINARY = "binary"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedType:
+    """The type read from the content, with what the name claimed. `extractor` is None when we have no reader for it."""
+
+    mime_type: str
+    label: str
+    category: Category
+    extractor: str | None
+    mismatch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractOptions:
+    """What the uploader asked for, and the limits that extraction itself keeps (see `docs/configuration.md`)."""
+
+    password: str | None = None
+    extract_tables: bool = True
+    extract_images: bool = True
+    ocr: bool = True
+    max_pages: int = 2_000
+    max_pixels: int = 89_000_000
+    max_output_bytes: int = 512 * 1024 * 1024
+    max_archive_ratio: int = 100
+    max_archive_members: int = 10_000
+    max_depth: int = 2
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitCoverage:
+    """What was read of one page, sheet, slide, or (`unit="file"`) of a file without smaller units.
+
+    ocr_share is the share (0..1) of `characters` that OCR read; `skipped` says what was left out and why.
+    """
+
+    unit: str
+    number: int
+    name: str | None = None
+    characters: int = 0
+    words: int = 0
+    tables: int = 0
+    images: int = 0
+    rows: int = 0
+    ocr_share: float = 0.0
+    ocr_confidence: float | None = None
+    skipped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The coverage report. Totals are the sums of the units; `warnings` are about the file as a whole."""
+
+    units: tuple[UnitCoverage, ...] = ()
+    warnings: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    elements: int = 0
+    characters: int = 0
+    words: int = 0
+    tables: int = 0
+    images: int = 0
+    rows: int = 0
+    empty_units: int = 0
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Coverage:
+        units = tuple(
+            UnitCoverage(**{**unit, "skipped": tuple(unit["skipped"]), "warnings": tuple(unit["warnings"])})
+            for unit in data["units"]
+        )
+        rest = {**data, "units": units, "warnings": tuple(data["warnings"]), "skipped": tuple(data["skipped"])}
+        return Coverage(**rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedBlob:
+    """A file that extraction wrote to its scratch folder: an image of the document (`image`) or a table's exact copy (`parquet`).
+
+    name is unique within the resource version; path is relative to the scratch folder.
+    """
+
+    name: str
+    path: str
+    mime_type: str
+    kind: str
+    metadata: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildFile:
+    """A file inside the file (attachment, archive member), to become a resource of its own with `parent_id`."""
+
+    filename: str
+    path: str
+    locator: Locator = Locator()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionSummary:
+    """Everything but the elements, which stand in `elements.jsonl` beside it."""
+
+    detected: DetectedType
+    coverage: Coverage
+    metadata: JsonObject
+    language: str | None = None
+    blobs: tuple[ExtractedBlob, ...] = ()
+    children: tuple[ChildFile, ...] = ()
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return asdict(self) | {
+            "children": [
+                {"filename": c.filename, "path": c.path, "locator": c.locator.to_json()} for c in self.children
+            ]
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> ExtractionSummary:
+        detected = {**data["detected"], "category": Category(data["detected"]["category"])}
+        return ExtractionSummary(
+            detected=DetectedType(**detected),
+            coverage=Coverage.from_json(data["coverage"]),
+            metadata=data["metadata"],
+            language=data["language"],
+            blobs=tuple(ExtractedBlob(**blob) for blob in data["blobs"]),
+            children=tuple(
+                ChildFile(filename=c["filename"], path=c["path"], locator=Locator.from_json(c["locator"]))
+                for c in data["children"]
+            ),
+        )

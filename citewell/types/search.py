@@ -1,0 +1,129 @@
+"""Queries, filters, scores and hits: the words between retrieval and a vector store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from citewell.types.chunks import Chunk, ChunkType
+from citewell.types.json import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Term weights of a text: parallel `indices` (unique, 32-bit term hashes) and `values`."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+class Operator(StrEnum):
+    """What a typed condition may ask. Nothing else reaches a store."""
+
+    EQ = "eq"
+    IN = "in"
+    GTE = "gte"
+    LTE = "lte"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison on an allow-listed payload field (`citewell.retrieve.filters.FIELDS`)."""
+
+    field: str
+    operator: Operator
+    value: str | int | float | tuple[str | int | float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all."""
+
+    owner_id: str
+    resource_ids: tuple[str, ...] | None = None
+    types: tuple[ChunkType, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What a vector store holds of a chunk: its id, its vectors, and the payload that filters may use."""
+
+    id: str
+    dense: tuple[float, ...] | None
+    sparse: SparseVector | None
+    payload: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorQuery:
+    """One leg of a search: exactly one of `dense` and `sparse` is given."""
+
+    dense: tuple[float, ...] | None = None
+    sparse: SparseVector | None = None
+    filter: Filter
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredId:
+    """A chunk id with its score in one leg; higher is better."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The scores of a hit, each None where that leg did not see it."""
+
+    dense: float | None = None
+    lexical: float | None = None
+    fused: float | None = None
+    rerank: float | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        values = {"dense": self.dense, "lexical": self.lexical, "fused": self.fused, "rerank": self.rerank}
+        return {k: round(v, 6) for k, v in values.items() if v is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A found chunk. `score` is what the list is ordered by; `record_id` is set for records added as texts."""
+
+    chunk: Chunk
+    filename: str
+    score: float
+    scores: Scores
+    record_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything the owner has."""
+
+    owner_id: str
+    query: str
+    top_k: int = 10
+    project_id: str | None = None
+    resource_ids: tuple[str, ...] | None = None
+    types: tuple[ChunkType, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
+    rerank: bool | None = None
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What happened on the way: milliseconds per step, and whatever each step wants to show."""
+
+    timings_ms: dict[str, float] = field(default_factory=dict[str, float])
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, and the trace of how they were found."""
+
+    hits: tuple[Hit, ...]
+    trace: Trace
