@@ -1,0 +1,99 @@
+"""From PDF user space to the page as a viewer shows it: origin top left, y down, /Rotate applied, relative to the crop box."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+
+import pypdfium2.raw as pdfium_c
+from pypdfium2 import PdfPage
+
+QUARTER = 90
+FULL_TURN = 360
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """An axis-parallel rectangle in shown-page points, x0 <= x1, y0 <= y1."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def width(self) -> float:
+        """Points from left to right."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """Points from top to bottom."""
+        return self.y1 - self.y0
+
+    @property
+    def area(self) -> float:
+        """Square points."""
+        return self.width * self.height
+
+    def union(self, other: Rect) -> Rect:
+        """The smallest rectangle around both."""
+        return Rect(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    def overlap(self, other: Rect) -> float:
+        """Area that both cover."""
+        width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether the point lies inside or on the edge."""
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
+
+@dataclass(frozen=True, slots=True)
+class PageFrame:
+    """Size of the shown page in points, and the affine map (a, b, c, d, e, f) from user space to it."""
+
+    width: float
+    height: float
+    rotation: int
+    a: float
+    b: float
+    c: float
+    d: float
+    e: float
+    f: float
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """A user-space point on the shown page."""
+        return self.a * x + self.c * y + self.e, self.b * x + self.d * y + self.f
+
+    def rect(self, left: float, bottom: float, right: float, top: float) -> Rect:
+        """A user-space rectangle on the shown page."""
+        x0, y0 = self.point(left, bottom)
+        x1, y1 = self.point(right, top)
+        return Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+    def angle(self, x: float, y: float) -> int:
+        """Direction of a user-space vector on the shown page, in whole degrees counter-clockwise, 0..359."""
+        dx, dy = self.a * x + self.c * y, self.b * x + self.d * y
+        return round(math.degrees(math.atan2(-dy, dx))) % FULL_TURN
+
+
+def page_frame(page: PdfPage) -> PageFrame:
+    """The frame of a page, from its crop box (or what stands in for it) and its /Rotate entry."""
+    box = pdfium_c.FS_RECTF()
+    if not pdfium_c.FPDF_GetPageBoundingBox(page.raw, ctypes.byref(box)):
+        box.left, box.bottom, box.right, box.top = 0.0, 0.0, 612.0, 792.0
+    left, bottom, right, top = box.left, box.bottom, box.right, box.top
+    rotation = QUARTER * (pdfium_c.FPDFPage_GetRotation(page.raw) % 4)
+    width, height = right - left, top - bottom
+    if rotation == QUARTER:
+        return PageFrame(height, width, rotation, 0, 1, 1, 0, -bottom, -left)
+    if rotation == 2 * QUARTER:
+        return PageFrame(width, height, rotation, -1, 0, 0, 1, right, -bottom)
+    if rotation == 3 * QUARTER:
+        return PageFrame(height, width, rotation, 0, -1, -1, 0, top, right)
+    return PageFrame(width, height, rotation, 1, 0, 0, -1, -left, top)
