@@ -1,8 +1,13 @@
-"""The life of an uploaded file: its states and where it can stop."""
+"""Files and their life: states, versions, projects, and the job that moves a file from one state to the next."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from citewell.types.extraction import Coverage
+from citewell.types.json import JsonObject
 
 
 class Status(StrEnum):
@@ -31,3 +36,96 @@ TERMINAL = frozenset(
     {Status.STORED, Status.FAILED, Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL}
 )
 FULLY_PROCESSED = frozenset({Status.INDEXED, Status.ANALYZED, Status.DESCRIBED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadOptions:
+    """What the uploader asked for; kept with the resource so that a later attempt does the same.
+
+    password is wiped from the row as soon as extraction has ended.
+    """
+
+    multimodal: bool = False
+    extract_tables: bool = True
+    extract_images: bool = True
+    password: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes."""
+
+    id: str
+    owner_id: str
+    filename: str
+    identifier: str | None
+    file_size_bytes: int
+    mime_type: str
+    content_hash: str
+    detected_category: str
+    type: str
+    source: str
+    storage_backend: str
+    project_ids: tuple[str, ...]
+    version: int
+    status: Status
+    error_message: str | None
+    error_stage: str | None
+    error_code: str | None
+    extraction_metadata: JsonObject
+    coverage: Coverage | None
+    language: str | None
+    summary: str | None
+    chunk_count: int
+    created_at: float
+    extracted_at: float | None
+    indexed_at: float | None
+    extraction_duration_ms: int | None
+    indexing_duration_ms: int | None
+    parent_id: str | None
+    record_id: str | None
+    options: UploadOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A named set of resources of an owner. `settings` may override the chunker (`{"chunking": {"strategy": …}}`)."""
+
+    id: str
+    owner_id: str
+    name: str
+    created_at: float
+    settings: dict[str, Any]
+    resource_count: int = 0
+
+
+class Stage(StrEnum):
+    """The two durable stages that a worker runs."""
+
+    EXTRACT = "extract"
+    INDEX = "index"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A leased stage of a resource. Every write of the stage carries `fence`; a higher fence in the row means the lease is lost."""
+
+    resource_id: str
+    owner_id: str
+    version: int
+    stage: Stage
+    attempt: int
+    fence: int
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBlob:
+    """A blob that extraction produced, and the key it has in the blob store."""
+
+    name: str
+    key: str
+    mime_type: str
+    kind: str
+    size: int
+    metadata: JsonObject

@@ -1,0 +1,265 @@
+"""What a version of a resource holds: elements, extracted blobs, chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.errors import NotFound
+from citewell.storage.cursors import decode_cursor, encode_cursor
+from citewell.storage.database import Database
+from citewell.storage.tables import chunks, elements, resource_blobs, resources
+from citewell.types import Chunk, ChunkType, Element, Locator, Piece, StoredBlob
+
+_BATCH = 2_000
+
+
+async def insert_elements(
+    connection: AsyncConnection, resource_id: str, version: int, lines: Iterable[tuple[int, Element, str]]
+) -> None:
+    """Store (ordinal, element, its JSON) triples in batches, inside the caller's transaction."""
+    batch: list[dict[str, Any]] = []
+    for ordinal, element, data in lines:
+        batch.append(
+            {
+                "resource_id": resource_id,
+                "version": version,
+                "ordinal": ordinal,
+                "type": element.type.value,
+                "page": element.locator.page or element.locator.slide,
+                "data": data,
+            }
+        )
+        if len(batch) >= _BATCH:
+            await connection.execute(sa.insert(elements), batch)
+            batch = []
+    if batch:
+        await connection.execute(sa.insert(elements), batch)
+
+
+async def delete_elements(connection: AsyncConnection, resource_id: str, version: int) -> None:
+    """Remove a version's elements, so that a repeated extraction starts clean."""
+    await connection.execute(
+        sa.delete(elements).where(elements.c.resource_id == resource_id, elements.c.version == version)
+    )
+
+
+async def replace_blobs(
+    connection: AsyncConnection, resource_id: str, version: int, blobs: Sequence[StoredBlob]
+) -> None:
+    """Set the extracted blobs of a version."""
+    table = resource_blobs
+    await connection.execute(sa.delete(table).where(table.c.resource_id == resource_id, table.c.version == version))
+    if blobs:
+        rows = [
+            {
+                "resource_id": resource_id,
+                "version": version,
+                "name": b.name,
+                "key": b.key,
+                "mime_type": b.mime_type,
+                "kind": b.kind,
+                "size": b.size,
+                "metadata": b.metadata,
+            }
+            for b in blobs
+        ]
+        await connection.execute(sa.insert(table), rows)
+
+
+async def insert_chunks(connection: AsyncConnection, new: Sequence[Chunk]) -> None:
+    """Store chunks, inside the caller's transaction."""
+    for start in range(0, len(new), _BATCH):
+        await connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
+
+
+async def delete_chunks(connection: AsyncConnection, resource_id: str) -> None:
+    """Remove all chunks of a resource, of whatever version."""
+    await connection.execute(sa.delete(chunks).where(chunks.c.resource_id == resource_id))
+
+
+class ContentRepository:
+    """Reads elements, blobs and chunks; the methods that serve a user are scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def elements_page(
+        self,
+        resource_id: str,
+        version: int,
+        limit: int,
+        cursor: str | None = None,
+        page: int | None = None,
+        type: str | None = None,
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Elements in reading order as stored JSON, and the next cursor."""
+        query = sa.select(elements.c.ordinal, elements.c.data).where(
+            elements.c.resource_id == resource_id, elements.c.version == version
+        )
+        if cursor:
+            query = query.where(elements.c.ordinal > decode_cursor(cursor, int)[0])
+        if page is not None:
+            query = query.where(elements.c.page == page)
+        if type is not None:
+            query = query.where(elements.c.type == type)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.order_by(elements.c.ordinal).limit(limit + 1))).all()
+        found = [json.loads(data) for _, data in rows[:limit]]
+        return found, encode_cursor(rows[limit - 1][0]) if len(rows) > limit else None
+
+    async def iterate_elements(self, resource_id: str, version: int) -> AsyncGenerator[list[Element]]:
+        """All elements of a version in reading order, in batches."""
+        last = -1
+        while True:
+            query = (
+                sa.select(elements.c.ordinal, elements.c.data)
+                .where(
+                    elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal > last
+                )
+                .order_by(elements.c.ordinal)
+                .limit(_BATCH)
+            )
+            async with self._database.read() as connection:
+                rows = (await connection.execute(query)).all()
+            if not rows:
+                return
+            last = rows[-1][0]
+            yield [Element.from_json(json.loads(data)) for _, data in rows]
+
+    async def elements_by_id(self, resource_id: str, version: int, ids: Sequence[str]) -> dict[str, Element]:
+        """Those elements of a version that have these ids (`e0`, `e1`, …)."""
+        ordinals = [int(i[1:]) for i in ids if i[1:].isdigit()]
+        query = sa.select(elements.c.data).where(
+            elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
+        )
+        async with self._database.read() as connection:
+            found = [Element.from_json(json.loads(data)) for data in (await connection.execute(query)).scalars()]
+        return {element.id: element for element in found}
+
+    async def blobs(self, resource_id: str, version: int, kind: str | None = None) -> list[StoredBlob]:
+        """The extracted blobs of a version."""
+        table = resource_blobs
+        query = sa.select(
+            table.c.name, table.c.key, table.c.mime_type, table.c.kind, table.c.size, table.c.metadata
+        ).where(table.c.resource_id == resource_id, table.c.version == version)
+        if kind:
+            query = query.where(table.c.kind == kind)
+        async with self._database.read() as connection:
+            return [StoredBlob(**row) for row in (await connection.execute(query.order_by(table.c.name))).mappings()]
+
+    async def blob(self, resource_id: str, version: int, name: str) -> StoredBlob:
+        """One extracted blob; `NotFound` when the version has none of that name."""
+        for found in await self.blobs(resource_id, version):
+            if found.name == name:
+                return found
+        raise NotFound
+
+    async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, str, str | None]]:
+        """Chunk, file name and record id of those `ids` that belong to the owner and still exist."""
+        query = (
+            sa.select(chunks, resources.c.filename, resources.c.record_id)
+            .join(resources, resources.c.id == chunks.c.resource_id)
+            .where(chunks.c.id.in_(ids), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
+
+    async def chunks_page(
+        self, resource_id: str, limit: int, cursor: str | None = None
+    ) -> tuple[list[Chunk], str | None]:
+        """Chunks of a resource in order, and the next cursor."""
+        query = sa.select(chunks).where(chunks.c.resource_id == resource_id)
+        if cursor:
+            query = query.where(chunks.c.ordinal > decode_cursor(cursor, int)[0])
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.order_by(chunks.c.ordinal).limit(limit + 1))).mappings().all()
+        found = [_chunk(row) for row in rows[:limit]]
+        return found, encode_cursor(found[-1].ordinal) if len(rows) > limit else None
+
+    async def neighbours(self, owner_id: str, resource_id: str, ordinals: Sequence[int]) -> list[Chunk]:
+        """The chunks of a resource at these ordinals, in order."""
+        query = (
+            sa.select(chunks)
+            .where(
+                chunks.c.resource_id == resource_id, chunks.c.owner_id == owner_id, chunks.c.ordinal.in_(ordinals)
+            )
+            .order_by(chunks.c.ordinal)
+        )
+        async with self._database.read() as connection:
+            return [_chunk(row) for row in (await connection.execute(query)).mappings()]
+
+    async def chunk_ids(self, resource_id: str) -> set[str]:
+        """Ids of all chunks of a resource."""
+        async with self._database.read() as connection:
+            query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
+            return set((await connection.execute(query)).scalars())
+
+    async def count_chunks(self, owner_id: str | None = None) -> int:
+        """How many chunks an owner (or everybody) has."""
+        query = sa.select(sa.func.count()).select_from(chunks)
+        if owner_id is not None:
+            query = query.where(chunks.c.owner_id == owner_id)
+        async with self._database.read() as connection:
+            return await connection.scalar(query) or 0
+
+    async def iterate_chunks(self, batch: int = 512) -> AsyncGenerator[list[tuple[Chunk, str]]]:
+        """Every chunk with its resource's file name, in id order, in batches: what an index is rebuilt from."""
+        last = ""
+        while True:
+            query = (
+                sa.select(chunks, resources.c.filename)
+                .join(resources, resources.c.id == chunks.c.resource_id)
+                .where(chunks.c.id > last)
+                .order_by(chunks.c.id)
+                .limit(batch)
+            )
+            async with self._database.read() as connection:
+                rows = (await connection.execute(query)).mappings().all()
+            if not rows:
+                return
+            last = rows[-1]["id"]
+            yield [(_chunk(row), row["filename"]) for row in rows]
+
+
+def _chunk_row(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "id": chunk.id,
+        "owner_id": chunk.owner_id,
+        "resource_id": chunk.resource_id,
+        "version": chunk.version,
+        "ordinal": chunk.ordinal,
+        "type": chunk.type.value,
+        "text": chunk.text,
+        "context": chunk.context,
+        "locator": _compact(chunk.locator.to_json()),
+        "pieces": _compact([[p.element_id, p.start, p.end] for p in chunk.pieces]),
+        "token_count": chunk.token_count,
+        "metadata": _compact(chunk.metadata),
+    }
+
+
+def _chunk(row: Mapping[Any, Any]) -> Chunk:
+    return Chunk(
+        id=row["id"],
+        owner_id=row["owner_id"],
+        resource_id=row["resource_id"],
+        version=row["version"],
+        ordinal=row["ordinal"],
+        type=ChunkType(row["type"]),
+        text=row["text"],
+        context=row["context"],
+        locator=Locator.from_json(json.loads(row["locator"])),
+        pieces=tuple(Piece(*piece) for piece in json.loads(row["pieces"])),
+        token_count=row["token_count"],
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,98 @@
+"""Connections: pooled readers, and one writer at a time on SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class Database:
+    """The SQL database. `read()` and `write()` give a connection inside a transaction; leave the block to commit.
+
+    On SQLite: WAL, `synchronous=FULL`, foreign keys on, and writers queue here, in this process, so that none meets a busy database.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        self._engine = create_async_engine(
+            url,
+            json_serializer=_dumps,
+            pool_size=8,
+            max_overflow=24,
+            **({} if self.is_sqlite else {"pool_pre_ping": True}),
+        )
+        self._writer = asyncio.Lock()
+        if self.is_sqlite:
+            sa.event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
+            sa.event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncGenerator[AsyncConnection]:
+        """A connection in a read transaction: what it sees does not change under it."""
+        async with self._engine.connect() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncGenerator[AsyncConnection]:
+        """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
+        async with self._writer if self.is_sqlite else contextlib.nullcontext():
+            async with self._engine.connect() as connection:
+                await connection.execution_options(citewell_write=True)
+                async with connection.begin():
+                    yield connection
+
+    async def migrate(self) -> None:
+        """Bring the schema up to date; safe to call at every start."""
+        async with self._engine.connect() as connection:
+            await connection.execution_options(citewell_write=True)
+            async with connection.begin():
+                await connection.run_sync(_upgrade)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._engine.dispose()
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
+    dbapi_connection.isolation_level = None
+    cursor = dbapi_connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "busy_timeout=30000",
+        "temp_store=MEMORY",
+        "cache_size=-32000",
+        "mmap_size=268435456",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    write = connection.get_execution_options().get("citewell_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,0 +1,40 @@
+"""The timeline of a resource: one row per change of state."""
+
+from __future__ import annotations
+
+import time
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.storage.database import Database
+from citewell.storage.tables import resource_events
+from citewell.types import JsonObject, JsonValue, Status
+
+
+async def record_event(
+    connection: AsyncConnection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
+) -> None:
+    """Add to the timeline, inside the caller's transaction."""
+    await connection.execute(
+        sa.insert(resource_events).values(
+            resource_id=resource_id, version=version, at=time.time(), status=status, details=details or {}
+        )
+    )
+
+
+class EventRepository:
+    """Reads timelines."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def since(self, resource_id: str, after: int = 0) -> list[dict[str, JsonValue]]:
+        """Events of a resource with an id above `after`, oldest first."""
+        table = resource_events
+        query = sa.select(table).where(table.c.resource_id == resource_id, table.c.id > after).order_by(table.c.id)
+        async with self._database.read() as connection:
+            return [
+                {"id": r["id"], "at": r["at"], "version": r["version"], "status": r["status"], **r["details"]}
+                for r in (await connection.execute(query)).mappings()
+            ]

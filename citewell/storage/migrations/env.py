@@ -1,0 +1,13 @@
+"""Alembic's entry point: migrates over the connection that `Database.migrate` hands in."""
+
+from alembic import context
+
+from citewell.storage.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,117 @@
+"""Owners and their tokens. A token is shown once; only its SHA-256 is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+import uuid
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from citewell.errors import NotFound
+from citewell.storage.database import Database
+from citewell.storage.tables import owners, projects, tokens
+
+DEFAULT_PROJECT = "My files"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenInfo:
+    """A token as listed: never the secret itself."""
+
+    id: str
+    name: str
+    created_at: float
+    expires_at: float | None
+
+
+def hash_token(token: str) -> str:
+    """What is stored of a token. Tokens are 256 random bits, so a plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class OwnerRepository:
+    """Creates owners, and finds the owner a token belongs to."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def ensure(self, name: str) -> str:
+        """The id of the owner called `name`, created with its default project when new."""
+        async with self._database.write() as connection:
+            found = await connection.scalar(sa.select(owners.c.id).where(owners.c.name == name))
+            if found is not None:
+                return found
+            owner_id = str(uuid.uuid4())
+            await connection.execute(sa.insert(owners).values(id=owner_id, name=name, created_at=time.time()))
+            await connection.execute(
+                sa.insert(projects).values(
+                    id=str(uuid.uuid4()), owner_id=owner_id, name=DEFAULT_PROJECT, created_at=time.time(), settings={}
+                )
+            )
+            return owner_id
+
+    async def create_token(self, owner_id: str, name: str, expires_at: float | None = None) -> tuple[TokenInfo, str]:
+        """A new token and its secret, which is not stored."""
+        secret = "cw_" + secrets.token_urlsafe(32)
+        info = TokenInfo(str(uuid.uuid4()), name, time.time(), expires_at)
+        async with self._database.write() as connection:
+            await connection.execute(
+                sa.insert(tokens).values(
+                    id=info.id,
+                    owner_id=owner_id,
+                    name=name,
+                    token_hash=hash_token(secret),
+                    created_at=info.created_at,
+                    expires_at=expires_at,
+                )
+            )
+        return info, secret
+
+    async def adopt_token(self, owner_id: str, name: str, secret: str) -> None:
+        """Make a known secret valid (the local token, kept in the data folder)."""
+        async with self._database.write() as connection:
+            known = await connection.scalar(sa.select(tokens.c.id).where(tokens.c.token_hash == hash_token(secret)))
+            if known is None:
+                await connection.execute(
+                    sa.insert(tokens).values(
+                        id=str(uuid.uuid4()),
+                        owner_id=owner_id,
+                        name=name,
+                        token_hash=hash_token(secret),
+                        created_at=time.time(),
+                    )
+                )
+
+    async def owner_of(self, token: str) -> str | None:
+        """The owner that a valid token belongs to."""
+        query = sa.select(tokens.c.owner_id).where(
+            tokens.c.token_hash == hash_token(token),
+            tokens.c.revoked_at.is_(None),
+            sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > time.time()),
+        )
+        async with self._database.read() as connection:
+            return await connection.scalar(query)
+
+    async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
+        """Valid tokens of an owner, newest first."""
+        query = (
+            sa.select(tokens.c.id, tokens.c.name, tokens.c.created_at, tokens.c.expires_at)
+            .where(tokens.c.owner_id == owner_id, tokens.c.revoked_at.is_(None))
+            .order_by(tokens.c.created_at.desc())
+        )
+        async with self._database.read() as connection:
+            return [TokenInfo(*row) for row in await connection.execute(query)]
+
+    async def revoke_token(self, owner_id: str, token_id: str) -> None:
+        """End a token's validity; `NotFound` for another owner's."""
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.update(tokens)
+                .where(tokens.c.id == token_id, tokens.c.owner_id == owner_id, tokens.c.revoked_at.is_(None))
+                .values(revoked_at=time.time())
+            )
+            if not done.rowcount:
+                raise NotFound

@@ -1,0 +1,106 @@
+"""Projects: named sets of an owner's resources."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.errors import Conflict, NotFound
+from citewell.storage.database import Database
+from citewell.storage.owners import DEFAULT_PROJECT
+from citewell.storage.tables import projects, resource_projects
+from citewell.types import Project
+
+
+class ProjectRepository:
+    """Projects by id or by name; every method is scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
+        """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project."""
+        wanted = id_or_name or DEFAULT_PROJECT
+        query = sa.select(projects.c.id).where(
+            projects.c.owner_id == owner_id, sa.or_(projects.c.id == wanted, projects.c.name == wanted)
+        )
+        async with self._database.read() as connection:
+            found = await connection.scalar(query)
+        if found is not None:
+            return found
+        if not create:
+            raise NotFound(f"There is no project called {wanted!r}.")
+        return (await self.create(owner_id, wanted)).id
+
+    async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
+        """A new project; `Conflict` when the owner has one of that name."""
+        project = Project(
+            id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
+        )
+        async with self._database.write() as connection:
+            taken = sa.select(projects.c.id).where(projects.c.owner_id == owner_id, projects.c.name == name)
+            if await connection.scalar(taken) is not None:
+                raise Conflict(f"There is already a project called {name!r}.")
+            await connection.execute(
+                sa.insert(projects).values(
+                    id=project.id,
+                    owner_id=owner_id,
+                    name=name,
+                    created_at=project.created_at,
+                    settings=project.settings,
+                )
+            )
+        return project
+
+    async def list(self, owner_id: str) -> list[Project]:
+        """All projects of an owner, oldest first, with the number of resources in each."""
+        count = (
+            sa.select(sa.func.count())
+            .where(resource_projects.c.project_id == projects.c.id)
+            .scalar_subquery()
+            .label("resource_count")
+        )
+        query = sa.select(projects, count).where(projects.c.owner_id == owner_id).order_by(projects.c.created_at)
+        async with self._database.read() as connection:
+            return [Project(**row) for row in (await connection.execute(query)).mappings()]
+
+    async def get(self, owner_id: str, project_id: str) -> Project:
+        """One project; `NotFound` when it is not the owner's."""
+        for project in await self.list(owner_id):
+            if project.id == project_id:
+                return project
+        raise NotFound
+
+    async def delete(self, owner_id: str, project_id: str) -> None:
+        """Remove a project, not its resources. The default project stays."""
+        project = await self.get(owner_id, project_id)
+        if project.name == DEFAULT_PROJECT:
+            raise Conflict("The default project cannot be deleted.")
+        async with self._database.write() as connection:
+            await connection.execute(
+                sa.delete(projects).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+            )
+
+    async def resource_ids(self, owner_id: str, project_id: str) -> tuple[str, ...]:
+        """Ids of the resources in a project of this owner."""
+        query = (
+            sa.select(resource_projects.c.resource_id)
+            .join(projects, projects.c.id == resource_projects.c.project_id)
+            .where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+        )
+        async with self._database.read() as connection:
+            return tuple((await connection.execute(query)).scalars())
+
+
+async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> None:
+    """Put a resource into a project, inside the caller's transaction; linking twice is harmless."""
+    table = resource_projects
+    known = sa.select(table.c.resource_id).where(
+        table.c.resource_id == resource_id, table.c.project_id == project_id
+    )
+    if await connection.scalar(known) is None:
+        await connection.execute(sa.insert(table).values(resource_id=resource_id, project_id=project_id))

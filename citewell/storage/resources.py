@@ -1,0 +1,312 @@
+"""Resources: created once per content, listed by cursor, deleted with a receipt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.errors import Conflict, NotFound
+from citewell.storage.cursors import decode_cursor, encode_cursor
+from citewell.storage.database import Database
+from citewell.storage.events import record_event
+from citewell.storage.projects import link
+from citewell.storage.tables import chunks, elements, resource_blobs, resource_projects, resource_versions, resources
+from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
+
+_JOB_COLUMNS = {"attempt", "fence", "lease_worker", "lease_until", "not_before"}
+_PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewResource:
+    """What stage 1 knows of an upload once its bytes are safe."""
+
+    id: str
+    owner_id: str
+    filename: str
+    identifier: str | None
+    file_size_bytes: int
+    mime_type: str
+    content_hash: str
+    detected_category: str
+    type: str
+    source: str
+    storage_backend: str
+    blob_key: str
+    options: UploadOptions
+    parent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a deletion removed: counts, and the blob keys whose bytes must go now."""
+
+    resource_ids: tuple[str, ...]
+    blob_keys: tuple[str, ...]
+    chunks: int
+    elements: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceFilter:
+    """Narrowing of a list; None means any."""
+
+    project_id: str | None = None
+    status: str | None = None
+    type: str | None = None
+    category: str | None = None
+    parent_id: str | None = None
+    query: str | None = None
+
+
+class ResourceRepository:
+    """Resources by id; every method is scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, new: NewResource, project_id: str) -> tuple[Resource, bool]:
+        """Commit the row, or link the owner's resource of the same content to the project. True when it was created."""
+        try:
+            async with self._database.write() as connection:
+                known = await _id_of_content(connection, new.owner_id, new.content_hash)
+                if known is None:
+                    await _insert(connection, new)
+                await link(connection, known or new.id, project_id)
+        except IntegrityError as error:
+            raise Conflict("The same file is being uploaded at this moment. Try again.") from error
+        return await self.get(new.owner_id, known or new.id), known is None
+
+    async def get(self, owner_id: str, resource_id: str) -> Resource:
+        """One resource; `NotFound` when it is not the owner's."""
+        query = sa.select(*_PUBLIC).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+            if row is None:
+                raise NotFound("There is no such resource, or it is not yours.")
+            linked = await _projects_of(connection, [resource_id])
+        return _resource(row, linked)
+
+    async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
+        """The id of the owner's resource with these bytes."""
+        async with self._database.read() as connection:
+            return await _id_of_content(connection, owner_id, content_hash)
+
+    async def list(
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+    ) -> tuple[list[Resource], str | None]:
+        """A page of resources, newest first, and the cursor of the next one."""
+        query = sa.select(*_PUBLIC).where(resources.c.owner_id == owner_id, *_conditions(filter))
+        if cursor:
+            created, last = decode_cursor(cursor, float, str)
+            query = query.where(sa.tuple_(resources.c.created_at, resources.c.id) < sa.tuple_(created, last))
+        query = query.order_by(resources.c.created_at.desc(), resources.c.id.desc()).limit(limit + 1)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+            linked = await _projects_of(connection, [row["id"] for row in rows])
+        found = [_resource(row, linked) for row in rows[:limit]]
+        more = len(rows) > limit
+        return found, encode_cursor(found[-1].created_at, found[-1].id) if more else None
+
+    async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
+        """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then."""
+        async with self._database.write() as connection:
+            taken = await _id_of_content(connection, owner_id, new.content_hash)
+            if taken is not None:
+                raise Conflict("These bytes are already one of your resources.", resource_id=taken)
+            mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+            version = await connection.scalar(sa.select(resources.c.version).where(mine))
+            if version is None:
+                raise NotFound("There is no such resource, or it is not yours.")
+            values = _content_values(new) | _FRESH | {"version": version + 1, "status": Status.UPLOADED}
+            await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
+            await _insert_version(connection, new, resource_id, version + 1)
+            await record_event(connection, resource_id, version + 1, Status.UPLOADED)
+        return await self.get(owner_id, resource_id)
+
+    async def blob_key(self, owner_id: str, resource_id: str, version: int | None = None) -> tuple[str, str, str, int]:
+        """(key, filename, mime type, size) of the original bytes of a version (default: the present one)."""
+        resource = await self.get(owner_id, resource_id)
+        table = resource_versions
+        query = sa.select(table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes).where(
+            table.c.resource_id == resource_id, table.c.version == (version or resource.version)
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None or row[0] is None:
+            raise NotFound("There is no file behind this resource.")
+        return row[0], row[1], row[2], row[3]
+
+    async def delete(self, owner_id: str, resource_id: str) -> Receipt:
+        """Remove a resource with its children and everything made of them; the caller removes blobs and vectors by the receipt."""
+        async with self._database.write() as connection:
+            ids = await _family(connection, owner_id, resource_id)
+            keys = await _blob_keys(connection, ids)
+            counts = [
+                await connection.scalar(sa.select(sa.func.count()).where(t.c.resource_id.in_(ids)).select_from(t)) or 0
+                for t in (chunks, elements)
+            ]
+            await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
+        return Receipt(tuple(ids), tuple(keys), counts[0], counts[1])
+
+    async def known_blob_keys(self) -> set[str]:
+        """Every blob key that a row refers to."""
+        async with self._database.read() as connection:
+            originals = (await connection.execute(sa.select(resource_versions.c.blob_key))).scalars()
+            extracted = (await connection.execute(sa.select(resource_blobs.c.key))).scalars()
+            return {key for key in (*originals, *extracted) if key}
+
+    async def counts(self, owner_id: str) -> dict[str, int]:
+        """How many resources stand in each status."""
+        query = (
+            sa.select(resources.c.status, sa.func.count())
+            .where(resources.c.owner_id == owner_id)
+            .group_by(resources.c.status)
+        )
+        async with self._database.read() as connection:
+            return {status: count for status, count in await connection.execute(query)}
+
+
+_FRESH: dict[str, Any] = {
+    "error_message": None,
+    "error_stage": None,
+    "error_code": None,
+    "extraction_metadata": {},
+    "coverage": None,
+    "language": None,
+    "summary": None,
+    "extracted_at": None,
+    "indexed_at": None,
+    "extraction_duration_ms": None,
+    "indexing_duration_ms": None,
+    "attempt": 0,
+    "lease_worker": None,
+    "lease_until": None,
+    "not_before": 0,
+}
+
+
+def _content_values(new: NewResource) -> dict[str, Any]:
+    return {
+        "filename": new.filename,
+        "file_size_bytes": new.file_size_bytes,
+        "mime_type": new.mime_type,
+        "content_hash": new.content_hash,
+        "detected_category": new.detected_category,
+        "type": new.type,
+        "storage_backend": new.storage_backend,
+        "options": asdict(new.options),
+    }
+
+
+async def _insert(connection: AsyncConnection, new: NewResource) -> None:
+    await connection.execute(
+        sa.insert(resources).values(
+            id=new.id,
+            owner_id=new.owner_id,
+            identifier=new.identifier,
+            source=new.source,
+            parent_id=new.parent_id,
+            version=1,
+            status=Status.UPLOADED,
+            chunk_count=0,
+            created_at=time.time(),
+            fence=0,
+            **_content_values(new),
+            **_FRESH,
+        )
+    )
+    await _insert_version(connection, new, new.id, 1)
+    await record_event(connection, new.id, 1, Status.UPLOADED)
+
+
+async def _insert_version(connection: AsyncConnection, new: NewResource, resource_id: str, version: int) -> None:
+    await connection.execute(
+        sa.insert(resource_versions).values(
+            resource_id=resource_id,
+            version=version,
+            filename=new.filename,
+            content_hash=new.content_hash,
+            file_size_bytes=new.file_size_bytes,
+            mime_type=new.mime_type,
+            blob_key=new.blob_key,
+            created_at=time.time(),
+        )
+    )
+
+
+def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if filter.status == "ready":
+        conditions.append(resources.c.status.in_(sorted(FULLY_PROCESSED)))
+    elif filter.status:
+        conditions.append(resources.c.status == filter.status)
+    if filter.type:
+        conditions.append(resources.c.type == filter.type)
+    if filter.category:
+        conditions.append(resources.c.detected_category == filter.category)
+    if filter.parent_id:
+        conditions.append(resources.c.parent_id == filter.parent_id)
+    if filter.query:
+        conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
+    if filter.project_id:
+        inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == filter.project_id)
+        conditions.append(resources.c.id.in_(inside))
+    return conditions
+
+
+async def _id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
+    query = sa.select(resources.c.id).where(
+        resources.c.owner_id == owner_id, resources.c.content_hash == content_hash
+    )
+    return await connection.scalar(query)
+
+
+async def _projects_of(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, list[str]]:
+    linked: dict[str, list[str]] = {}
+    query = sa.select(resource_projects).where(resource_projects.c.resource_id.in_(ids))
+    for resource_id, project_id in await connection.execute(query):
+        linked.setdefault(resource_id, []).append(project_id)
+    return linked
+
+
+async def _family(connection: AsyncConnection, owner_id: str, resource_id: str) -> list[str]:
+    mine = sa.select(resources.c.id).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+    ids = list((await connection.execute(mine)).scalars())
+    if not ids:
+        raise NotFound("There is no such resource, or it is not yours.")
+    generation = ids
+    while generation:
+        children = sa.select(resources.c.id).where(resources.c.parent_id.in_(generation))
+        generation = list((await connection.execute(children)).scalars())
+        ids = ids + generation
+    return ids
+
+
+async def _blob_keys(connection: AsyncConnection, ids: Sequence[str]) -> list[str]:
+    keys: list[str] = []
+    for column, table in ((resource_versions.c.blob_key, resource_versions), (resource_blobs.c.key, resource_blobs)):
+        found = await connection.execute(sa.select(column).where(table.c.resource_id.in_(ids)))
+        keys += [key for key in found.scalars() if key]
+    return keys
+
+
+def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Resource:
+    values = dict(row)
+    coverage = values.pop("coverage")
+    options = values.pop("options")
+    return Resource(
+        **{
+            **values,
+            "status": Status(values["status"]),
+            "coverage": Coverage.from_json(coverage) if coverage else None,
+            "options": UploadOptions(**options),
+            "project_ids": tuple(linked.get(values["id"], ())),
+        }
+    )

@@ -1,0 +1,258 @@
+"""The tables, for SQLite and Postgres. Times are seconds since 1970 UTC; ids are UUIDs as text."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Id = sa.String(36)
+Time = sa.Double
+Json = sa.JSON().with_variant(JSONB(), "postgresql")
+
+
+def _owner() -> sa.Column[str]:
+    return sa.Column("owner_id", Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False)
+
+
+def _resource(primary_key: bool = False) -> sa.Column[str]:
+    foreign = sa.ForeignKey("resources.id", ondelete="CASCADE")
+    return sa.Column("resource_id", Id, foreign, nullable=False, primary_key=primary_key)
+
+
+owners = sa.Table(
+    "owners",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("created_at", Time, nullable=False),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("expires_at", Time),
+    sa.Column("revoked_at", Time),
+)
+
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.UniqueConstraint("owner_id", "name"),
+)
+
+resources = sa.Table(
+    "resources",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("filename", sa.Text, nullable=False),
+    sa.Column("identifier", sa.Text),
+    sa.Column("file_size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mime_type", sa.Text, nullable=False),
+    sa.Column("content_hash", sa.String(64), nullable=False),
+    sa.Column("detected_category", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("storage_backend", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("error_message", sa.Text),
+    sa.Column("error_stage", sa.Text),
+    sa.Column("error_code", sa.Text),
+    sa.Column("extraction_metadata", Json, nullable=False),
+    sa.Column("coverage", Json),
+    sa.Column("language", sa.Text),
+    sa.Column("summary", sa.Text),
+    sa.Column("chunk_count", sa.Integer, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("extracted_at", Time),
+    sa.Column("indexed_at", Time),
+    sa.Column("extraction_duration_ms", sa.Integer),
+    sa.Column("indexing_duration_ms", sa.Integer),
+    sa.Column("parent_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE")),
+    sa.Column("record_id", sa.Text),
+    sa.Column("options", Json, nullable=False),
+    # the durable job: see citewell.storage.jobs
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("fence", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("lease_worker", sa.Text),
+    sa.Column("lease_until", Time),
+    sa.Column("not_before", Time, nullable=False, server_default="0"),
+    sa.UniqueConstraint("owner_id", "content_hash"),
+    sa.UniqueConstraint("owner_id", "record_id"),
+    sa.Index("ix_resources_owner_created", "owner_id", "created_at", "id"),
+    sa.Index("ix_resources_status", "status", "created_at"),
+    sa.Index("ix_resources_parent_id", "parent_id"),
+)
+
+resource_versions = sa.Table(
+    "resource_versions",
+    metadata,
+    _resource(primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("filename", sa.Text, nullable=False),
+    sa.Column("content_hash", sa.String(64), nullable=False),
+    sa.Column("file_size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mime_type", sa.Text, nullable=False),
+    sa.Column("blob_key", sa.Text),
+    sa.Column("created_at", Time, nullable=False),
+)
+
+resource_projects = sa.Table(
+    "resource_projects",
+    metadata,
+    _resource(primary_key=True),
+    sa.Column("project_id", Id, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True, index=True),
+)
+
+resource_blobs = sa.Table(
+    "resource_blobs",
+    metadata,
+    _resource(primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("mime_type", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("metadata", Json, nullable=False),
+)
+
+resource_events = sa.Table(
+    "resource_events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("resource_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("at", Time, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("details", Json, nullable=False),
+)
+
+elements = sa.Table(
+    "elements",
+    metadata,
+    _resource(primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("page", sa.Integer),
+    sa.Column("data", sa.Text, nullable=False),
+)
+
+chunks = sa.Table(
+    "chunks",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("owner_id", Id, nullable=False),
+    _resource(),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("context", sa.Text, nullable=False),
+    sa.Column("locator", sa.Text, nullable=False),
+    sa.Column("pieces", sa.Text, nullable=False),
+    sa.Column("token_count", sa.Integer, nullable=False),
+    sa.Column("metadata", sa.Text, nullable=False),
+    sa.UniqueConstraint("resource_id", "version", "ordinal"),
+)
+
+indexes = sa.Table(
+    "indexes",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("fingerprint", sa.Text, nullable=False),
+    sa.Column("store", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.Column("progress", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("total", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("activated_at", Time),
+    sa.UniqueConstraint("fingerprint", "store"),
+)
+
+embedding_cache = sa.Table(
+    "embedding_cache",
+    metadata,
+    sa.Column("fingerprint", sa.Text, primary_key=True),
+    sa.Column("text_hash", sa.LargeBinary(32), primary_key=True),
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+threads = sa.Table(
+    "threads",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("scope", Json, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("updated_at", Time, nullable=False),
+    sa.Index("ix_threads_owner_updated", "owner_id", "updated_at", "id"),
+)
+
+messages = sa.Table(
+    "messages",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("thread_id", Id, sa.ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("details", Json, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.UniqueConstraint("thread_id", "ordinal"),
+)
+
+citations = sa.Table(
+    "citations",
+    metadata,
+    sa.Column("message_id", Id, sa.ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("chunk_id", Id, nullable=False),
+    sa.Column("resource_id", Id, nullable=False, index=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("data", Json, nullable=False),
+)
+
+usage = sa.Table(
+    "usage",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    _owner(),
+    sa.Column("thread_id", Id),
+    sa.Column("message_id", Id),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("input_tokens", sa.Integer, nullable=False),
+    sa.Column("output_tokens", sa.Integer, nullable=False),
+    sa.Column("units", sa.Integer, nullable=False),
+    sa.Column("cost", sa.Double, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Index("ix_usage_owner_created", "owner_id", "created_at"),
+)

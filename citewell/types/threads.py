@@ -1,0 +1,51 @@
+"""Conversations: threads, their messages, and what each turn cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from citewell.types.answers import Citation
+from citewell.types.json import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """A conversation of an owner. `scope` is `{"project": id}`, `{"resource_ids": [...]}` or empty for everything."""
+
+    id: str
+    owner_id: str
+    title: str
+    scope: JsonObject
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn's half. Citations stand on assistant messages and never change."""
+
+    id: str
+    thread_id: str
+    role: Literal["user", "assistant"]
+    content: str
+    created_at: float
+    citations: tuple[Citation, ...] = ()
+    details: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """One entry of the ledger. `kind` is `chat`, `embedding`, `rerank` or `vision`; cost in US dollars by the price table in settings."""
+
+    owner_id: str
+    kind: str
+    provider: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    units: int = 0
+    cost: float = 0.0
+    thread_id: str | None = None
+    message_id: str | None = None
+    created_at: float = 0.0
