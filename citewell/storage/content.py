@@ -24,21 +24,24 @@ async def insert_elements(
     """Store (ordinal, element, its JSON) triples in batches, inside the caller's transaction."""
     batch: list[dict[str, Any]] = []
     for ordinal, element, data in lines:
-        batch.append(
-            {
-                "resource_id": resource_id,
-                "version": version,
-                "ordinal": ordinal,
-                "type": element.type.value,
-                "page": element.locator.page or element.locator.slide,
-                "data": data,
-            }
-        )
+        batch.append(element_row(resource_id, version, ordinal, element, data))
         if len(batch) >= _BATCH:
             await connection.execute(sa.insert(elements), batch)
             batch = []
     if batch:
         await connection.execute(sa.insert(elements), batch)
+
+
+def element_row(resource_id: str, version: int, ordinal: int, element: Element, data: str) -> dict[str, Any]:
+    """The row of an element whose JSON is `data`."""
+    return {
+        "resource_id": resource_id,
+        "version": version,
+        "ordinal": ordinal,
+        "type": element.type.value,
+        "page": element.locator.page or element.locator.slide,
+        "data": data,
+    }
 
 
 async def delete_elements(connection: AsyncConnection, resource_id: str, version: int) -> None:

@@ -1,0 +1,48 @@
+"""The embedding cache: a text is embedded once per model, whoever uploads it and however often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from citewell.ports import FloatMatrix
+from citewell.storage.database import Database
+from citewell.storage.tables import embedding_cache
+
+_MOST_PARAMETERS = 500
+
+
+class EmbeddingCacheRepository:
+    """Vectors by (model fingerprint, SHA-256 of the text), stored as little-endian float32."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, FloatMatrix]:
+        """The vectors that are known, each of shape (dimensions,)."""
+        table = embedding_cache
+        found: dict[bytes, FloatMatrix] = {}
+        async with self._database.read() as connection:
+            for start in range(0, len(keys), _MOST_PARAMETERS):
+                query = sa.select(table.c.text_hash, table.c.vector).where(
+                    table.c.fingerprint == fingerprint,
+                    table.c.text_hash.in_(keys[start : start + _MOST_PARAMETERS]),
+                )
+                for key, vector in await connection.execute(query):
+                    found[bytes(key)] = np.frombuffer(vector, dtype="<f4")
+        return found
+
+    async def put(self, fingerprint: str, vectors: Mapping[bytes, FloatMatrix]) -> None:
+        """Remember vectors; those already known stay as they are."""
+        if not vectors:
+            return
+        rows = [
+            {"fingerprint": fingerprint, "text_hash": key, "vector": vector.astype("<f4").tobytes()}
+            for key, vector in vectors.items()
+        ]
+        dialect = sqlite if self._database.is_sqlite else postgresql
+        async with self._database.write() as connection:
+            await connection.execute(dialect.insert(embedding_cache).on_conflict_do_nothing(), rows)

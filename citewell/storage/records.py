@@ -1,0 +1,172 @@
+"""Texts given directly (`add_texts`): each is a resource without a file, written in bulk."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from citewell.storage.content import element_row, insert_chunks
+from citewell.storage.database import Database
+from citewell.storage.tables import chunks, elements, resource_projects, resource_versions, resources
+from citewell.types import Category, Chunk, Element, JsonObject, Status, UploadOptions
+
+_MOST_PARAMETERS = 500
+_LEASE_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRecord:
+    """A text that the caller knows by `record_id`. `title` serves as its file name."""
+
+    record_id: str
+    title: str
+    text: str
+    content_hash: str
+    metadata: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """Where a record went: its resource, and the version that the new text is."""
+
+    resource_id: str
+    version: int
+    unchanged: bool
+    is_new: bool
+
+
+class RecordRepository:
+    """Writes records and their chunks in one transaction per batch."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def plan(self, owner_id: str, records: Sequence[TextRecord]) -> list[StoredRecord]:
+        """Where each record will go: a new resource, a new version of a known one, or nowhere when nothing changed."""
+        known: dict[str, tuple[str, int, str, str]] = {}
+        async with self._database.read() as connection:
+            for start in range(0, len(records), _MOST_PARAMETERS):
+                ids = [r.record_id for r in records[start : start + _MOST_PARAMETERS]]
+                query = sa.select(
+                    resources.c.record_id,
+                    resources.c.id,
+                    resources.c.version,
+                    resources.c.content_hash,
+                    resources.c.status,
+                ).where(resources.c.owner_id == owner_id, resources.c.record_id.in_(ids))
+                known |= {row[0]: (row[1], row[2], row[3], row[4]) for row in await connection.execute(query)}
+        return [_place(record, known.get(record.record_id)) for record in records]
+
+    async def write(
+        self,
+        owner_id: str,
+        project_id: str,
+        records: Sequence[TextRecord],
+        places: Sequence[StoredRecord],
+        new_elements: Sequence[Element],
+        new_chunks: Sequence[Chunk],
+    ) -> None:
+        """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up."""
+        now = time.time()
+        pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
+        fresh = [(r, p) for r, p in pairs if p.is_new]
+        replaced = [p.resource_id for _, p in pairs if not p.is_new]
+        async with self._database.write() as connection:
+            if fresh:
+                await connection.execute(sa.insert(resources), [_resource_row(owner_id, r, p, now) for r, p in fresh])
+                rows = [{"resource_id": p.resource_id, "project_id": project_id} for _, p in fresh]
+                await connection.execute(sa.insert(resource_projects), rows)
+            for record, place in pairs:
+                if not place.is_new:
+                    values = _changing(record, place, now)
+                    changed = sa.update(resources).where(resources.c.id == place.resource_id)
+                    await connection.execute(changed.values(**values, fence=resources.c.fence + 1))
+            if replaced:
+                await connection.execute(sa.delete(chunks).where(chunks.c.resource_id.in_(replaced)))
+            if pairs:
+                await connection.execute(sa.insert(resource_versions), [_version_row(r, p, now) for r, p in pairs])
+                lines = zip(pairs, new_elements, strict=True)
+                await connection.execute(
+                    sa.insert(elements),
+                    [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines],
+                )
+            await insert_chunks(connection, new_chunks)
+
+    async def mark_indexed(self, counts: Mapping[str, int]) -> None:
+        """Set resources (id → number of chunks) to INDEXED."""
+        now = time.time()
+        statement = (
+            sa.update(resources)
+            .where(resources.c.id == sa.bindparam("the_id"))
+            .values(
+                status=Status.INDEXED,
+                chunk_count=sa.bindparam("the_count"),
+                indexed_at=now,
+                lease_worker=None,
+                lease_until=None,
+            )
+        )
+        async with self._database.write() as connection:
+            rows = [{"the_id": i, "the_count": n} for i, n in counts.items()]
+            if rows:
+                await connection.execute(statement, rows)
+
+
+def _place(record: TextRecord, known: tuple[str, int, str, str] | None) -> StoredRecord:
+    if known is None:
+        return StoredRecord(str(uuid.uuid4()), 1, unchanged=False, is_new=True)
+    resource_id, version, content_hash, status = known
+    unchanged = content_hash == record.content_hash and status == Status.INDEXED
+    return StoredRecord(resource_id, version if unchanged else version + 1, unchanged=unchanged, is_new=False)
+
+
+def _changing(record: TextRecord, place: StoredRecord, now: float) -> dict[str, Any]:
+    return {
+        "filename": record.title,
+        "content_hash": record.content_hash,
+        "file_size_bytes": len(record.text.encode()),
+        "version": place.version,
+        "status": Status.EXTRACTED,
+        "extraction_metadata": dict(record.metadata),
+        "extracted_at": now,
+        "indexed_at": None,
+        "lease_worker": "records",
+        "lease_until": now + _LEASE_SECONDS,
+    }
+
+
+def _resource_row(owner_id: str, record: TextRecord, place: StoredRecord, now: float) -> dict[str, Any]:
+    return _changing(record, place, now) | {
+        "id": place.resource_id,
+        "owner_id": owner_id,
+        "identifier": None,
+        "mime_type": "text/plain",
+        "detected_category": Category.RAG,
+        "type": "text",
+        "source": "api",
+        "storage_backend": "sql",
+        "chunk_count": 0,
+        "created_at": now,
+        "record_id": record.record_id,
+        "options": asdict(UploadOptions()),
+        "fence": 0,
+    }
+
+
+def _version_row(record: TextRecord, place: StoredRecord, now: float) -> dict[str, Any]:
+    return {
+        "resource_id": place.resource_id,
+        "version": place.version,
+        "filename": record.title,
+        "content_hash": record.content_hash,
+        "file_size_bytes": len(record.text.encode()),
+        "mime_type": "text/plain",
+        "blob_key": None,
+        "created_at": now,
+    }

@@ -1,0 +1,175 @@
+"""Conversations: SQL is their truth, so they outlive the server."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from citewell.errors import NotFound
+from citewell.storage.cursors import decode_cursor, encode_cursor
+from citewell.storage.database import Database
+from citewell.storage.tables import citations, messages, threads
+from citewell.types import Citation, JsonObject, Locator, Message, Thread, Verdict
+
+
+class ThreadRepository:
+    """Threads and messages; every method is scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, owner_id: str, title: str, scope: JsonObject) -> Thread:
+        """A new, empty thread."""
+        now = time.time()
+        thread = Thread(
+            id=str(uuid.uuid4()), owner_id=owner_id, title=title, scope=scope, created_at=now, updated_at=now
+        )
+        async with self._database.write() as connection:
+            await connection.execute(
+                sa.insert(threads).values(
+                    id=thread.id, owner_id=owner_id, title=title, scope=scope, created_at=now, updated_at=now
+                )
+            )
+        return thread
+
+    async def get(self, owner_id: str, thread_id: str) -> Thread:
+        """One thread; `NotFound` when it is not the owner's."""
+        query = sa.select(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound("There is no such thread, or it is not yours.")
+        return Thread(**row)
+
+    async def page(
+        self, owner_id: str, limit: int, cursor: str | None, search: str | None = None
+    ) -> tuple[list[Thread], str | None]:
+        """Threads, the most recently used first."""
+        query = sa.select(threads).where(threads.c.owner_id == owner_id)
+        if search:
+            inside = sa.select(messages.c.thread_id).where(messages.c.content.icontains(search, autoescape=True))
+            query = query.where(sa.or_(threads.c.title.icontains(search, autoescape=True), threads.c.id.in_(inside)))
+        if cursor:
+            updated, last = decode_cursor(cursor, float, str)
+            query = query.where(sa.tuple_(threads.c.updated_at, threads.c.id) < sa.tuple_(updated, last))
+        query = query.order_by(threads.c.updated_at.desc(), threads.c.id.desc()).limit(limit + 1)
+        async with self._database.read() as connection:
+            found = [Thread(**row) for row in (await connection.execute(query)).mappings()]
+        more = len(found) > limit
+        found = found[:limit]
+        return found, encode_cursor(found[-1].updated_at, found[-1].id) if more else None
+
+    async def update(self, owner_id: str, thread_id: str, **values: Any) -> Thread:
+        """Change `title` or `scope`."""
+        async with self._database.write() as connection:
+            await connection.execute(
+                sa.update(threads)
+                .where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
+                .values(**values, updated_at=time.time())
+            )
+        return await self.get(owner_id, thread_id)
+
+    async def delete(self, owner_id: str, thread_id: str) -> None:
+        """Remove a thread with its messages and citations."""
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.delete(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
+            )
+            if not done.rowcount:
+                raise NotFound("There is no such thread, or it is not yours.")
+
+    async def append(
+        self,
+        owner_id: str,
+        thread_id: str,
+        role: Literal["user", "assistant"],
+        content: str,
+        cited: Sequence[Citation] = (),
+        details: JsonObject | None = None,
+        message_id: str | None = None,
+    ) -> Message:
+        """Add a message to the end of a thread of this owner."""
+        message_id, now = message_id or str(uuid.uuid4()), time.time()
+        async with self._database.write() as connection:
+            mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
+            if not (await connection.execute(sa.update(threads).where(mine).values(updated_at=now))).rowcount:
+                raise NotFound("There is no such thread, or it is not yours.")
+            last = sa.select(sa.func.max(messages.c.ordinal)).where(messages.c.thread_id == thread_id)
+            newest = await connection.scalar(last)
+            await connection.execute(
+                sa.insert(messages).values(
+                    id=message_id,
+                    thread_id=thread_id,
+                    ordinal=0 if newest is None else newest + 1,
+                    role=role,
+                    content=content,
+                    details=details or {},
+                    created_at=now,
+                )
+            )
+            if cited:
+                await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
+        return Message(
+            id=message_id,
+            thread_id=thread_id,
+            role=role,
+            content=content,
+            created_at=now,
+            citations=tuple(cited),
+            details=details or {},
+        )
+
+    async def messages(self, owner_id: str, thread_id: str, last: int | None = None) -> list[Message]:
+        """The messages of a thread, oldest first; only the `last` ones when given."""
+        await self.get(owner_id, thread_id)
+        query = sa.select(messages).where(messages.c.thread_id == thread_id).order_by(messages.c.ordinal.desc())
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.limit(last) if last else query)).mappings().all()
+            ids = [row["id"] for row in rows]
+            cited = (
+                await connection.execute(
+                    sa.select(citations.c.message_id, citations.c.data)
+                    .where(citations.c.message_id.in_(ids))
+                    .order_by(citations.c.ordinal)
+                )
+            ).all()
+        by_message: dict[str, list[Citation]] = {}
+        for message_id, data in cited:
+            by_message.setdefault(message_id, []).append(_citation(data))
+        return [
+            Message(
+                id=row["id"],
+                thread_id=row["thread_id"],
+                role=row["role"],
+                content=row["content"],
+                created_at=row["created_at"],
+                citations=tuple(by_message.get(row["id"], ())),
+                details=row["details"],
+            )
+            for row in reversed(rows)
+        ]
+
+
+def _citation_rows(message_id: str, cited: Sequence[Citation]) -> list[dict[str, Any]]:
+    return [
+        {
+            "message_id": message_id,
+            "ordinal": ordinal,
+            "n": c.n,
+            "chunk_id": c.chunk_id,
+            "resource_id": c.resource_id,
+            "version": c.version,
+            "data": c.to_json(),
+        }
+        for ordinal, c in enumerate(cited)
+    ]
+
+
+def _citation(data: dict[str, Any]) -> Citation:
+    return Citation(
+        **{**data, "locator": Locator.from_json(data["locator"]), "verdict": Verdict(data["verdict"])}
+    )

@@ -1,0 +1,46 @@
+"""The ledger of what was spent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import sqlalchemy as sa
+
+from citewell.storage.database import Database
+from citewell.storage.tables import usage
+from citewell.types import JsonValue, Usage
+
+
+class UsageRepository:
+    """Writes entries and sums them up; scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, entries: Sequence[Usage]) -> None:
+        """Record entries; an entry without a time gets the present one."""
+        if not entries:
+            return
+        rows = [asdict(e) | {"created_at": e.created_at or time.time()} for e in entries]
+        async with self._database.write() as connection:
+            await connection.execute(sa.insert(usage), rows)
+
+    async def totals(
+        self, owner_id: str, since: float = 0.0, thread_id: str | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """Sums per UTC day, kind, provider and model, newest day first."""
+        day = sa.cast(sa.func.floor(usage.c.created_at / 86_400), sa.BigInteger).label("day")
+        sums = [sa.func.sum(usage.c[n]).label(n) for n in ("input_tokens", "output_tokens", "units", "cost")]
+        query = (
+            sa.select(day, usage.c.kind, usage.c.provider, usage.c.model, *sums)
+            .where(usage.c.owner_id == owner_id, usage.c.created_at >= since)
+            .group_by(day, usage.c.kind, usage.c.provider, usage.c.model)
+            .order_by(day.desc(), usage.c.kind, usage.c.model)
+        )
+        if thread_id:
+            query = query.where(usage.c.thread_id == thread_id)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [{**row, "day": time.strftime("%Y-%m-%d", time.gmtime(row["day"] * 86_400))} for row in rows]
