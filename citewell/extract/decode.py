@@ -1,0 +1,166 @@
+"""Bytes → text: which encoding a text file is in, and streaming access to its decoded characters."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from charset_normalizer import from_bytes
+
+from citewell.errors import CorruptFile
+
+_SAMPLE = 256 * 1024
+_PIECE = 64 * 1024
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_SINGLE_BYTE_SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-¿×÷][^\W\d_]|[a-zß-ÿ][À-Þ][a-zß-ÿ]")
+_LATIN_FAMILY = (
+    "cp1250",
+    "cp1254",
+    "cp1257",
+    "cp1258",
+    "cp125",
+    "iso8859",
+    "latin",
+    "mac_",
+    "hp_",
+    "cp437",
+    "cp775",
+    "cp85",
+    "cp86",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A text file's characters: the text without its byte order mark, and how it was decoded."""
+
+    text: str
+    encoding: str
+    replaced: int
+
+
+def is_text(head: bytes) -> bool:
+    """Whether the first bytes of a file look like text in some encoding."""
+    if not head or head.startswith(tuple(bom for bom, _ in _BOMS)):
+        return True
+    if _utf16_without_bom(head):
+        return True
+    return b"\x00" not in head and len(_CONTROL.findall(head)) * 100 < len(head)
+
+
+def detect_encoding(sample: bytes) -> str:
+    """The encoding of a text by its first bytes: byte order mark, UTF-8, UTF-16 without a mark, else statistics."""
+    for bom, encoding in _BOMS:
+        if sample.startswith(bom):
+            return encoding
+    wide = _utf16_without_bom(sample)
+    if wide:
+        return wide
+    if _is_utf8(sample):
+        return "utf-8"
+    return _legacy_encoding(sample)
+
+
+def file_encoding(path: Path) -> str:
+    """The encoding of a whole file: the first byte that is not UTF-8 may stand far behind its beginning."""
+    with path.open("rb") as file:
+        head = file.read(_SAMPLE)
+        encoding = detect_encoding(head)
+        if encoding != "utf-8":
+            return encoding
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        piece, position = head, 0
+        try:
+            while piece:
+                decoder.decode(piece)
+                position += len(piece)
+                piece = file.read(_PIECE)
+        except UnicodeDecodeError:
+            file.seek(max(0, position - _SAMPLE // 2))
+            return detect_encoding(file.read(_SAMPLE).lstrip(b"\x80\x81\x82\x83"))
+    return "utf-8"
+
+
+def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
+    """All of `data` as text: byte order mark first, then the declared encoding if it fits, then detection."""
+    encoding = detect_encoding(data[:_SAMPLE])
+    if declared and encoding not in ("utf-8-sig", "utf-16", "utf-32") and _fits(data, declared):
+        encoding = declared
+    elif encoding == "utf-8" and not _is_utf8(data):
+        encoding = _legacy_encoding(data[-_SAMPLE:])
+    text = data.decode(encoding, "replace")
+    return Decoded(text, encoding, text.count("\ufffd"))
+
+
+def decode_file(path: Path, limit: int, declared: str | None = None) -> Decoded:
+    """`decode_bytes` of a file of at most `limit` bytes; `CorruptFile` when it is larger."""
+    if path.stat().st_size > limit:
+        raise CorruptFile(f"A text of this type may have at most {limit:,} bytes.")
+    return decode_bytes(path.read_bytes(), declared)
+
+
+def stream_text(path: Path, encoding: str) -> Iterator[str]:
+    """The decoded text in pieces that end where a line ends, or after 64 K characters in a line without end."""
+    with path.open("r", encoding=encoding, errors="replace", newline="") as file:
+        while line := file.readline(_PIECE):
+            yield line
+
+
+def _fits(data: bytes, encoding: str) -> bool:
+    try:
+        codecs.lookup(encoding)
+        data.decode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        return False
+    return True
+
+
+def _is_utf8(sample: bytes) -> bool:
+    """Valid UTF-8 (a sequence cut at the end counts), or UTF-8 in which a few bytes are damaged."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        text = sample.decode("utf-8", "replace")
+        wide = sum(1 for character in text if character > "\x7f")
+        return text.count("\ufffd") * 20 < wide
+    return True
+
+
+def _utf16_without_bom(sample: bytes) -> str | None:
+    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    pairs = len(sample) // 2
+    if pairs < 4 or b"\x00" not in sample:
+        return None
+    high, low = sample[0 : pairs * 2 : 2].count(0), sample[1 : pairs * 2 : 2].count(0)
+    if low * 2 > pairs and high * 20 < pairs:
+        return "utf-16-le"
+    if high * 2 > pairs and low * 20 < pairs:
+        return "utf-16-be"
+    return None
+
+
+def _legacy_encoding(sample: bytes) -> str:
+    """A legacy encoding by statistics; Windows-1252 where other Latin encodings are not more plausible."""
+    best = from_bytes(sample[: 64 * 1024]).best()
+    guess = best.encoding if best else "cp1252"
+    if guess.startswith(_LATIN_FAMILY) and not _cyrillic(sample, guess):
+        western = sample.decode("cp1252", "replace")
+        if "\ufffd" not in western and not _SINGLE_BYTE_SYMBOL_IN_WORD.search(western):
+            return "cp1252"
+    return "utf-8" if guess == "utf_8" else guess
+
+
+def _cyrillic(sample: bytes, encoding: str) -> bool:
+    text = sample.decode(encoding, "replace")
+    letters = [c for c in text if c.isalpha() and c > "\x7f"]
+    return sum(1 for c in letters if c > "\u0250") * 2 > len(letters)

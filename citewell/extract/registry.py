@@ -1,0 +1,83 @@
+"""One way into extraction: detect the type, decrypt, run the reader, and sum up. Readers are imported when first needed."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from citewell.extract.decrypt import decrypted
+from citewell.extract.detect import detect
+from citewell.extract.sink import Sink
+from citewell.types import DetectedType, ExtractionSummary, JsonObject, JsonValue
+
+READERS: dict[str, str] = {
+    "archive": "citewell.extract.archive",
+    "code": "citewell.extract.code",
+    "delimited": "citewell.extract.tabular.delimited",
+    "docx": "citewell.extract.docx",
+    "html": "citewell.extract.html",
+    "image": "citewell.extract.image",
+    "json": "citewell.extract.tabular.json",
+    "legacy": "citewell.extract.legacy",
+    "mail": "citewell.extract.mail",
+    "markdown": "citewell.extract.markdown",
+    "msg": "citewell.extract.msg",
+    "notebook": "citewell.extract.notebook",
+    "parquet": "citewell.extract.tabular.parquet",
+    "pdf": "citewell.extract.pdf",
+    "plain": "citewell.extract.plain",
+    "pptx": "citewell.extract.pptx",
+    "spreadsheet": "citewell.extract.tabular.spreadsheet",
+    "svg": "citewell.extract.svg",
+    "xml": "citewell.extract.xml",
+}
+
+
+class Reader(Protocol):
+    """A module that reads one family of formats."""
+
+    def extract(self, path: Path, sink: Sink) -> None:
+        """Emit everything the file holds into `sink`; raises an `ExtractionError` when nothing can be read."""
+        ...
+
+
+def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
+    """Read the file at `path`, called `filename` by its uploader. Elements go to the sink; the rest is returned.
+
+    A type without a reader yields no element and `detected.extractor` None. Raises an `ExtractionError` with its reason
+    when the file cannot be read.
+    """
+    source = decrypted(path, sink.options.password, sink.folder)
+    try:
+        detected = detect(source, filename)
+        if detected.extractor is not None:
+            load_reader(detected.extractor).extract(source, sink)
+    finally:
+        if source is not path:
+            source.unlink(missing_ok=True)
+    return summary(detected, sink)
+
+
+def load_reader(name: str) -> Reader:
+    """The reader module registered under `name`; `KeyError` for an unknown name."""
+    return cast(Reader, import_module(READERS[name]))
+
+
+def summary(detected: DetectedType, sink: Sink) -> ExtractionSummary:
+    """What was detected and what the sink holds, as one value that JSON can carry."""
+    return ExtractionSummary(
+        detected=detected,
+        coverage=sink.coverage(),
+        metadata=_json_object(sink.metadata),
+        language=sink.language,
+        blobs=tuple(sink.blobs),
+        children=tuple(sink.children),
+    )
+
+
+def _json_object(metadata: dict[str, object]) -> JsonObject:
+    """Metadata as JSON knows it: dates and other values that JSON lacks become text."""
+    text = json.dumps(metadata, default=str, ensure_ascii=False).replace("\\u0000", "")
+    return cast(dict[str, JsonValue], json.loads(text.encode("utf-8", "replace")))

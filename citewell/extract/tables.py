@@ -1,0 +1,134 @@
+"""A table's cells with their spans, as grid, HTML and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+MAX_CELLS = 1_000_000
+Grid = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell by its first row and column (from 0) and how many of each it covers."""
+
+    row: int
+    column: int
+    text: str
+    rowspan: int = 1
+    colspan: int = 1
+    header: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be emitted. All rows of `grid` have the same length; a spanning cell's text is in its first cell."""
+
+    grid: Grid
+    html: str
+    markdown: str
+    header_rows: int
+
+
+class CellPlacer:
+    """Gives each cell the next free column of its row, as HTML does, with spans kept free below and beside it."""
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+        self._row = -1
+        self._column = 0
+        self._taken: dict[int, set[int]] = {}
+
+    def next_row(self) -> None:
+        """Begin a row."""
+        self._taken.pop(self._row, None)
+        self._row += 1
+        self._column = 0
+
+    def skip(self, columns: int) -> None:
+        """Leave columns of the present row empty."""
+        self._column += columns
+
+    def add(self, text: str, rowspan: int = 1, colspan: int = 1, header: bool = False) -> None:
+        """Place a cell in the present row."""
+        taken = self._taken.get(self._row, set())
+        while self._column in taken:
+            self._column += 1
+        self.cells.append(Cell(self._row, self._column, text, rowspan, colspan, header))
+        for below in range(1, rowspan):
+            self._taken.setdefault(self._row + below, set()).update(range(self._column, self._column + colspan))
+        self._column += colspan
+
+
+def build_table(cells: Sequence[Cell], header_rows: int | None = None) -> Table | None:
+    """The table of these cells; None when it has no cell, or more than `MAX_CELLS`.
+
+    Without `header_rows`, the first rows that consist of header cells alone are the header.
+    """
+    if not cells:
+        return None
+    height = max(cell.row for cell in cells) + 1
+    width = max(cell.column + cell.colspan for cell in cells)
+    if height * width > MAX_CELLS:
+        return None
+    cells = [_clamped(cell, height) for cell in cells]
+    rows = [[""] * width for _ in range(height)]
+    for cell in cells:
+        rows[cell.row][cell.column] = cell.text
+    grid = tuple(tuple(row) for row in rows)
+    count = _leading_header_rows(cells, height) if header_rows is None else header_rows
+    return Table(grid, to_html(cells, height, count), to_markdown(grid, count), count)
+
+
+def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
+    """`<table>` with rowspan and colspan; all text is escaped."""
+    by_row: list[list[Cell]] = [[] for _ in range(height)]
+    for cell in cells:
+        by_row[cell.row].append(cell)
+    lines = ["<table>"]
+    for number, row in enumerate(by_row):
+        inner = "".join(
+            _cell_html(cell, cell.header or number < header_rows) for cell in sorted(row, key=lambda c: c.column)
+        )
+        lines.append(f"<tr>{inner}</tr>")
+    return "\n".join([*lines, "</table>"])
+
+
+def to_markdown(grid: Grid, header_rows: int) -> str:
+    """A pipe table. Markdown knows one header row: further ones follow as rows; without any, the first row serves."""
+    if not grid:
+        return ""
+    lines = ["| " + " | ".join(_markdown_cell(text) for text in row) + " |" for row in grid]
+    rule = "|" + " --- |" * len(grid[0])
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _clamped(cell: Cell, height: int) -> Cell:
+    rowspan = min(cell.rowspan, height - cell.row)
+    return (
+        cell if rowspan == cell.rowspan else Cell(cell.row, cell.column, cell.text, rowspan, cell.colspan, cell.header)
+    )
+
+
+def _leading_header_rows(cells: Sequence[Cell], height: int) -> int:
+    plain = {cell.row for cell in cells if not cell.header}
+    present = {cell.row for cell in cells}
+    count = 0
+    while count < height and count in present and count not in plain:
+        count += 1
+    return count if count < height else 0
+
+
+def _cell_html(cell: Cell, header: bool) -> str:
+    tag = "th" if header else "td"
+    spans = (f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else "") + (
+        f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
+    )
+    text = escape(cell.text, quote=False).replace("\n", "<br>")
+    return f"<{tag}{spans}>{text}</{tag}>"
+
+
+def _markdown_cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
