@@ -179,7 +179,6 @@ class ParserTimeout(ExtractionError):
     """Reading the file made no progress for too long."""
 
     code = "parser_timeout"
-    retryable = True
 
 
 class ParserCrashed(ExtractionError):

@@ -7,8 +7,10 @@ All methods are async and may be called from several tasks at once. Errors are t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -245,8 +247,12 @@ class BlobStore(Protocol):
         """`local`, `s3`, `gcs` or `memory`."""
         ...
 
-    async def put(self, key: str, chunks: AsyncIterator[bytes]) -> int:
-        """Write all chunks, atomically: after an error or cancellation nothing stands under `key`. Returns the size in bytes."""
+    async def put_file(self, key: str, path: Path) -> None:
+        """Take over the file at `path` (it is gone afterwards), durably and atomically: after an error nothing stands under `key`."""
+        ...
+
+    def local_copy(self, key: str) -> AbstractAsyncContextManager[Path]:
+        """A local file with the bytes, to read only, valid within the block; `NotFound` when there is nothing under `key`."""
         ...
 
     def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:

@@ -16,31 +16,32 @@ _MOST_PARAMETERS = 500
 
 
 class EmbeddingCacheRepository:
-    """Vectors by (model fingerprint, SHA-256 of the text), stored as little-endian float32."""
+    """Vectors by (model fingerprint, SHA-256 of the text in hexadecimal), stored as little-endian float32."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, FloatMatrix]:
+    async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
         """The vectors that are known, each of shape (dimensions,)."""
         table = embedding_cache
-        found: dict[bytes, FloatMatrix] = {}
+        found: dict[str, FloatMatrix] = {}
+        hashes = [bytes.fromhex(key) for key in keys]
         async with self._database.read() as connection:
-            for start in range(0, len(keys), _MOST_PARAMETERS):
+            for start in range(0, len(hashes), _MOST_PARAMETERS):
                 query = sa.select(table.c.text_hash, table.c.vector).where(
                     table.c.fingerprint == fingerprint,
-                    table.c.text_hash.in_(keys[start : start + _MOST_PARAMETERS]),
+                    table.c.text_hash.in_(hashes[start : start + _MOST_PARAMETERS]),
                 )
                 for key, vector in await connection.execute(query):
-                    found[bytes(key)] = np.frombuffer(vector, dtype="<f4")
+                    found[bytes(key).hex()] = np.frombuffer(vector, dtype="<f4")
         return found
 
-    async def put(self, fingerprint: str, vectors: Mapping[bytes, FloatMatrix]) -> None:
+    async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
         """Remember vectors; those already known stay as they are."""
         if not vectors:
             return
         rows = [
-            {"fingerprint": fingerprint, "text_hash": key, "vector": vector.astype("<f4").tobytes()}
+            {"fingerprint": fingerprint, "text_hash": bytes.fromhex(key), "vector": vector.astype("<f4").tobytes()}
             for key, vector in vectors.items()
         ]
         dialect = sqlite if self._database.is_sqlite else postgresql

@@ -52,9 +52,15 @@ class JobRepository:
                     lease_worker=worker,
                     lease_until=now + self._lease_seconds,
                 )
-                .returning(resources.c.owner_id, resources.c.version, resources.c.attempt, resources.c.fence)
+                .returning(
+                    resources.c.owner_id,
+                    resources.c.version,
+                    resources.c.attempt,
+                    resources.c.fence,
+                    resources.c.deaths,
+                )
             )
-            owner_id, version, attempt, fence = (await connection.execute(update)).one()
+            owner_id, version, attempt, fence, deaths = (await connection.execute(update)).one()
             await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
@@ -64,6 +70,7 @@ class JobRepository:
             attempt=attempt,
             fence=fence,
             worker=worker,
+            deaths=deaths,
         )
 
     async def renew(self, job: Job) -> None:
@@ -93,7 +100,7 @@ class JobRepository:
         await connection.execute(
             sa.update(resources)
             .where(resources.c.id == job.resource_id)
-            .values(status=status, attempt=0, lease_worker=None, lease_until=None, not_before=0, **values)
+            .values(status=status, attempt=0, deaths=0, lease_worker=None, lease_until=None, not_before=0, **values)
         )
         await record_event(connection, job.resource_id, job.version, status, details)
 
@@ -108,13 +115,24 @@ class JobRepository:
             )
             await record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
 
-    async def release_all(self, worker: str) -> int:
-        """Give back every lease of a worker that is known to be gone; its attempts do not count. Returns how many."""
+    async def release_all(self, worker: str | None = None) -> int:
+        """Give back every lease of workers that are known to be gone. Returns how many.
+
+        The attempt does not count against the file, for the process died, not the parser; `deaths` does count, so that
+        a file that takes the process down with it, again and again, is given up in the end.
+        """
+        table = resources.c
         async with self._database.write() as connection:
             done = await connection.execute(
                 sa.update(resources)
-                .where(resources.c.lease_worker == worker)
-                .values(lease_worker=None, lease_until=None, fence=resources.c.fence + 1)
+                .where(table.lease_until.is_not(None) if worker is None else table.lease_worker == worker)
+                .values(
+                    lease_worker=None,
+                    lease_until=None,
+                    fence=table.fence + 1,
+                    attempt=sa.case((table.attempt > 0, table.attempt - 1), else_=0),
+                    deaths=table.deaths + 1,
+                )
             )
             return done.rowcount
 

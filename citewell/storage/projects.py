@@ -56,7 +56,7 @@ class ProjectRepository:
             )
         return project
 
-    async def list(self, owner_id: str) -> list[Project]:
+    async def all(self, owner_id: str) -> list[Project]:
         """All projects of an owner, oldest first, with the number of resources in each."""
         count = (
             sa.select(sa.func.count())
@@ -70,7 +70,7 @@ class ProjectRepository:
 
     async def get(self, owner_id: str, project_id: str) -> Project:
         """One project; `NotFound` when it is not the owner's."""
-        for project in await self.list(owner_id):
+        for project in await self.all(owner_id):
             if project.id == project_id:
                 return project
         raise NotFound

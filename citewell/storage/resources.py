@@ -19,7 +19,7 @@ from citewell.storage.projects import link
 from citewell.storage.tables import chunks, elements, resource_blobs, resource_projects, resource_versions, resources
 from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
 
-_JOB_COLUMNS = {"attempt", "fence", "lease_worker", "lease_until", "not_before"}
+_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 
 
@@ -98,7 +98,7 @@ class ResourceRepository:
         async with self._database.read() as connection:
             return await _id_of_content(connection, owner_id, content_hash)
 
-    async def list(
+    async def page(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
     ) -> tuple[list[Resource], str | None]:
         """A page of resources, newest first, and the cursor of the next one."""
@@ -186,6 +186,7 @@ _FRESH: dict[str, Any] = {
     "extraction_duration_ms": None,
     "indexing_duration_ms": None,
     "attempt": 0,
+    "deaths": 0,
     "lease_worker": None,
     "lease_until": None,
     "not_before": 0,

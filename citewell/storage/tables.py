@@ -93,6 +93,7 @@ resources = sa.Table(
     sa.Column("options", Json, nullable=False),
     # the durable job: see citewell.storage.jobs
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("deaths", sa.Integer, nullable=False, server_default="0"),
     sa.Column("fence", sa.Integer, nullable=False, server_default="0"),
     sa.Column("lease_worker", sa.Text),
     sa.Column("lease_until", Time),

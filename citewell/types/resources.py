@@ -117,6 +117,7 @@ class Job:
     attempt: int
     fence: int
     worker: str
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

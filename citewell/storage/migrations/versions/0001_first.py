@@ -79,6 +79,7 @@ def upgrade() -> None:
     sa.Column('record_id', sa.Text(), nullable=True),
     sa.Column('options', sa.JSON().with_variant(postgresql.JSONB(), 'postgresql'), nullable=False),
     sa.Column('attempt', sa.Integer(), server_default='0', nullable=False),
+    sa.Column('deaths', sa.Integer(), server_default='0', nullable=False),
     sa.Column('fence', sa.Integer(), server_default='0', nullable=False),
     sa.Column('lease_worker', sa.Text(), nullable=True),
     sa.Column('lease_until', sa.Double(), nullable=True),

@@ -1,0 +1,95 @@
+"""Blobs as files in the data folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from citewell.errors import InvalidInput, NotFound
+
+_KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
+_PIECE = 1024 * 1024
+
+
+class LocalBlobStore:
+    """Implements `citewell.ports.BlobStore` on a folder. Files are synced to disk before they count as kept."""
+
+    backend = "local"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise InvalidInput(f"Not a blob key: {key!r}")
+        return self._folder / key
+
+    async def put_file(self, key: str, path: Path) -> None:
+        """Move the file into place; it must be on the same file system."""
+        await asyncio.to_thread(_install, path, self._path(key))
+
+    @asynccontextmanager
+    async def local_copy(self, key: str) -> AsyncGenerator[Path]:
+        """The file itself: not a copy, and not to be written."""
+        path = self._path(key)
+        if not await asyncio.to_thread(path.is_file):
+            raise NotFound(f"There is nothing under {key}.")
+        yield path
+
+    async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes [start, end) in pieces of at most 1 MiB."""
+        try:
+            file = await asyncio.to_thread(self._path(key).open, "rb")
+        except FileNotFoundError as error:
+            raise NotFound(f"There is nothing under {key}.") from error
+        with file:
+            file.seek(start)
+            left = None if end is None else end - start
+            while left is None or left > 0:
+                piece = await asyncio.to_thread(file.read, _PIECE if left is None else min(_PIECE, left))
+                if not piece:
+                    return
+                if left is not None:
+                    left -= len(piece)
+                yield piece
+
+    async def delete(self, key: str) -> None:
+        """Remove the file, and folders that are empty then."""
+        await asyncio.to_thread(_remove, self._path(key), self._folder)
+
+    async def list(self, prefix: str) -> list[str]:
+        """All keys that begin with `prefix`, sorted."""
+        return await asyncio.to_thread(_keys, self._folder, prefix)
+
+
+def _install(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with source.open("rb") as file:
+        os.fsync(file.fileno())
+    source.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _remove(path: Path, top: Path) -> None:
+    path.unlink(missing_ok=True)
+    for parent in path.parents:
+        if parent == top or not parent.is_dir():
+            return
+        try:
+            parent.rmdir()
+        except OSError:
+            return
+
+
+def _keys(folder: Path, prefix: str) -> list[str]:
+    start = folder / prefix.rsplit("/", 1)[0] if "/" in prefix else folder
+    found = (p.relative_to(folder).as_posix() for p in start.rglob("*") if p.is_file())
+    return sorted(key for key in found if key.startswith(prefix))
