@@ -1,1 +1,1 @@
-""""""
+"""Text analysis: sentences, tokens, languages, index terms. Pure; no model, no I/O."""

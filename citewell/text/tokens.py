@@ -1,0 +1,79 @@
+"""Text to word-like tokens: words, numbers, codes and addresses kept whole, runs of scripts that write no spaces kept as runs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Python's \w leaves out combining marks, without which words of Indic, Thai, Hebrew and Arabic script fall apart.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0971-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
+    "\u0ec8-\u0ecd\u0f18\u0f19\u0f35\u0f37\u0f39\u0f71-\u0f84\u0f86\u0f87\u0f8d-\u0fbc\u102b-\u103e\u1056-\u109d\u17b4-\u17d3"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ua8e0-\ua8f1\ufe20-\ufe2f"
+)
+_WORD = rf"[\w{_MARKS}]+"
+_TOKEN = re.compile(rf"{_WORD}(?:[.,@\-‐‑/:'’&+]{_WORD})*")
+_HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
+_SOUTH_EAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_RUNS = re.compile(
+    rf"(?P<ideographic>[{_HAN}{_KANA}]+)|(?P<hangul>[{_HANGUL}]+)"
+    rf"|(?P<unspaced>[{_SOUTH_EAST}]+)|(?P<spaced>[^{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]+)"
+)
+_UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
+
+
+class Kind(StrEnum):
+    """How a token is turned into terms.
+
+    IDEOGRAPHIC: Chinese and Japanese; HANGUL: Korean; UNSPACED: Thai, Lao, Burmese, Khmer; COMPOUND: parts joined by
+    one sign (`ISO-9001`, `a.b@c.org`, `5,000`, `don't`); WORD: all else.
+    """
+
+    WORD = "word"
+    COMPOUND = "compound"
+    IDEOGRAPHIC = "ideographic"
+    HANGUL = "hangul"
+    UNSPACED = "unspaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of text as written (after NFKC), and its kind."""
+
+    text: str
+    kind: Kind
+
+
+def normalise(text: str) -> str:
+    """Compatibility-composed text: full-width letters become plain, ligatures fall apart, accents join their letters."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).replace("\u00ad", "")
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of `text`, in order."""
+    for match in _TOKEN.finditer(normalise(text)):
+        token = match[0]
+        if token.isascii() or not _UNSPACED.search(token):
+            yield Token(token, Kind.WORD if token.isalnum() else _kind(token))
+        else:
+            yield from _runs(token)
+
+
+def _kind(token: str) -> Kind:
+    return Kind.COMPOUND if any(c in ".,@-‐‑/:'’&+_" for c in token) else Kind.WORD
+
+
+def _runs(token: str) -> Iterator[Token]:
+    """Parts of a token that mixes scripts, such as `2015年` or `iPhone手机`."""
+    for match in _RUNS.finditer(token):
+        if match.lastgroup == "spaced":
+            for part in _TOKEN.finditer(match[0]):
+                yield Token(part[0], _kind(part[0]))
+        else:
+            yield Token(match[0], Kind(match.lastgroup or ""))
