@@ -1,0 +1,153 @@
+"""Elements into flows: which texts belong together, where a paragraph goes on behind a page break, and what stands beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from citewell.chunk.flow import Flow, FlowBuilder, Part
+from citewell.chunk.outline import Outline
+from citewell.types import Element, ElementType
+
+WINDOW = 65_536
+"""Characters of a flow at which its chunks are given out; bounds memory."""
+
+_ASIDES = frozenset({ElementType.CAPTION, ElementType.FOOTNOTE})
+_CLOSE = frozenset({ElementType.LIST_ITEM, ElementType.FORM_FIELD})
+_SENTENCE_ENDS = tuple(".!?…:;。！？」』”\"')]）।॥؟۔|")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A table or image that stands at `position` of a flow; its caption is the nearest CAPTION element's text."""
+
+    position: int
+    element: Element
+    headings: tuple[str, ...]
+    caption: str = ""
+
+
+class Assembler:
+    """Gathers the flow that is being read."""
+
+    def __init__(self) -> None:
+        self.outline = Outline()
+        self._builder = FlowBuilder()
+        self._asides: list[tuple[Element, tuple[str, ...]]] = []
+        self._beside: list[Beside] = []
+        self._caption: Element | None = None
+        self._awaits_caption = False
+        self._full_at = WINDOW
+        self._unit: tuple[str | None, int | None] = (None, None)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether enough is gathered to be cut."""
+        return self._builder.length >= self._full_at
+
+    def leaves_unit(self, element: Element) -> bool:
+        """Whether an element begins another slide or sheet; forgets the headings of the one before if so."""
+        unit = (element.locator.sheet, element.locator.slide)
+        if unit == self._unit:
+            return False
+        self._unit = unit
+        self.outline.reset()
+        return True
+
+    def add(self, element: Element) -> None:
+        """Append an element that is neither a row nor page furniture."""
+        headings = self.outline.enter(element)
+        if element.type in (ElementType.TABLE, ElementType.IMAGE):
+            self._add_beside(element, headings)
+        elif element.text.strip():
+            self._add_text(element, headings)
+
+    def take(self) -> tuple[Flow, list[Beside]]:
+        """What was gathered; the assembler is empty afterwards."""
+        self._add_asides()
+        flow, beside = self._builder.build(), self._beside
+        self._builder, self._beside = FlowBuilder(), []
+        self._full_at = WINDOW
+        self._awaits_caption, self._caption = False, None
+        return flow, beside
+
+    def put_back(self, flow: Flow, beside: list[Beside]) -> None:
+        """Go on with what is left of a flow that was taken."""
+        self._builder, self._beside = FlowBuilder(flow), beside
+        self._full_at = len(flow.text) + WINDOW
+
+    def _add_beside(self, element: Element, headings: tuple[str, ...]) -> None:
+        if not element.text.strip():
+            return
+        caption = self._caption.text if self._caption and _same_page(self._caption, element) else ""
+        self._beside.append(Beside(self._builder.length, element, headings, caption))
+        self._awaits_caption = not caption
+        self._caption = None
+
+    def _add_text(self, element: Element, headings: tuple[str, ...]) -> None:
+        if element.type is ElementType.CAPTION:
+            self._note_caption(element)
+        else:
+            self._caption, self._awaits_caption = None, False
+        last = self._builder.last
+        if element.type in _ASIDES and last is not None and _is_open(last.element):
+            self._asides.append((element, headings))
+            return
+        if last is not None and last.headings == headings and goes_on(last.element, element):
+            self._builder.add(element, headings, _joint(last, element), joined=True)
+            self._add_asides()
+            return
+        self._add_asides()
+        last = self._builder.last
+        close = last is not None and element.type in _CLOSE and last.element.type in _CLOSE
+        self._builder.add(element, headings, "\n" if close else "\n\n")
+
+    def _note_caption(self, element: Element) -> None:
+        if self._awaits_caption and _same_page(self._beside[-1].element, element):
+            self._beside[-1] = replace(self._beside[-1], caption=element.text)
+            self._awaits_caption = False
+        else:
+            self._caption = element
+
+    def _add_asides(self) -> None:
+        for element, headings in self._asides:
+            self._builder.add(element, headings, "\n\n")
+        self._asides.clear()
+
+
+def goes_on(first: Element, second: Element) -> bool:
+    """Whether `second` goes on with the paragraph `first`, in the next column or on the next page."""
+    if second.type is not ElementType.PARAGRAPH or not _is_open(first):
+        return False
+    start = second.text.lstrip()[:1]
+    if start.isupper() or not start.isalpha():
+        return False
+    before, after = first.locator, second.locator
+    if before.boxes and after.boxes:
+        last, new = before.boxes[-1], after.boxes[0]
+        return new.page == last.page + 1 or (new.page == last.page and new.y1 < last.y0)
+    pages = (before.pages or (before.page,))[-1], after.page
+    return pages[0] is not None and pages[1] == pages[0] + 1
+
+
+def _is_open(element: Element) -> bool:
+    """Whether a paragraph may go on elsewhere: it stands on a page and has no end of a sentence."""
+    kinds = (ElementType.PARAGRAPH, ElementType.LIST_ITEM)
+    return (
+        element.type in kinds
+        and element.locator.page is not None
+        and not element.text.rstrip().endswith(_SENTENCE_ENDS)
+    )
+
+
+def _joint(last: Part, element: Element) -> str:
+    """White space between words; none between the characters of a script that has none."""
+    before, after = last.element.text.rstrip()[-1:], element.text.lstrip()[:1]
+    return "" if _is_wide(before) and _is_wide(after) else " "
+
+
+def _is_wide(character: str) -> bool:
+    return "\u2e80" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff"
+
+
+def _same_page(one: Element, other: Element) -> bool:
+    return one.locator.page == other.locator.page

@@ -1,0 +1,132 @@
+"""The chunker: elements in reading order to chunks, streaming, by the strategy that the settings name."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from citewell.chunk.assembling import Assembler, Beside
+from citewell.chunk.characters import cut_characters
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.chunk.context import ContextLine
+from citewell.chunk.fitting import BATCH, Candidate, Fitter
+from citewell.chunk.flow import Cut, Flow, Part
+from citewell.chunk.recursive import cut_recursively
+from citewell.chunk.rows import RowCutter, row_headings
+from citewell.chunk.sections import cut_sections
+from citewell.chunk.semantic import cut_semantically
+from citewell.chunk.tables import TableCutter
+from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer
+from citewell.chunk.tokens import cut_tokens
+from citewell.types import ChunkDraft, ChunkType, Element, ElementType
+
+_FURNITURE = frozenset({ElementType.HEADER, ElementType.FOOTER})
+
+
+def chunk_elements(
+    elements: Iterable[Element],
+    config: ChunkConfig,
+    tokenizer: Tokenizer,
+    title: str,
+    embed: SentenceEmbedder | None = None,
+) -> Iterator[ChunkDraft]:
+    """Chunks of a document in reading order; the elements are read as they are needed, a bounded stretch at a time.
+
+    title stands before the heading path in every chunk's context. `embed` is needed by the `semantic` strategy alone
+    (ValueError without it).
+    """
+    if config.strategy is Strategy.SEMANTIC and embed is None:
+        raise ValueError("The semantic strategy needs an embedder.")
+    return _Chunker(config, tokenizer, title, embed).run(elements)
+
+
+class _Chunker:
+    """One document's run."""
+
+    def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, title: str, embed: SentenceEmbedder | None) -> None:
+        self._config = config
+        self._tokenizer = tokenizer
+        self._embed = embed
+        self._context = ContextLine(title, tokenizer, config.token_budget)
+        self._fitter = Fitter(tokenizer, self._context, config.token_budget, config.special_tokens)
+        self._rows = RowCutter(config, tokenizer, self._context)
+        self._tables = TableCutter(config, tokenizer, self._context, by_row=config.strategy is Strategy.ROWS)
+        self._assembler = Assembler()
+
+    def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
+        rows: list[tuple[Element, tuple[str, ...]]] = []
+        for element in elements:
+            if element.type in _FURNITURE:
+                continue
+            if rows and (element.type is not ElementType.ROW or len(rows) == BATCH):
+                yield from self._fitter.fit(self._rows.cut(rows))
+                rows = []
+            if self._assembler.leaves_unit(element) or element.type is ElementType.ROW:
+                yield from self._fitter.fit(self._last_candidates())
+            if element.type is ElementType.ROW:
+                rows.append((element, row_headings(element, self._assembler.outline.enter(element))))
+                continue
+            self._assembler.add(element)
+            if self._assembler.is_full:
+                yield from self._fitter.fit(self._full_candidates())
+        yield from self._fitter.fit(self._rows.cut(rows))
+        yield from self._fitter.fit(self._last_candidates())
+
+    def _last_candidates(self) -> Iterator[Candidate]:
+        """Everything gathered so far."""
+        flow, beside = self._assembler.take()
+        if flow.parts or beside:
+            yield from self._candidates(flow, self._cut(flow), beside)
+
+    def _full_candidates(self) -> Iterator[Candidate]:
+        """All but the last cut of what was gathered; the text from there on is gathered further."""
+        flow, beside = self._assembler.take()
+        cuts = self._cut(flow)
+        if len(cuts) > 1:
+            position = cuts.pop().start
+            yield from self._candidates(flow, cuts, [item for item in beside if item.position < position])
+            beside = [replace(item, position=item.position - position) for item in beside if item.position >= position]
+            flow = flow.tail(position)
+        self._assembler.put_back(flow, beside)
+
+    def _cut(self, flow: Flow) -> list[Cut]:
+        match self._config.strategy:
+            case Strategy.SECTIONS | Strategy.ROWS:
+                return cut_sections(flow, self._config, self._tokenizer, self._context)
+            case Strategy.TOKENS:
+                return cut_tokens(flow, self._config, self._tokenizer, self._context)
+            case Strategy.CHARACTERS:
+                return cut_characters(flow, self._config)
+            case Strategy.RECURSIVE:
+                return cut_recursively(flow, self._config)
+            case Strategy.SEMANTIC:
+                assert self._embed is not None
+                return cut_semantically(flow, self._config, self._tokenizer, self._context, self._embed)
+
+    def _candidates(self, flow: Flow, cuts: Sequence[Cut], beside: Sequence[Beside]) -> Iterator[Candidate]:
+        """Texts, with each table and image behind the text that stands before it."""
+        waiting = deque(beside)
+        for cut in cuts:
+            while waiting and waiting[0].position <= cut.start:
+                yield from self._tables_and_images(waiting.popleft())
+            yield self._text(ChunkType.TEXT, flow, cut)
+        while waiting:
+            yield from self._tables_and_images(waiting.popleft())
+
+    def _tables_and_images(self, item: Beside) -> Iterator[Candidate]:
+        if item.element.type is ElementType.TABLE:
+            yield from self._tables.cut(item)
+            return
+        flow = Flow(item.element.text, (Part(0, item.element, item.headings),))
+        for cut in cut_sections(flow, self._config, self._tokenizer, self._context):
+            yield self._text(ChunkType.IMAGE, flow, cut)
+
+    def _text(self, kind: ChunkType, flow: Flow, cut: Cut) -> Candidate:
+        return Candidate(
+            type=kind,
+            flow=flow,
+            ranges=((cut.start, cut.end),),
+            headings=cut.headings,
+            context=self._context.of(cut.headings)[0],
+        )

@@ -1,0 +1,91 @@
+"""How a file is cut into chunks: the strategy, its sizes, and the limit of the embedder that will read them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+
+VERSION = 1
+"""Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
+
+
+class Strategy(StrEnum):
+    """The ways to cut running text. Rows and tables of data are cut by row under every one of them.
+
+    `sections` is the default for documents and `rows` for data; `rows` also gives each table row a chunk of its own.
+    """
+
+    SECTIONS = "sections"
+    TOKENS = "tokens"
+    CHARACTERS = "characters"
+    RECURSIVE = "recursive"
+    SEMANTIC = "semantic"
+    ROWS = "rows"
+
+
+_DEFAULT_SIZES: dict[Strategy, tuple[int, int]] = {
+    Strategy.SECTIONS: (400, 0),
+    Strategy.TOKENS: (1000, 100),
+    Strategy.CHARACTERS: (512, 64),
+    Strategy.RECURSIVE: (500, 50),
+    Strategy.SEMANTIC: (400, 40),
+    Strategy.ROWS: (400, 0),
+}
+_MEASURED_IN_CHARACTERS = frozenset({Strategy.CHARACTERS, Strategy.RECURSIVE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkConfig:
+    """Settings of a chunker; invalid ones raise ValueError.
+
+    strategy:        see `Strategy`
+    size, overlap:   of a chunk's text and of what it repeats of the chunk before; in characters for `characters` and
+                     `recursive`, else in the embedder's tokens. None takes the strategy's default. `sections` repeats
+                     nothing by default: it cuts where a paragraph or sentence ends and puts the heading path before
+                     every chunk, so that a repetition would only spend the embedder's window and cite things twice.
+    max_tokens:      what the embedder reads of one text, special tokens included; no chunk exceeds it
+    special_tokens:  how many of them the embedder adds itself
+    """
+
+    strategy: Strategy = Strategy.SECTIONS
+    size: int | None = None
+    overlap: int | None = None
+    max_tokens: int = 256
+    special_tokens: int = 2
+
+    def __post_init__(self) -> None:
+        if self.max_tokens - self.special_tokens < 16:
+            raise ValueError("An embedder must read at least 16 tokens besides its special ones.")
+        if self.effective_size < 16:
+            raise ValueError("A chunk's size must be at least 16.")
+        if not 0 <= self.effective_overlap <= self.effective_size // 2:
+            raise ValueError("A chunk's overlap must lie between 0 and half its size.")
+
+    @property
+    def effective_size(self) -> int:
+        """`size`, or the strategy's default."""
+        return self.size if self.size is not None else _DEFAULT_SIZES[self.strategy][0]
+
+    @property
+    def effective_overlap(self) -> int:
+        """`overlap`, or the strategy's default (at most half the size)."""
+        if self.overlap is not None:
+            return self.overlap
+        return min(_DEFAULT_SIZES[self.strategy][1], self.effective_size // 2)
+
+    @property
+    def measured_in_characters(self) -> bool:
+        """Whether `size` and `overlap` count characters rather than tokens."""
+        return self.strategy in _MEASURED_IN_CHARACTERS
+
+    @property
+    def token_budget(self) -> int:
+        """Tokens that context and text may have together."""
+        return self.max_tokens - self.special_tokens
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits; equal where the same elements and tokenizer give the same chunks."""
+        settings = (VERSION, *astuple(self)[:1], self.effective_size, self.effective_overlap, self.token_budget)
+        return hashlib.sha256(repr(settings).encode()).hexdigest()[:12]

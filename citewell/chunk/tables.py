@@ -1,0 +1,135 @@
+"""Tables: whole where they fit, else by rows with the header repeated, else by columns with theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from citewell.chunk.assembling import Beside
+from citewell.chunk.config import ChunkConfig
+from citewell.chunk.context import SEPARATOR, ContextLine
+from citewell.chunk.fitting import Candidate, Ranges
+from citewell.chunk.flow import Flow, Part
+from citewell.chunk.tokenizing import Tokenizer
+from citewell.types import ChunkType
+
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_CELL_EDGE = re.compile(r"(?<!\\)\|")
+_JOINT_TOKENS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Spans of a Markdown table's lines: header (with its rule) and body; `tokens` per line in the same order."""
+
+    header: list[tuple[int, int]]
+    body: list[tuple[int, int]]
+    header_tokens: int
+    body_tokens: list[int]
+
+
+class TableCutter:
+    """Candidates for the tables and images of one document."""
+
+    def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine, *, by_row: bool) -> None:
+        self._config = config
+        self._tokenizer = tokenizer
+        self._context = context
+        self._by_row = by_row
+
+    def cut(self, table: Beside) -> Iterator[Candidate]:
+        """Candidates for a table, whose text is Markdown."""
+        flow = Flow(table.element.text, (Part(0, table.element, table.headings),))
+        line, used = self._line(table)
+        limit = self._config.token_budget - used - _JOINT_TOKENS
+        lines = self._lines(flow.text)
+        for ranges in self._ranges(flow.text, lines, limit):
+            yield Candidate(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
+
+    def _line(self, table: Beside) -> tuple[str, int]:
+        """The context: title, headings and caption."""
+        line, used = self._context.of(table.headings)
+        caption = " ".join(table.caption.split())
+        if not caption:
+            return line, used
+        joined = self._context.shorten(
+            f"{line}{SEPARATOR}{caption}" if line else caption, self._config.token_budget // 3
+        )
+        return joined, self._tokenizer.count([joined])[0]
+
+    def _lines(self, text: str) -> _Lines:
+        spans = [match.span() for match in _LINE.finditer(text)]
+        counts = [count + _JOINT_TOKENS for count in self._tokenizer.count([text[low:high] for low, high in spans])]
+        rule = next((n for n, (low, high) in enumerate(spans) if _RULE.fullmatch(text, low, high)), -1)
+        return _Lines(spans[: rule + 1], spans[rule + 1 :], sum(counts[: rule + 1]), counts[rule + 1 :])
+
+    def _ranges(self, text: str, lines: _Lines, limit: int) -> Iterator[Ranges]:
+        header, used = lines.header, lines.header_tokens
+        if not lines.body:
+            yield (_around(header),) if header else ((0, len(text)),)
+            return
+        if used > limit // 2:
+            yield from self._by_columns(text, header, lines, limit)
+            return
+        start, tokens = 0, used
+        for index, count in enumerate(lines.body_tokens):
+            full = tokens + count > limit or self._by_row
+            if index > start and full:
+                yield _with_header(header, _around(lines.body[start:index]), first=start == 0)
+                start, tokens = index, used
+            if used + count > limit:
+                yield from self._columns(text, header, lines.body[index], limit)
+                start, tokens = index + 1, used
+            else:
+                tokens += count
+        if start < len(lines.body):
+            yield _with_header(header, _around(lines.body[start:]), first=start == 0)
+
+    def _by_columns(self, text: str, header: Sequence[tuple[int, int]], lines: _Lines, limit: int) -> Iterator[Ranges]:
+        for row in lines.body:
+            yield from self._columns(text, header, row, limit)
+
+    def _columns(
+        self, text: str, header: Sequence[tuple[int, int]], row: tuple[int, int], limit: int
+    ) -> Iterator[Ranges]:
+        """One row too wide to stand under its header in one chunk: as many columns as fit, each under its own names."""
+        names, cells = (_cells(text, header[0]) if header else []), _cells(text, row)
+        if len(names) != len(cells):
+            names = []
+        counts = self._tokenizer.count([text[low:high] for low, high in (*names, *cells)])
+        widths = [count + _JOINT_TOKENS for count in counts[-len(cells) :]]
+        if names:
+            widths = [width + count for width, count in zip(widths, counts, strict=False)]
+        start, tokens = 0, 0
+        for index, width in enumerate(widths):
+            if index > start and tokens + width > limit:
+                yield _columns_of(names, cells, start, index)
+                start, tokens = index, 0
+            tokens += width
+        yield _columns_of(names, cells, start, len(cells))
+
+
+def _columns_of(names: Sequence[tuple[int, int]], cells: Sequence[tuple[int, int]], start: int, end: int) -> Ranges:
+    body = _around(cells[start:end])
+    return (_around(names[start:end]), body) if names else (body,)
+
+
+def _with_header(header: Sequence[tuple[int, int]], body: tuple[int, int], *, first: bool) -> Ranges:
+    if not header:
+        return (body,)
+    return ((header[0][0], body[1]),) if first else (_around(header), body)
+
+
+def _around(spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return spans[0][0], spans[-1][1]
+
+
+def _cells(text: str, line: tuple[int, int]) -> list[tuple[int, int]]:
+    """Spans of the cells of a Markdown line, with the bar that closes each."""
+    edges = [match.start() for match in _CELL_EDGE.finditer(text, *line)]
+    inner = [edge for edge in edges if text[line[0] : edge].strip()]
+    starts = [line[0], *(edge + 1 for edge in inner)]
+    return [(low, high) for low, high in pairwise([*starts, line[1]]) if text[low:high].strip()]
