@@ -1,0 +1,281 @@
+"""Text in images, read by RapidOCR (PP-OCR models that ship in its wheel); scans may lie skewed, sideways or upside down."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+if TYPE_CHECKING:
+    from rapidocr import RapidOCR
+
+MINIMUM_CONFIDENCE = 0.5
+_DETECTION_SIDE = 1_920
+_WORKING_SIDE = 4_000
+_SMALL_SIDE = 640
+_LARGEST_ENLARGEMENT = 3.0
+_BORDER = 12
+_BATCH = 6
+_SAMPLES = 3
+_SURE = 0.9
+_DOUBTFUL = 0.75
+_TALL = 1.5
+_SMALLEST_TEXT = 8
+_MAX_THREADS = 4
+
+Pixels = npt.NDArray[np.uint8]
+Quad = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class OcrLine:
+    """A line of text in an image.
+
+    confidence:  0..1
+    box:         x0, y0, x1, y1 in pixels of the image that was given, origin top left
+    upright:     the same rectangle after the page is turned so that the text runs left to right
+    turn:        degrees clockwise by which the text is turned on the image: 0, 90, 180 or 270
+    """
+
+    text: str
+    confidence: float
+    box: tuple[float, float, float, float]
+    upright: tuple[float, float, float, float]
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    text: str
+    confidence: float
+    flipped: bool
+
+
+def read_image(image: Image.Image, progress: Callable[[], None] | None = None) -> list[OcrLine]:
+    """The text lines of an image in reading order; an empty list when there is none.
+
+    `progress` is called every few lines, so that a slow page is not taken for a hang.
+    """
+    beat = progress or _silent
+    pixels, scale = _working_copy(image)
+    quads, crops = _detect(pixels)
+    beat()
+    if not crops:
+        return []
+    readings = _read_crops(crops, [_is_tall(quad) for quad in quads], beat)
+    found = [
+        (quad, reading)
+        for quad, reading in zip(quads, readings, strict=True)
+        if reading.confidence >= MINIMUM_CONFIDENCE and any(c.isalnum() for c in reading.text)
+    ]
+    return _in_reading_order(found, scale, image.size)
+
+
+def mean_confidence(lines: Sequence[OcrLine]) -> float:
+    """Confidence of a page: that of its lines weighted by their length; 0 without text."""
+    characters = sum(len(line.text) for line in lines)
+    return sum(line.confidence * len(line.text) for line in lines) / characters if characters else 0.0
+
+
+@cache
+def _engine() -> RapidOCR:
+    from rapidocr import RapidOCR
+
+    threads = max(1, min(_MAX_THREADS, len(os.sched_getaffinity(0))))
+    engine = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_vertical_padding": False,
+            "Global.use_cls": False,
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _DETECTION_SIDE,
+        }
+    )
+    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+    return engine
+
+
+def _silent() -> None:
+    """Stands in for a missing `progress`."""
+
+
+def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
+    """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
+    plain = _as_rgb(image)
+    scale = min(_LARGEST_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
+    scale = min(scale, _DETECTION_SIDE / max(plain.size)) if scale > 1 else 1.0
+    scale = min(max(scale, 1.0), _WORKING_SIDE / max(plain.size))
+    if scale != 1.0:
+        size = (max(1, round(plain.width * scale)), max(1, round(plain.height * scale)))
+        plain = plain.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.BICUBIC)
+    pixels = np.asarray(plain, dtype=np.uint8)[:, :, ::-1]
+    margins = ((_BORDER, _BORDER), (_BORDER, _BORDER), (0, 0))
+    return np.ascontiguousarray(np.pad(pixels, margins, mode="edge")), scale
+
+
+def _as_rgb(image: Image.Image) -> Image.Image:
+    if image.mode in ("I;16", "I;16B", "I;16L", "I", "F"):
+        values = np.asarray(image, dtype=np.float64)
+        low, high = float(values.min()), float(values.max())
+        levels = (values - low) * (255.0 / (high - low)) if high > low else values * 0 + 255
+        return Image.fromarray(levels.astype(np.uint8)).convert("RGB")
+    if image.has_transparency_data:
+        layered = image.convert("RGBA")
+        paper = Image.new("RGBA", layered.size, "white")
+        return Image.alpha_composite(paper, layered).convert("RGB")
+    return image.convert("RGB")
+
+
+def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
+    """Quadrilaterals around text (4 corners x 2, clockwise from the top left), and their contents cut out."""
+    engine = _engine()
+    detector = engine._load_det_model()  # pyright: ignore[reportPrivateUsage]
+    boxes = detector(pixels).boxes
+    if boxes is None or not len(boxes):
+        return [], []
+    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= _SMALLEST_TEXT]
+    crops = engine.crop_text_regions(pixels, np.array(large)) if large else []
+    return [box.astype(np.float64) for box in large], [np.ascontiguousarray(crop) for crop in crops]
+
+
+def _sides(quad: npt.NDArray[np.floating]) -> tuple[float, float]:
+    """Longer and shorter side."""
+    across = float(np.linalg.norm(quad[1] - quad[0]))
+    down = float(np.linalg.norm(quad[3] - quad[0]))
+    return max(across, down), min(across, down)
+
+
+def _is_tall(quad: Quad) -> bool:
+    across = int(max(np.linalg.norm(quad[0] - quad[1]), np.linalg.norm(quad[2] - quad[3])))
+    down = int(max(np.linalg.norm(quad[0] - quad[3]), np.linalg.norm(quad[1] - quad[2])))
+    return down >= _TALL * max(1, across)
+
+
+def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None]) -> list[_Reading]:
+    """Reads wide and tall boxes apart, since each kind lies one way or the other on the whole page."""
+    readings: dict[int, _Reading] = {}
+    for kind in (False, True):
+        members = [i for i, is_tall in enumerate(tall) if is_tall is kind]
+        if members:
+            readings.update(zip(members, _read_group([crops[i] for i in members], beat), strict=True))
+    return [readings[i] for i in range(len(crops))]
+
+
+def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_Reading]:
+    flipped = _lies_upside_down(crops, beat)
+    readings = _recognise(crops, flipped, beat)
+    doubtful = [i for i, reading in enumerate(readings) if reading.confidence < _DOUBTFUL]
+    again = _recognise([crops[i] for i in doubtful], not flipped, beat)
+    for i, other in zip(doubtful, again, strict=True):
+        if other.confidence > max(_DOUBTFUL, readings[i].confidence):
+            readings[i] = other
+    return readings
+
+
+def _lies_upside_down(crops: list[Pixels], beat: Callable[[], None]) -> bool:
+    """Reads the longest few both ways; an upside-down line reads with low confidence."""
+    sample = sorted(crops, key=lambda crop: crop.shape[1] / crop.shape[0])[-_SAMPLES:]
+    upright = _confidence(_recognise(sample, False, beat))
+    return upright < _SURE and _confidence(_recognise(sample, True, beat)) > upright
+
+
+def _confidence(readings: list[_Reading]) -> float:
+    weights = [max(1, len(reading.text)) for reading in readings]
+    return sum(r.confidence * w for r, w in zip(readings, weights, strict=True)) / sum(weights)
+
+
+def _recognise(crops: list[Pixels], flipped: bool, beat: Callable[[], None]) -> list[_Reading]:
+    order = sorted(range(len(crops)), key=lambda i: crops[i].shape[1] / crops[i].shape[0])
+    readings: dict[int, _Reading] = {}
+    for start in range(0, len(order), _BATCH):
+        batch = order[start : start + _BATCH]
+        images = [np.ascontiguousarray(crops[i][::-1, ::-1]) if flipped else crops[i] for i in batch]
+        result = _engine().recognize_txt(images)
+        for i, text, score in zip(batch, result.txts or (), result.scores or (), strict=True):
+            readings[i] = _Reading(text, float(score), flipped)
+        beat()
+    return [readings[i] for i in range(len(crops))]
+
+
+def _in_reading_order(found: list[tuple[Quad, _Reading]], scale: float, size: tuple[int, int]) -> list[OcrLine]:
+    if not found:
+        return []
+    votes = [0.0, 0.0, 0.0, 0.0]
+    for quad, reading in found:
+        votes[_quarter(quad, reading)] += len(reading.text)
+    quarter = votes.index(max(votes))
+    angle = quarter * 90.0 + _skew(found, quarter)
+    lines = [_line(quad, reading, angle, scale, size) for quad, reading in found]
+    return [lines[i] for i in _row_order([line.upright for line in lines])]
+
+
+def _quarter(quad: Quad, reading: _Reading) -> int:
+    """Quarter turns clockwise of a line. A tall box is read top to bottom (one turn) unless it was flipped (three)."""
+    return (1 if _is_tall(quad) else 0) + (2 if reading.flipped else 0)
+
+
+def _skew(found: list[tuple[Quad, _Reading]], quarter: int) -> float:
+    """Median slope of the lines that lie this way, in degrees clockwise."""
+    slopes: list[float] = []
+    for quad, reading in found:
+        if _quarter(quad, reading) == quarter and _sides(quad)[0] > 4 * _sides(quad)[1]:
+            edge = quad[3] - quad[0] if quarter % 2 else quad[1] - quad[0]
+            slope = math.degrees(math.atan2(edge[1], edge[0])) - (90.0 if quarter % 2 else 0.0)
+            slopes.append(slope)
+    return float(np.median(slopes)) if slopes else 0.0
+
+
+def _line(quad: Quad, reading: _Reading, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:
+    corners = (quad - _BORDER) / scale
+    corners[:, 0] = corners[:, 0].clip(0, size[0])
+    corners[:, 1] = corners[:, 1].clip(0, size[1])
+    turned = _turned(corners, angle, size)
+    return OcrLine(
+        text=reading.text.strip(),
+        confidence=reading.confidence,
+        box=_bounds(corners),
+        upright=_bounds(turned),
+        turn=90 * _quarter(quad, reading),
+    )
+
+
+def _turned(corners: Quad, angle: float, size: tuple[int, int]) -> Quad:
+    """Corners turned counter-clockwise by `angle` degrees about the image's centre, which keeps its place on the page."""
+    radians = math.radians(angle)
+    cosine, sine = math.cos(radians), math.sin(radians)
+    centre = np.array(size) / 2
+    new_centre = centre[::-1] if round(angle / 90) % 2 else centre
+    turn = np.array([[cosine, -sine], [sine, cosine]])
+    return (corners - centre) @ turn + new_centre
+
+
+def _bounds(corners: Quad) -> tuple[float, float, float, float]:
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+
+
+def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
+    """Indices from top to bottom, and from left to right among boxes that stand beside each other."""
+    rows: list[list[int]] = []
+    for i in sorted(range(len(rects)), key=lambda i: rects[i][1] + rects[i][3]):
+        middle = (rects[i][1] + rects[i][3]) / 2
+        last = rows[-1] if rows else []
+        if last and _beside(rects[last[-1]], middle):
+            last.append(i)
+        else:
+            rows.append([i])
+    return [i for row in rows for i in sorted(row, key=lambda i: rects[i][0])]
+
+
+def _beside(rect: tuple[float, float, float, float], middle: float) -> bool:
+    """Whether a box with this vertical middle stands on the same row as `rect`."""
+    return rect[1] <= middle <= rect[1] + 0.75 * (rect[3] - rect[1])
