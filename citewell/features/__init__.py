@@ -1,1 +1,1 @@
-""""""
+"""One folder per noun: endpoints → service → repository, never back."""

@@ -115,8 +115,8 @@ class JobRepository:
             )
             await record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
 
-    async def release_all(self, worker: str | None = None) -> int:
-        """Give back every lease of workers that are known to be gone. Returns how many.
+    async def release_all(self, worker: str | None = None, died: bool = True) -> int:
+        """Give back every lease of a worker that is known to be gone (None: of all workers). Returns how many.
 
         The attempt does not count against the file, for the process died, not the parser; `deaths` does count, so that
         a file that takes the process down with it, again and again, is given up in the end.
@@ -131,7 +131,7 @@ class JobRepository:
                     lease_until=None,
                     fence=table.fence + 1,
                     attempt=sa.case((table.attempt > 0, table.attempt - 1), else_=0),
-                    deaths=table.deaths + 1,
+                    deaths=table.deaths + int(died),
                 )
             )
             return done.rowcount

@@ -22,10 +22,11 @@ _LEASE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRecord:
-    """A text that the caller knows by `record_id`. `title` serves as its file name."""
+    """A text that the caller knows by `record_id`. `title` serves as its file name; without one (`has_title` false) it is the id."""
 
     record_id: str
     title: str
+    has_title: bool
     text: str
     content_hash: str
     metadata: JsonObject

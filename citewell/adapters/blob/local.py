@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from citewell.errors import InvalidInput, NotFound
+from citewell.settings import Settings
 
 _KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
 _PIECE = 1024 * 1024
@@ -93,3 +94,8 @@ def _keys(folder: Path, prefix: str) -> list[str]:
     start = folder / prefix.rsplit("/", 1)[0] if "/" in prefix else folder
     found = (p.relative_to(folder).as_posix() for p in start.rglob("*") if p.is_file())
     return sorted(key for key in found if key.startswith(prefix))
+
+
+def build(settings: Settings) -> LocalBlobStore:
+    """The blob store in the data folder."""
+    return LocalBlobStore(settings.data / "blobs")

@@ -1,0 +1,98 @@
+"""Which adapter a setting means. Modules that need a vendor's package are imported only when they are asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from citewell.errors import ConfigurationError, MissingDependency
+from citewell.ports import BlobStore, ChatModel, Embedder, Fingerprint, Reranker, VectorIndex, VisionModel
+from citewell.settings import Settings
+
+_EMBEDDERS = {
+    "builtin": "citewell.adapters.embedder.builtin:build",
+    "openai": "citewell.adapters.embedder.openai:build",
+    "voyage": "citewell.adapters.embedder.voyage:build",
+    "pinecone": "citewell.adapters.embedder.pinecone:build",
+    "fastembed": "citewell.adapters.embedder.fastembed:build",
+}
+_INDEXES = {
+    "edge": "citewell.adapters.index.qdrant_edge:build",
+    "qdrant": "citewell.adapters.index.qdrant:build",
+    "pgvector": "citewell.adapters.index.pgvector:build",
+    "redis": "citewell.adapters.index.redis:build",
+    "pinecone": "citewell.adapters.index.pinecone:build",
+}
+_RERANKERS = {
+    "builtin": "citewell.adapters.reranker.builtin:build",
+    "voyage": "citewell.adapters.reranker.voyage:build",
+    "pinecone": "citewell.adapters.reranker.pinecone:build",
+    "fastembed": "citewell.adapters.reranker.fastembed:build",
+}
+_CHAT_MODELS = {
+    "openai": "citewell.adapters.chat.openai:build",
+    "anthropic": "citewell.adapters.chat.anthropic:build",
+}
+_VISION_MODELS = {
+    "openai": "citewell.adapters.chat.openai:build_vision",
+    "anthropic": "citewell.adapters.chat.anthropic:build_vision",
+}
+_BLOB_STORES = {
+    "local": "citewell.adapters.blob.local:build",
+    "s3": "citewell.adapters.blob.object_store:build",
+    "gcs": "citewell.adapters.blob.object_store:build",
+}
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name; cached and retried by the caller."""
+    return _builder(_EMBEDDERS, settings.embedding_provider)(settings)
+
+
+async def open_index(settings: Settings, fingerprint: Fingerprint) -> VectorIndex:
+    """The vector store for this model's vectors. `Unavailable` when it cannot be opened or reached."""
+    return await _builder(_INDEXES, settings.vector_store)(settings, fingerprint)
+
+
+def build_reranker(settings: Settings) -> Reranker | None:
+    """The reranker, or None when none is configured."""
+    if settings.rerank_provider == "none":
+        return None
+    return _builder(_RERANKERS, settings.rerank_provider)(settings)
+
+
+def build_chat_model(settings: Settings) -> ChatModel | None:
+    """The chat model, or None: then answers are extractive."""
+    return None if settings.chat_provider == "none" else _builder(_CHAT_MODELS, settings.chat_provider)(settings)
+
+
+def build_vision_model(settings: Settings) -> VisionModel | None:
+    """The vision model, or None: then images are kept and read by OCR, not described."""
+    if settings.vision_provider == "none":
+        return None
+    return _builder(_VISION_MODELS, settings.vision_provider)(settings)
+
+
+def build_blob_store(settings: Settings) -> BlobStore:
+    """Where the bytes go."""
+    return _builder(_BLOB_STORES, settings.blob_backend)(settings)
+
+
+def index_folder(settings: Settings, fingerprint: Fingerprint) -> Path:
+    """The folder of an embedded index: one per fingerprint."""
+    name = "".join(c if c.isalnum() or c in "-." else "_" for c in str(fingerprint))
+    return settings.data / "indexes" / name
+
+
+def _builder(table: dict[str, str], name: str) -> Callable[..., Any]:
+    module_name, _, attribute = table[name].partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("citewell"):
+            raise ConfigurationError(f"There is no adapter for {name!r} here.") from error
+        message = f"{name!r} needs the package {error.name!r}. Install it with: pip install 'citewell[{name}]'"
+        raise MissingDependency(message) from error
+    return getattr(module, attribute)

@@ -1,0 +1,118 @@
+"""What all endpoints share: errors as JSON with the right status, and the owner behind the token."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from citewell import errors
+from citewell.features.auth.service import AuthService
+
+log = logging.getLogger(__name__)
+
+_STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
+    (errors.InvalidInput, 400),
+    (errors.Unauthorized, 401),
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.TooLarge, 413),
+    (errors.UnsupportedType, 415),
+    (errors.ExtractionError, 422),
+    (errors.RateLimited, 429),
+    (errors.ProviderRateLimited, 429),
+    (errors.ProviderError, 503),
+    (errors.ConfigurationError, 503),
+    (errors.Unavailable, 503),
+)
+
+
+class ErrorBody(BaseModel):
+    """What went wrong: a stable code, a sentence that says what to do, and details."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = {}
+
+
+class ErrorResponse(BaseModel):
+    """Every error has this shape."""
+
+    error: ErrorBody
+
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorResponse} for status in (400, 401, 404, 409, 413, 415, 422, 429, 503)
+}
+
+_bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
+_Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+
+
+async def current_owner(request: Request, credentials: _Credentials) -> str:
+    """The id of the owner that the request's token belongs to; raises `Unauthorized`."""
+    auth: AuthService = request.app.state.services.auth
+    owner_id = await auth.authenticate(credentials.credentials if credentials else None)
+    auth.admit(owner_id)
+    return owner_id
+
+
+Owner = Annotated[str, Depends(current_owner)]
+
+
+def status_of(error: errors.CitewellError) -> int:
+    """The HTTP status of one of our errors."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def error_body(error: errors.CitewellError) -> dict[str, Any]:
+    """The error as clients see it."""
+    return {"code": error.code, "message": error.message, "details": error.details}
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Answer every error in the one shape."""
+    app.add_exception_handler(errors.CitewellError, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_unexpected)
+
+
+async def _on_error(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, errors.CitewellError):
+        return await _on_unexpected(request, error)
+    headers: dict[str, str] = {}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers["Retry-After"] = str(max(1, round(retry_after)))
+    if isinstance(error, errors.Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": error_body(error)}, status_of(error), headers)
+
+
+async def _on_invalid(_request: Request, error: Exception) -> JSONResponse:
+    problems = error.errors() if isinstance(error, RequestValidationError) else []
+    fields = [{"field": ".".join(str(part) for part in p["loc"]), "problem": p["msg"]} for p in problems]
+    message = "; ".join(f"{f['field']}: {f['problem']}" for f in fields) or "The request is not valid."
+    body = {"code": "invalid_request", "message": message, "details": {"fields": fields}}
+    return JSONResponse({"error": body}, 422)
+
+
+async def _on_http(_request: Request, error: Exception) -> JSONResponse:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = str(error.detail) if isinstance(error, HTTPException) else "Internal error"
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    code = {404: "not_found", 405: "method_not_allowed", 400: "invalid_input"}.get(status, "http_error")
+    return JSONResponse({"error": {"code": code, "message": detail, "details": {}}}, status, headers)
+
+
+async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("unexpected error in %s %s", request.method, request.url.path, exc_info=error)
+    body = {"code": "internal", "message": "An unexpected error, which the server's log describes.", "details": {}}
+    return JSONResponse({"error": body}, 500)

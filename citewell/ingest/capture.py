@@ -1,0 +1,135 @@
+"""Stage 1: take the bytes in, hash them on the way, tell what they are, and commit the row. All within the upload request."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from citewell.errors import EmptyFile, TooLarge, UnsupportedType
+from citewell.extract.detect import detect
+from citewell.ingest.names import clean_filename
+from citewell.ports import BlobStore
+from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.types import Resource, UploadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """An upload whose bytes are all here, not yet anybody's: a local file, its size, and its SHA-256."""
+
+    path: Path
+    size: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadRequest:
+    """What accompanies the bytes. `strict` refuses a type that has no reader instead of storing it unread."""
+
+    owner_id: str
+    filename: str
+    project_id: str
+    identifier: str | None = None
+    source: str = "upload"
+    parent_id: str | None = None
+    strict: bool = False
+    options: UploadOptions = UploadOptions()
+
+
+class Capture:
+    """Receives files. `spool_folder` must be on the file system of a local blob store."""
+
+    def __init__(
+        self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int
+    ) -> None:
+        self._resources = resources
+        self._blobs = blobs
+        self._folder = spool_folder
+        self._max_bytes = max_bytes
+
+    async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
+        """Write the bytes to a local file while hashing; whatever goes wrong, nothing is left behind.
+
+        Raises `TooLarge` as soon as the limit is passed, and `EmptyFile`.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"{uuid.uuid4().hex}.part"
+        digest, size = hashlib.sha256(), 0
+        try:
+            with path.open("wb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    if size > self._max_bytes:
+                        raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
+                    digest.update(chunk)
+                    file.write(chunk)
+            if not size:
+                raise EmptyFile
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return Spooled(path, size, digest.hexdigest())
+
+    async def commit(self, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
+        """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new."""
+        try:
+            known = await self._resources.find_by_content(request.owner_id, spooled.content_hash)
+            new = await self._new(spooled, request, keep=known is None)
+        finally:
+            spooled.path.unlink(missing_ok=True)
+        resource, created = await self._resources.create(new, request.project_id)
+        if not created and known is None:
+            await self._blobs.delete(new.blob_key)
+        return resource, created
+
+    async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
+        """Make a spooled file the next version of a resource of the same owner."""
+        try:
+            await self._resources.get(request.owner_id, resource_id)
+            new = await self._new(spooled, request, keep=True)
+        finally:
+            spooled.path.unlink(missing_ok=True)
+        try:
+            return await self._resources.add_version(request.owner_id, resource_id, new)
+        except BaseException:
+            await self._blobs.delete(new.blob_key)
+            raise
+
+    async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
+        filename = clean_filename(request.filename)
+        detected = await asyncio.to_thread(detect, spooled.path, filename)
+        if request.strict and detected.extractor is None:
+            raise UnsupportedType(mime_type=detected.mime_type)
+        resource_id = str(uuid.uuid4())
+        key = f"originals/{request.owner_id}/{uuid.uuid4().hex}"
+        if keep:
+            await self._blobs.put_file(key, spooled.path)
+        return NewResource(
+            id=resource_id,
+            owner_id=request.owner_id,
+            filename=filename,
+            identifier=request.identifier,
+            file_size_bytes=spooled.size,
+            mime_type=detected.mime_type,
+            content_hash=spooled.content_hash,
+            detected_category=detected.category,
+            type=detected.label,
+            source=request.source,
+            storage_backend=self._blobs.backend,
+            blob_key=key,
+            options=request.options,
+            parent_id=request.parent_id,
+        )
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove what an earlier process left in a folder of temporary files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in os.scandir(folder):
+        if entry.is_file(follow_symlinks=False):
+            Path(entry.path).unlink(missing_ok=True)

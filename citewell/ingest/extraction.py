@@ -1,0 +1,200 @@
+"""Stage 2: read a file in the parser pool, and keep what was found: elements, coverage, blobs, and the files inside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from citewell.errors import CitewellError
+from citewell.extract.sink import ELEMENTS_FILE
+from citewell.ingest.capture import Capture, UploadRequest
+from citewell.ingest.parsers import ParserPool
+from citewell.ports import BlobStore
+from citewell.storage.content import ContentRepository, delete_elements, insert_elements, replace_blobs
+from citewell.storage.jobs import JobRepository
+from citewell.storage.resources import ResourceRepository
+from citewell.types import (
+    Element,
+    ErrorStage,
+    ExtractionSummary,
+    ExtractOptions,
+    Job,
+    Resource,
+    Status,
+    StoredBlob,
+    UploadOptions,
+)
+
+_ELEMENTS_PER_TRANSACTION = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionStage:
+    """Runs stage 2 of one job. Repeating it after a crash gives the same result."""
+
+    resources: ResourceRepository
+    content: ContentRepository
+    jobs: JobRepository
+    blobs: BlobStore
+    parsers: ParserPool
+    capture: Capture
+    scratch: Path
+    limits: ExtractOptions
+
+    async def run(self, job: Job) -> None:
+        """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when overtaken."""
+        started = time.monotonic()
+        resource = await self.resources.get(job.owner_id, job.resource_id)
+        folder = self.scratch / f"{job.resource_id}-{job.fence}"
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            summary = await self._parse(resource, folder)
+            if summary.detected.extractor is None:
+                await self._store_unread(job, summary)
+            else:
+                await self._keep(job, resource, summary, folder, started)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _parse(self, resource: Resource, folder: Path) -> ExtractionSummary:
+        options = replace(
+            self.limits,
+            password=resource.options.password,
+            extract_tables=resource.options.extract_tables,
+            extract_images=resource.options.extract_images,
+            depth=await self._depth(resource),
+        )
+        key, filename, _, _ = await self.resources.blob_key(resource.owner_id, resource.id, resource.version)
+        async with self.blobs.local_copy(key) as source:
+            return await self.parsers.parse(source, filename, options, folder)
+
+    async def _depth(self, resource: Resource) -> int:
+        depth, parent = 0, resource.parent_id
+        while parent is not None:
+            depth += 1
+            parent = (await self.resources.get(resource.owner_id, parent)).parent_id
+        return depth
+
+    async def _store_unread(self, job: Job, summary: ExtractionSummary) -> None:
+        detected = summary.detected
+        async with self.jobs.fenced(job) as connection:
+            await self.jobs.finish(
+                connection,
+                job,
+                Status.STORED,
+                error_code="no_reader",
+                error_message=f"The file is kept, but there is no reader for its type ({detected.mime_type}), so it cannot be searched.",
+                mime_type=detected.mime_type,
+                detected_category=detected.category,
+                extraction_metadata=dict(summary.metadata) | _detection(summary),
+                coverage=summary.coverage.to_json(),
+                extracted_at=time.time(),
+                options=asdict(UploadOptions()),
+            )
+
+    async def _keep(
+        self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float
+    ) -> None:
+        old = await self.content.blobs(job.resource_id, job.version)
+        blobs = [await self._store_blob(job, summary, index, folder) for index in range(len(summary.blobs))]
+        await self._keep_elements(job, folder)
+        notes = await self._adopt_children(job, resource, summary, folder)
+        metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
+        async with self.jobs.fenced(job) as connection:
+            await replace_blobs(connection, job.resource_id, job.version, blobs)
+            await self.jobs.finish(
+                connection,
+                job,
+                Status.EXTRACTED,
+                {"elements": summary.coverage.elements},
+                mime_type=summary.detected.mime_type,
+                detected_category=summary.detected.category,
+                type=summary.detected.label,
+                extraction_metadata=metadata,
+                coverage=summary.coverage.to_json(),
+                language=summary.language,
+                extracted_at=time.time(),
+                extraction_duration_ms=round((time.monotonic() - started) * 1000),
+                options=asdict(replace(resource.options, password=None)),
+            )
+        for blob in old:
+            await self.blobs.delete(blob.key)
+
+    async def _store_blob(self, job: Job, summary: ExtractionSummary, index: int, folder: Path) -> StoredBlob:
+        blob = summary.blobs[index]
+        path = folder / blob.path
+        size = path.stat().st_size
+        key = f"extracted/{job.owner_id}/{job.resource_id}/{job.version}-{job.fence}-{index}-{uuid.uuid4().hex[:8]}"
+        await self.blobs.put_file(key, path)
+        return StoredBlob(
+            name=blob.name, key=key, mime_type=blob.mime_type, kind=blob.kind, size=size, metadata=blob.metadata
+        )
+
+    async def _keep_elements(self, job: Job, folder: Path) -> None:
+        async with self.jobs.fenced(job) as connection:
+            await delete_elements(connection, job.resource_id, job.version)
+        for batch in _batches(folder / ELEMENTS_FILE):
+            async with self.jobs.fenced(job) as connection:
+                await insert_elements(connection, job.resource_id, job.version, batch)
+
+    async def _adopt_children(
+        self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path
+    ) -> list[str]:
+        """Make the files inside the file resources of their own; returns a note for each that could not be."""
+        notes: list[str] = []
+        for child in summary.children:
+            request = UploadRequest(
+                owner_id=job.owner_id,
+                filename=child.filename,
+                project_id=resource.project_ids[0] if resource.project_ids else "",
+                source="attachment",
+                parent_id=job.resource_id,
+                options=replace(resource.options, password=None),
+            )
+            try:
+                await self.capture.commit(await self.capture.spool(_pieces(folder / child.path)), request)
+            except CitewellError as error:
+                notes.append(f"{child.filename}: {error.message}")
+        return notes
+
+
+async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -> None:
+    """End a job as FAILED with the reason; the password, if one was given, is wiped."""
+    async with jobs.fenced(job) as connection:
+        await jobs.finish(
+            connection,
+            job,
+            Status.FAILED,
+            {"code": error.code},
+            error_stage=ErrorStage.EXTRACTION,
+            error_code=error.code,
+            error_message=error.message,
+            options=asdict(UploadOptions()),
+        )
+
+
+def _detection(summary: ExtractionSummary) -> dict[str, str]:
+    return {"type_mismatch": summary.detected.mismatch} if summary.detected.mismatch else {}
+
+
+def _batches(path: Path) -> Iterator[list[tuple[int, Element, str]]]:
+    batch: list[tuple[int, Element, str]] = []
+    with path.open(encoding="utf-8") as file:
+        for ordinal, line in enumerate(file):
+            batch.append((ordinal, Element.from_json(json.loads(line)), line.rstrip("\n")))
+            if len(batch) == _ELEMENTS_PER_TRANSACTION:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
+
+
+async def _pieces(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(1024 * 1024):
+            yield piece

@@ -1,0 +1,215 @@
+"""Stage 3: cut elements into chunks, embed them, put them into every open index, and describe the resource."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from citewell.chunk.chunker import chunk_elements
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.errors import CitewellError
+from citewell.ingest.describe import describe_document, describe_tables
+from citewell.ingest.indexes import IndexSet, OpenIndex
+from citewell.points import index_point
+from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
+from citewell.storage.jobs import JobRepository
+from citewell.storage.resources import ResourceRepository
+from citewell.text.language import detect_language
+from citewell.types import (
+    Category,
+    Chunk,
+    ChunkDraft,
+    ChunkType,
+    Element,
+    ElementType,
+    ErrorStage,
+    Filter,
+    Job,
+    Resource,
+    Status,
+)
+
+_NAMESPACE = uuid.UUID("7b7d4c0e-5d0f-5c57-9a53-9e2f6a3f1c11")
+_BATCH = 512
+_FINAL = {Category.DATA: Status.ANALYZED, Category.IMAGE: Status.DESCRIBED}
+
+
+def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> str:
+    """UUIDv5 of what determines a chunk, so that repeating the work gives the same ids."""
+    return str(uuid.uuid5(_NAMESPACE, f"{resource_id}/{version}/{fingerprint}/{ordinal}"))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingStage:
+    """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points."""
+
+    resources: ResourceRepository
+    content: ContentRepository
+    jobs: JobRepository
+    indexes: IndexSet
+    chunking: ChunkConfig
+    max_dense_rows: int
+
+    async def run(self, job: Job) -> None:
+        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when overtaken."""
+        started = time.monotonic()
+        resource = await self.resources.get(job.owner_id, job.resource_id)
+        elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
+        language = resource.language or await asyncio.to_thread(_language, elements)
+        stale = await self.content.chunk_ids(job.resource_id)
+        count = await self._replace_chunks(job, resource, elements, language, stale)
+        summary = describe_document(elements) or _first_text(describe_tables(resource.extraction_metadata))
+        async with self.jobs.fenced(job) as connection:
+            await self.jobs.finish(
+                connection,
+                job,
+                _FINAL.get(Category(resource.detected_category), Status.INDEXED),
+                {"chunks": count},
+                chunk_count=count,
+                language=language,
+                summary=summary,
+                indexed_at=time.time(),
+                indexing_duration_ms=round((time.monotonic() - started) * 1000),
+                error_code=None,
+                error_stage=None,
+                error_message=None,
+            )
+
+    async def _replace_chunks(
+        self, job: Job, resource: Resource, elements: Sequence[Element], language: str | None, stale: set[str]
+    ) -> int:
+        """Chunk, store and embed in overlapping batches; then take out what the resource had before. Returns the count."""
+        async with self.jobs.fenced(job) as connection:
+            await delete_chunks(connection, job.resource_id)
+        rows_seen, count = 0, 0
+        writing: asyncio.Task[None] | None = None
+        try:
+            async for batch in _batches(self._chunks(job, resource, elements)):
+                async with self.jobs.fenced(job) as connection:
+                    await insert_chunks(connection, batch)
+                dense = [c.type is not ChunkType.ROW or rows_seen + i < self.max_dense_rows for i, c in enumerate(batch)]
+                rows_seen += sum(c.type is ChunkType.ROW for c in batch)
+                count += len(batch)
+                stale.difference_update(c.id for c in batch)
+                if writing is not None:
+                    await writing
+                writing = asyncio.create_task(self._write(batch, dense, resource.filename, language))
+            if writing is not None:
+                await writing
+        finally:
+            if writing is not None:
+                writing.cancel()
+        await self._settle(job, resource, count, stale, language)
+        return count
+
+    async def _write(
+        self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
+    ) -> None:
+        for index in self.indexes.all:
+            await write_points(index, batch, dense, filename, language)
+
+    async def _settle(
+        self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None
+    ) -> None:
+        """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
+        mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
+        for index in self.indexes.all:
+            if stale:
+                await index.store.delete_ids(sorted(stale))
+            if await index.store.count(mine) == count:
+                continue
+            await index.store.delete(mine)
+            cursor: str | None = None
+            while True:
+                page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
+                await write_points(index, page, [True] * len(page), resource.filename, language)
+                if cursor is None:
+                    break
+
+    def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
+        embedder = self.indexes.active.embedder
+        config = replace(self.chunking, max_tokens=embedder.max_tokens)
+        if resource.detected_category == Category.DATA:
+            config = replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
+        drafts: Iterable[ChunkDraft] = itertools.chain(
+            describe_tables(resource.extraction_metadata),
+            chunk_elements(elements, config, embedder.tokenizer, _title(resource)),
+        )
+        for ordinal, draft in enumerate(drafts):
+            yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, config.fingerprint)
+
+
+def identify(
+    draft: ChunkDraft, owner_id: str, resource_id: str, version: int, ordinal: int, fingerprint: str
+) -> Chunk:
+    """Give a draft its identity."""
+    return Chunk(
+        id=chunk_id(resource_id, version, fingerprint, ordinal),
+        owner_id=owner_id,
+        resource_id=resource_id,
+        version=version,
+        ordinal=ordinal,
+        type=draft.type,
+        text=draft.text,
+        context=draft.context,
+        locator=draft.locator,
+        pieces=draft.pieces,
+        token_count=draft.token_count,
+        metadata=draft.metadata,
+    )
+
+
+async def write_points(
+    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
+) -> None:
+    """Embed a batch (those marked `dense`) and upsert it; the others are found by their words alone."""
+    embedded = [chunk for chunk, wanted in zip(batch, dense, strict=True) if wanted]
+    vectors = iter(await index.embedder.embed([chunk.embedded_text for chunk in embedded]))
+    points = await asyncio.to_thread(
+        lambda: [
+            index_point(chunk, next(vectors).tolist() if wanted else None, filename, language)
+            for chunk, wanted in zip(batch, dense, strict=True)
+        ]
+    )
+    await index.store.upsert(points)
+
+
+async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:
+    """End a job as PARTIAL: what was extracted stays listed and readable."""
+    async with jobs.fenced(job) as connection:
+        await jobs.finish(
+            connection,
+            job,
+            Status.PARTIAL,
+            {"code": error.code},
+            error_stage=ErrorStage.INDEXING,
+            error_code=error.code,
+            error_message=error.message,
+        )
+
+
+async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
+    """Batches of chunks; the chunker runs in a thread, one batch at a time."""
+    while batch := await asyncio.to_thread(lambda: list(itertools.islice(chunks, _BATCH))):
+        yield batch
+
+
+def _title(resource: Resource) -> str:
+    title = resource.extraction_metadata.get("title")
+    if isinstance(title, str) and 3 < len(title.strip()) <= 120:
+        return title.strip()
+    stem, _, _ = resource.filename.rpartition(".")
+    return stem or resource.filename
+
+
+def _language(elements: Sequence[Element]) -> str | None:
+    sample = "\n".join(e.text for e in elements[:200] if e.type is not ElementType.ROW)[:20_000]
+    return detect_language(sample) if sample.strip() else None
+
+
+def _first_text(drafts: Sequence[ChunkDraft]) -> str | None:
+    return drafts[0].text if drafts else None

@@ -1,0 +1,24 @@
+"""File names as people send them: hostile, broken or too long; made harmless for display, never used as a path."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_MOST = 255
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean_filename(name: str) -> str:
+    """The last path part without control and direction characters, in NFC, at most 255 characters with its extension kept."""
+    name = name.encode("utf-8", "replace").decode("utf-8")
+    name = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
+    name = _CONTROL.sub("", name).strip()
+    if not name.strip(". "):
+        return "unnamed"
+    if len(name) > _MOST:
+        stem, dot, extension = name.rpartition(".")
+        if dot and len(extension) <= 16:
+            return stem[: _MOST - len(extension) - 1] + "." + extension
+        return name[:_MOST]
+    return name

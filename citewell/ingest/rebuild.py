@@ -1,0 +1,25 @@
+"""Fills an index from SQL and the embedding cache alone: after a shard did not open, or when another model's index is built."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable
+
+from citewell.ingest.indexes import OpenIndex
+from citewell.ingest.indexing import write_points
+from citewell.storage.content import ContentRepository
+
+Progress = Callable[[int, int], Awaitable[None]]
+
+
+async def rebuild(index: OpenIndex, content: ContentRepository, progress: Progress | None = None) -> int:
+    """Write every chunk of every owner to `index`; returns how many. Writing a chunk twice is harmless, so it may be repeated."""
+    total, done = await content.count_chunks(), 0
+    async for batch in content.iterate_chunks():
+        for filename, group in itertools.groupby(batch, key=lambda pair: pair[1]):
+            chunks = [chunk for chunk, _ in group]
+            await write_points(index, chunks, [True] * len(chunks), filename, None)
+        done += len(batch)
+        if progress:
+            await progress(done, total)
+    return done

@@ -1,0 +1,133 @@
+"""Texts given directly: split, embedded and indexed in batches, without a file behind them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from citewell.chunk.chunker import chunk_elements
+from citewell.chunk.config import ChunkConfig
+from citewell.errors import InvalidInput
+from citewell.ingest.indexes import IndexSet
+from citewell.ingest.indexing import identify
+from citewell.points import index_point
+from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
+from citewell.types import Chunk, Element, ElementType, Filter, Locator
+
+_BATCH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsAdded:
+    """What `add` did: ids of the resources in input order, and how many were new, replaced, or the same as before."""
+
+    resource_ids: tuple[str, ...]
+    added: int
+    replaced: int
+    unchanged: int
+
+
+class RecordIngest:
+    """Adds text records of an owner to every open index."""
+
+    def __init__(self, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig) -> None:
+        self._records = records
+        self._indexes = indexes
+        self._chunking = chunking
+
+    async def add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
+        """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces what it was.
+
+        Raises `InvalidInput` for a record without an id or a text; batches before it are kept.
+        """
+        ids: list[str] = []
+        added = replaced = unchanged = 0
+        for batch in _batches(iter(records)):
+            parsed = list({record.record_id: record for record in map(_parse, batch)}.values())
+            places = await self._records.plan(owner_id, parsed)
+            await self._write(owner_id, project_id, parsed, places)
+            ids += [place.resource_id for place in places]
+            added += sum(place.is_new for place in places)
+            unchanged += sum(place.unchanged for place in places)
+            replaced += sum(not (place.is_new or place.unchanged) for place in places)
+        return RecordsAdded(tuple(ids), added, replaced, unchanged)
+
+    async def _write(
+        self, owner_id: str, project_id: str, records: Sequence[TextRecord], places: Sequence[StoredRecord]
+    ) -> None:
+        pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
+        if not pairs:
+            return
+        elements = [_element(record) for record, _ in pairs]
+        per_record = await asyncio.to_thread(self._chunk, owner_id, pairs, elements)
+        chunks = [chunk for some in per_record for chunk in some]
+        await self._records.write(owner_id, project_id, records, places, elements, chunks)
+        titles = {place.resource_id: record.title for record, place in pairs}
+        old = [place.resource_id for _, place in pairs if not place.is_new]
+        await self._index(owner_id, chunks, titles, old)
+        counts = {place.resource_id: len(some) for (_, place), some in zip(pairs, per_record, strict=True)}
+        await self._records.mark_indexed(counts)
+
+    async def _index(
+        self, owner_id: str, chunks: Sequence[Chunk], titles: Mapping[str, str], replaced: Sequence[str]
+    ) -> None:
+        for index in self._indexes.all:
+            if replaced:
+                await index.store.delete(Filter(owner_id=owner_id, resource_ids=tuple(replaced)))
+            vectors = await index.embedder.embed([chunk.embedded_text for chunk in chunks])
+            points = await asyncio.to_thread(
+                lambda vectors=vectors: [
+                    index_point(chunk, vector.tolist(), titles[chunk.resource_id])
+                    for chunk, vector in zip(chunks, vectors, strict=True)
+                ]
+            )
+            await index.store.upsert(points)
+
+    def _chunk(
+        self, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]], elements: Sequence[Element]
+    ) -> list[list[Chunk]]:
+        embedder = self._indexes.active.embedder
+        config = replace(self._chunking, max_tokens=embedder.max_tokens)
+        return [
+            [
+                identify(draft, owner_id, place.resource_id, place.version, ordinal, config.fingerprint)
+                for ordinal, draft in enumerate(
+                    chunk_elements([element], config, embedder.tokenizer, record.title if record.has_title else "")
+                )
+            ]
+            for (record, place), element in zip(pairs, elements, strict=True)
+        ]
+
+
+def _parse(record: Mapping[str, Any]) -> TextRecord:
+    record_id, text = record.get("id"), record.get("text")
+    if record_id is None or not str(record_id):
+        raise InvalidInput("A record needs an `id`.")
+    if not isinstance(text, str):
+        raise InvalidInput(f"Record {record_id!r} needs a `text`, a string.")
+    title = str(record.get("title") or "").strip()
+    metadata = dict(record.get("metadata") or {})
+    hashed = json.dumps([str(record_id), title, text, metadata], sort_keys=True, default=str)
+    return TextRecord(
+        record_id=str(record_id),
+        title=title or str(record_id),
+        has_title=bool(title),
+        text=text.replace("\x00", ""),
+        content_hash=hashlib.sha256(hashed.encode("utf-8", "replace")).hexdigest(),
+        metadata=metadata,
+    )
+
+
+def _element(record: TextRecord) -> Element:
+    place = Locator(char_start=0, char_end=len(record.text))
+    return Element(id="e0", type=ElementType.PARAGRAPH, text=record.text, locator=place)
+
+
+def _batches(records: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    while batch := list(islice(records, _BATCH)):
+        yield batch

@@ -1,0 +1,161 @@
+"""The durable workflow: workers lease stages from the resource rows, keep the leases alive, and bring every file to a terminal state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from citewell.errors import (
+    CitewellError,
+    ExtractionError,
+    LeaseLost,
+    NotFound,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    Unavailable,
+)
+from citewell.ingest.extraction import ExtractionStage, fail_extraction
+from citewell.ingest.indexing import IndexingStage, fail_indexing
+from citewell.storage.jobs import JobRepository
+from citewell.types import Job, Stage
+
+log = logging.getLogger(__name__)
+_MOST_DEATHS = 25
+_TRANSIENT = (ProviderRateLimited, ProviderUnavailable, Unavailable)
+
+
+class GaveUp(CitewellError):
+    """The server stopped too often while it worked on this file. Re-index it, or upload it again."""
+
+    code = "gave_up"
+
+
+class Unexpected(CitewellError):
+    """An unexpected error, which the server's log describes."""
+
+    code = "unexpected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerLimits:
+    """How many stages run at once, how often a stage is tried, and how long a lease lasts."""
+
+    extracting: int = 2
+    indexing: int = 2
+    max_attempts: int = 3
+    lease_seconds: float = 60.0
+    poll_seconds: float = 1.0
+
+
+class Workers:
+    """Runs both stages for whatever waits. Start it once; `wake` it when a row was committed; `stop` it before the stores close."""
+
+    def __init__(
+        self, name: str, jobs: JobRepository, extraction: ExtractionStage, indexing: IndexingStage, limits: WorkerLimits
+    ) -> None:
+        self.name = name
+        self._jobs = jobs
+        self._extraction = extraction
+        self._indexing = indexing
+        self._limits = limits
+        self._tasks: list[asyncio.Task[None]] = []
+        self._wakeups: dict[Stage, asyncio.Event] = {stage: asyncio.Event() for stage in Stage}
+
+    def start(self) -> None:
+        """Begin to work; call within the event loop that runs everything else."""
+        for stage, count in ((Stage.EXTRACT, self._limits.extracting), (Stage.INDEX, self._limits.indexing)):
+            self._tasks += [asyncio.create_task(self._loop(stage), name=f"{stage}-{i}") for i in range(count)]
+
+    def wake(self) -> None:
+        """Look for work now instead of at the next poll."""
+        for event in self._wakeups.values():
+            event.set()
+
+    async def stop(self) -> None:
+        """Stop at once; what was under way is taken up again after its lease."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+        await self._jobs.release_all(self.name, died=False)
+
+    async def drain(self) -> None:
+        """Wait until nothing waits and nothing runs (for in-process use and tests)."""
+        while await self._jobs.waiting():
+            await asyncio.sleep(0.02)
+
+    async def _loop(self, stage: Stage) -> None:
+        wakeup = self._wakeups[stage]
+        while True:
+            wakeup.clear()
+            job = await self._claim(stage)
+            if job is None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
+                continue
+            await self._run(job)
+            self.wake()
+
+    async def _claim(self, stage: Stage) -> Job | None:
+        try:
+            return await self._jobs.claim(stage, self.name)
+        except Exception:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
+            log.exception("claiming work failed; trying again")
+            await asyncio.sleep(self._limits.poll_seconds)
+            return None
+
+    async def _run(self, job: Job) -> None:
+        """One attempt: the stage with its lease kept alive, and whatever comes of it written to the row."""
+        work = self._extraction.run if job.stage is Stage.EXTRACT else self._indexing.run
+        try:
+            if job.deaths >= _MOST_DEATHS:
+                raise GaveUp
+            await self._with_lease(job, work)
+        except (LeaseLost, NotFound):
+            log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
+        except CitewellError as error:
+            await self._settle(job, error)
+        except Exception:  # noqa: BLE001 - one file must never stop the workers
+            log.exception("stage %s of %s failed", job.stage, job.resource_id)
+            await self._settle(job, Unexpected())
+
+    async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
+        """Run the stage beside a heartbeat; when the lease is lost, the stage is cancelled."""
+        stage = asyncio.ensure_future(work(job))
+        heartbeat = asyncio.create_task(self._heartbeat(job))
+        try:
+            await asyncio.wait({stage, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
+            if not stage.done():
+                heartbeat.result()
+            await stage
+        finally:
+            for task in (stage, heartbeat):
+                task.cancel()
+            await asyncio.gather(stage, heartbeat, return_exceptions=True)
+
+    async def _heartbeat(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(self._limits.lease_seconds / 3)
+            await self._jobs.renew(job)
+
+    async def _settle(self, job: Job, error: CitewellError) -> None:
+        """Try again later where that can help, else end in a terminal state with the reason."""
+        retryable = error.retryable if isinstance(error, ExtractionError) else isinstance(error, _TRANSIENT)
+        fail = fail_extraction if job.stage is Stage.EXTRACT else fail_indexing
+        with contextlib.suppress(LeaseLost):
+            if retryable and job.attempt < self._limits.max_attempts:
+                await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)
+            else:
+                await fail(self._jobs, job, error)
+
+
+def _backoff(attempt: int, error: CitewellError) -> float:
+    """Seconds until the next attempt: what the provider asked for, else exponential with jitter."""
+    if isinstance(error, ProviderRateLimited) and error.retry_after is not None:
+        return error.retry_after
+    base = 0.2 if isinstance(error, ExtractionError) else 2.0
+    return base * 2**attempt * (0.5 + random.random())  # noqa: S311 - jitter, not a secret
