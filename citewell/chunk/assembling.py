@@ -44,6 +44,11 @@ class Assembler:
         """Whether enough is gathered to be cut."""
         return self._builder.length >= self._full_at
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is gathered."""
+        return not (self._builder.length or self._beside or self._asides)
+
     def leaves_unit(self, element: Element) -> bool:
         """Whether an element begins another slide or sheet; forgets the headings of the one before if so."""
         unit = (element.locator.sheet, element.locator.slide)

@@ -17,7 +17,7 @@ from citewell.chunk.rows import RowCutter, row_headings
 from citewell.chunk.sections import cut_sections
 from citewell.chunk.semantic import cut_semantically
 from citewell.chunk.tables import TableCutter
-from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer
+from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer, WordCounter
 from citewell.chunk.tokens import cut_tokens
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType
 
@@ -46,12 +46,12 @@ class _Chunker:
 
     def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, title: str, embed: SentenceEmbedder | None) -> None:
         self._config = config
-        self._tokenizer = tokenizer
+        self._tokenizer = WordCounter(tokenizer)
         self._embed = embed
-        self._context = ContextLine(title, tokenizer, config.token_budget)
+        self._context = ContextLine(title, self._tokenizer, config.token_budget)
         self._fitter = Fitter(tokenizer, self._context, config.token_budget, config.special_tokens)
-        self._rows = RowCutter(config, tokenizer, self._context)
-        self._tables = TableCutter(config, tokenizer, self._context, by_row=config.strategy is Strategy.ROWS)
+        self._rows = RowCutter(config, self._tokenizer, self._context)
+        self._tables = TableCutter(config, self._tokenizer, self._context, by_row=config.strategy is Strategy.ROWS)
         self._assembler = Assembler()
 
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
@@ -62,7 +62,8 @@ class _Chunker:
             if rows and (element.type is not ElementType.ROW or len(rows) == BATCH):
                 yield from self._fitter.fit(self._rows.cut(rows))
                 rows = []
-            if self._assembler.leaves_unit(element) or element.type is ElementType.ROW:
+            leaves = self._assembler.leaves_unit(element)
+            if (leaves or element.type is ElementType.ROW) and not self._assembler.is_empty:
                 yield from self._fitter.fit(self._last_candidates())
             if element.type is ElementType.ROW:
                 rows.append((element, row_headings(element, self._assembler.outline.enter(element))))
