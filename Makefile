@@ -1,0 +1,93 @@
+# `make run` installs and serves; `make test` installs what tests need and runs everything. Both are quick the second time.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format types contracts unit web-test bench samples requirements clean
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+BASE := $(VENV)/.installed-base
+DEV := $(VENV)/.installed-dev
+HAS_WEB := $(wildcard web/package.json)
+WEB_BUILD := citewell/static/index.html
+
+help:
+	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
+	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
+	@echo "make lint          ruff, pyright, import contracts"
+	@echo "make bench PDF=…   Citewell and its peers on one PDF"
+	@echo "make samples       write samples/ anew"
+	@echo "make requirements  pin requirements/*.txt anew (UPGRADE=1 for the newest versions)"
+
+run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
+	@exec $(BIN)/citewell serve --host $(HOST) --port $(PORT) $(if $(DATA),--data "$(DATA)")
+
+# pytest comes last, so that its summary is the last line.
+test: lint $(if $(HAS_WEB),web-test)
+	@$(MAKE) --no-print-directory unit
+
+unit: $(DEV)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+lint: $(DEV)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory types contracts
+
+types: $(DEV)
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+contracts: $(DEV)
+	@$(BIN)/lint-imports
+
+format: $(DEV)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench:
+	@python3 benchmarks/run.py $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
+
+samples: $(DEV)
+	@$(BIN)/python scripts/make_samples.py
+
+requirements: $(VENV)/bin/python
+	@scripts/pin_requirements.sh
+
+clean:
+	rm -rf $(VENV) web/node_modules $(WEB_BUILD) .pytest_cache .ruff_cache .import_linter_cache
+
+# ---- installation: stamp files, so that nothing runs twice ----
+
+$(VENV)/bin/python:
+	@scripts/make_venv.sh $(VENV)
+
+$(BASE): requirements/base.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
+	@scripts/install.sh $(VENV) requirements/build.txt requirements/base.txt
+	@touch $@
+
+$(DEV): $(BASE) requirements/dev.txt
+	@scripts/install.sh $(VENV) requirements/dev.txt
+	@$(if $(HAS_WEB),scripts/ensure_chromium.sh)
+	@touch $@
+
+# ---- the browser interface, once there is one ----
+
+ifneq ($(HAS_WEB),)
+NODE_MODULES := web/node_modules/.installed
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name test-results \) -prune -o -type f -print)
+
+$(NODE_MODULES): web/package-lock.json | $(BASE)
+	@scripts/npm.sh $(VENV) ci --no-audit --no-fund
+	@touch $@
+
+$(WEB_BUILD): $(NODE_MODULES) $(WEB_SOURCES)
+	@scripts/npm.sh $(VENV) run build
+	@touch $@
+
+web-test: $(DEV) $(WEB_BUILD)
+	@scripts/npm.sh $(VENV) test
+endif
