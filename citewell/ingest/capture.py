@@ -9,6 +9,8 @@ import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from citewell.errors import EmptyFile, TooLarge, UnsupportedType
 from citewell.extract.detect import detect
@@ -25,6 +27,42 @@ class Spooled:
     path: Path
     size: int
     content_hash: str
+
+
+class Spool:
+    """Bytes on their way in: written to a local file and hashed, until `finish` hands the file on."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+        self._file = path.open("wb")
+        self._digest = hashlib.sha256()
+        self._size = 0
+        self._finished = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+        if not self._finished:
+            self._path.unlink(missing_ok=True)
+
+    def write(self, data: bytes) -> None:
+        """Add bytes; raises `TooLarge` when they pass the limit."""
+        self._size += len(data)
+        if self._size > self._max_bytes:
+            raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
+        self._digest.update(data)
+        self._file.write(data)
+
+    def finish(self) -> Spooled:
+        """The complete file, which is the caller's from now on; raises `EmptyFile`."""
+        if not self._size:
+            raise EmptyFile
+        self._file.close()
+        self._finished = True
+        return Spooled(self._path, self._size, self._digest.hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,28 +90,17 @@ class Capture:
         self._folder = spool_folder
         self._max_bytes = max_bytes
 
-    async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
-        """Write the bytes to a local file while hashing; whatever goes wrong, nothing is left behind.
-
-        Raises `TooLarge` as soon as the limit is passed, and `EmptyFile`.
-        """
+    def open_spool(self) -> Spool:
+        """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{uuid.uuid4().hex}.part"
-        digest, size = hashlib.sha256(), 0
-        try:
-            with path.open("wb") as file:
-                async for chunk in chunks:
-                    size += len(chunk)
-                    if size > self._max_bytes:
-                        raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
-                    digest.update(chunk)
-                    file.write(chunk)
-            if not size:
-                raise EmptyFile
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        return Spooled(path, size, digest.hexdigest())
+        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self._max_bytes)
+
+    async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
+        """Take in all chunks; raises `TooLarge` as soon as the limit is passed, and `EmptyFile`."""
+        with self.open_spool() as spool:
+            async for chunk in chunks:
+                spool.write(chunk)
+            return spool.finish()
 
     async def commit(self, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
         """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from citewell.errors import LeaseLost
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.tables import resources
-from citewell.types import Job, JsonObject, Stage, Status
+from citewell.types import Job, JsonObject, Stage, Status, UploadOptions
 
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
@@ -157,6 +158,30 @@ class JobRepository:
                     error_message=None,
                     error_code=None,
                     error_stage=None,
+                )
+            )
+            return bool(done.rowcount)
+
+    async def restart(self, owner_id: str, resource_id: str, options: UploadOptions) -> bool:
+        """Send a resource that FAILED through both stages again, with the options of its new upload. False for any other."""
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.update(resources)
+                .where(
+                    resources.c.id == resource_id,
+                    resources.c.owner_id == owner_id,
+                    resources.c.status == Status.FAILED,
+                )
+                .values(
+                    status=Status.UPLOADED,
+                    attempt=0,
+                    deaths=0,
+                    not_before=0,
+                    fence=resources.c.fence + 1,
+                    error_message=None,
+                    error_code=None,
+                    error_stage=None,
+                    options=asdict(options),
                 )
             )
             return bool(done.rowcount)

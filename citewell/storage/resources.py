@@ -74,14 +74,19 @@ class ResourceRepository:
     async def create(self, new: NewResource, project_id: str) -> tuple[Resource, bool]:
         """Commit the row, or link the owner's resource of the same content to the project. True when it was created."""
         try:
-            async with self._database.write() as connection:
-                known = await _id_of_content(connection, new.owner_id, new.content_hash)
-                if known is None:
-                    await _insert(connection, new)
-                await link(connection, known or new.id, project_id)
-        except IntegrityError as error:
-            raise Conflict("The same file is being uploaded at this moment. Try again.") from error
+            known = await self._insert_or_link(new, project_id)
+        except IntegrityError:  # on Postgres: the same bytes were committed between our look and our insert
+            known = await self._insert_or_link(new, project_id)
         return await self.get(new.owner_id, known or new.id), known is None
+
+    async def _insert_or_link(self, new: NewResource, project_id: str) -> str | None:
+        async with self._database.write() as connection:
+            known = await _id_of_content(connection, new.owner_id, new.content_hash)
+            if known is None:
+                await _insert(connection, new)
+            if project_id:
+                await link(connection, known or new.id, project_id)
+        return known
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource; `NotFound` when it is not the owner's."""

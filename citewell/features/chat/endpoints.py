@@ -1,0 +1,97 @@
+"""HTTP for questions: one JSON answer, or NDJSON lines as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+
+from citewell.agent.turns import Done, Failed, TextDelta, UsedDocs
+from citewell.errors import CitewellError
+from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
+from citewell.features.chat.service import ChatRequest, ChatService, Turn
+from citewell.features.http import ERROR_RESPONSES, Owner
+
+router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES)
+
+
+class TurnFailed(CitewellError):
+    """The answer could not be finished."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(failed.message, **failed.details)
+        self.code = failed.code
+
+
+@router.post("/chat", response_model=ChatOut)
+async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Response:
+    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
+    service: ChatService = request.app.state.services.chat
+    turn = await service.begin(
+        ChatRequest(
+            owner_id=owner,
+            message=body.message,
+            thread_id=body.thread_id,
+            project=body.project,
+            resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+            references=body.references,
+            debug=body.debug,
+        )
+    )
+    if body.stream:
+        return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
+    async for event in turn.events:
+        if isinstance(event, Done):
+            return chat_out(turn, event, body.debug)
+        if isinstance(event, Failed):
+            raise failure(event)
+    raise failure(Failed("internal", "The answer ended without an end."))
+
+
+async def _lines(turn: Turn, debug: bool) -> AsyncIterator[bytes]:
+    async for event in turn.events:
+        yield orjson.dumps(_line(turn, event, debug)) + b"\n"
+
+
+def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
+    match event:
+        case TextDelta(text):
+            return {"stream": text}
+        case UsedDocs(sources):
+            return {"used_docs": [used_doc(source) for source in sources]}
+        case Done():
+            return {"done": chat_out(turn, event, debug).model_dump(mode="json")}
+        case Failed(code, message, details):
+            return {"error": {"code": code, "message": message, "details": details}}
+        case _:
+            raise TypeError(f"Not an event of the agent: {event!r}")
+
+
+def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
+    """The whole answer as JSON; the trace only with `debug`."""
+    return ChatOut(
+        answer=done.answer.text,
+        citations=[CitationOut.of(c) for c in done.answer.citations],
+        thread_id=turn.thread.id,
+        message_id=turn.message_id,
+        answered=done.answer.answered,
+        intent=done.answer.intent,
+        nearest=[nearest(source) for source in done.nearest],
+        usage=dict(done.usage.to_json()),
+        trace=dict(done.answer.trace) if debug else None,
+    )
+
+
+def failure(failed: Failed) -> CitewellError:
+    """The error of ours with this code, so that it gets its own HTTP status."""
+    for kind in _all_errors(CitewellError):
+        if kind.code == failed.code and kind.__init__ is CitewellError.__init__:
+            return kind(failed.message, **failed.details)
+    return TurnFailed(failed)
+
+
+def _all_errors(kind: type[CitewellError]) -> list[type[CitewellError]]:
+    return [kind, *(found for sub in kind.__subclasses__() for found in _all_errors(sub))]

@@ -1,0 +1,72 @@
+"""What the agent may read, over SQL and the blob store. Every method checks the owner first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from citewell.agent.dependencies import ResourceInfo
+from citewell.agent.turns import Scope
+from citewell.storage.content import ContentRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.types import Element, Resource
+
+_MOST_LISTED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLibrary:
+    """`Library` and `ElementLookup` of the agent."""
+
+    resources: ResourceRepository
+    projects: ProjectRepository
+    content: ContentRepository
+
+    async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
+        """Everything in scope, in any state, newest first; at most 500."""
+        if scope.resource_ids is not None:
+            found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
+        else:
+            project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
+            found, _ = await self.resources.page(owner_id, ResourceFilter(project_id=project), _MOST_LISTED, None)
+        return [_info(resource) for resource in found]
+
+    async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
+        """Elements whose page, slide or row lies in first..last; all of a file without such units."""
+        resource = await self.resources.get(owner_id, resource_id)
+        found: list[Element] = []
+        async for batch in self.content.iterate_elements(resource_id, resource.version):
+            found += [e for e in batch if _within(e, first, last)]
+        return found
+
+    async def elements(
+        self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]
+    ) -> Mapping[str, Element]:
+        """Those of `ids` that exist in this version."""
+        await self.resources.get(owner_id, resource_id)
+        return await self.content.elements_by_id(resource_id, version, ids)
+
+
+def _within(element: Element, first: int, last: int) -> bool:
+    place = element.locator
+    number = place.page or place.slide or place.row
+    return number is None or first <= number <= last
+
+
+def _info(resource: Resource) -> ResourceInfo:
+    coverage = resource.coverage
+    notes = [resource.error_message or ""]
+    if coverage is not None:
+        notes += [*coverage.warnings, *coverage.skipped]
+        notes += [f"{u.unit} {u.number}: {text}" for u in coverage.units for text in (*u.warnings, *u.skipped)]
+    return ResourceInfo(
+        id=resource.id,
+        filename=resource.filename,
+        version=resource.version,
+        status=resource.status.value,
+        category=resource.detected_category,
+        characters=coverage.characters if coverage else 0,
+        pages=len(coverage.units) if coverage else 0,
+        note="; ".join(note for note in notes[:10] if note),
+    )

@@ -1,0 +1,73 @@
+"""Checks of every part that a request may need, and the figures that Prometheus reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from citewell.errors import CitewellError
+from citewell.ingest.indexes import IndexSet
+from citewell.storage.content import ContentRepository
+from citewell.storage.jobs import JobRepository
+
+
+@dataclass(slots=True)
+class HealthService:
+    """Knows how each part is. `rebuilding` is set while an index is being filled from SQL."""
+
+    indexes: IndexSet
+    content: ContentRepository
+    jobs: JobRepository
+    rebuilding: str | None = None
+    metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
+    _requests: Counter = field(init=False)
+    _seconds: Histogram = field(init=False)
+    _waiting: Gauge = field(init=False)
+    _chunks: Gauge = field(init=False)
+
+    def __post_init__(self) -> None:
+        labels = ["method", "route"]
+        self._requests = Counter("citewell_requests", "Requests answered", [*labels, "status"], registry=self.metrics)
+        self._seconds = Histogram("citewell_request_seconds", "Time to answer", labels, registry=self.metrics)
+        self._waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.metrics)
+        self._chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.metrics)
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    async def refresh_metrics(self) -> None:
+        """Bring the gauges up to date."""
+        self._waiting.set(await self.jobs.waiting())
+        self._chunks.set(await self.content.count_chunks())
+
+    async def check(self) -> dict[str, dict[str, Any]]:
+        """Per part: `ok`, milliseconds, and what is wrong."""
+        return {
+            "database": await _probe(self.content.count_chunks),
+            "index": await _probe(self._check_index),
+            "embedder": await _probe(lambda: self.indexes.active.embedder.embed(["ready?"], "query")),
+        }
+
+    async def _check_index(self) -> str | None:
+        await self.indexes.active.store.count()
+        return self.rebuilding
+
+
+async def _probe(call: Callable[[], Awaitable[object]]) -> dict[str, Any]:
+    started = time.perf_counter()
+    note: object = None
+    try:
+        note = await call()
+        ok = True
+    except CitewellError as error:
+        note, ok = f"{error.code}: {error.message}", False
+    out: dict[str, Any] = {"ok": ok, "ms": round((time.perf_counter() - started) * 1000, 1)}
+    if isinstance(note, str):
+        out["note"] = note
+    return out

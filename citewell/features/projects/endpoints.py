@@ -1,0 +1,78 @@
+"""HTTP for projects: named sets of resources."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.storage.projects import ProjectRepository
+from citewell.types import Project
+
+router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES)
+
+
+class ProjectIn(BaseModel):
+    """A new project."""
+
+    name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
+
+
+class ProjectOut(BaseModel):
+    """A named set of resources."""
+
+    id: str
+    name: str
+    created_at: datetime
+    resource_count: int
+    settings: dict[str, Any]
+
+    @staticmethod
+    def of(project: Project) -> ProjectOut:
+        """The public form of a project."""
+        return ProjectOut(
+            id=project.id,
+            name=project.name,
+            created_at=datetime.fromtimestamp(project.created_at, UTC),
+            resource_count=project.resource_count,
+            settings=project.settings,
+        )
+
+
+class ProjectList(BaseModel):
+    """All projects, oldest first."""
+
+    projects: list[ProjectOut]
+    next_cursor: str | None = None
+
+
+def _projects(request: Request) -> ProjectRepository:
+    return request.app.state.services.projects
+
+
+@router.get("/projects")
+async def list_projects(request: Request, owner: Owner) -> ProjectList:
+    """All projects of the owner."""
+    return ProjectList(projects=[ProjectOut.of(p) for p in await _projects(request).all(owner)])
+
+
+@router.post("/projects", status_code=201)
+async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
+    """A new project; 409 when the name is taken."""
+    return ProjectOut.of(await _projects(request).create(owner, body.name))
+
+
+@router.get("/projects/{project_id}")
+async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
+    """One project."""
+    return ProjectOut.of(await _projects(request).get(owner, project_id))
+
+
+@router.delete("/projects/{project_id}", status_code=204)
+async def delete_project(request: Request, project_id: str, owner: Owner) -> Response:
+    """Delete a project; its resources stay."""
+    await _projects(request).delete(owner, project_id)
+    return Response(status_code=204)

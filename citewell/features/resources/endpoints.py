@@ -1,0 +1,287 @@
+"""HTTP for resources: upload, list, read, follow, re-index, delete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from citewell.errors import InvalidInput
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.resources.multipart import Upload, receive_upload
+from citewell.features.resources.schemas import (
+    BlobList,
+    BlobOut,
+    ChunkList,
+    ChunkOut,
+    ElementList,
+    ReceiptOut,
+    RecordsIn,
+    RecordsOut,
+    ResourceList,
+    ResourceOut,
+)
+from citewell.features.resources.service import ResourceService
+from citewell.storage.resources import ResourceFilter
+from citewell.types import ElementType, Status, UploadOptions
+
+router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES)
+
+Limit = Annotated[int, Query(ge=1, le=1_000)]
+Cursor = Annotated[str | None, Query(max_length=512)]
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_UPLOAD_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "project": {"type": "string", "description": "id or name; a new name makes a new project"},
+                        "identifier": {"type": "string", "description": "your own name for it"},
+                        "multimodal": {"type": "boolean", "default": False},
+                        "extract_tables": {"type": "boolean", "default": True},
+                        "extract_images": {"type": "boolean", "default": True},
+                        "password": {"type": "string", "description": "opens an encrypted file"},
+                        "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+def _service(request: Request) -> ResourceService:
+    return request.app.state.services.resources
+
+
+@router.post("/ingest", status_code=201, openapi_extra=_UPLOAD_BODY, responses={200: {"model": ResourceOut}})
+async def ingest(request: Request, response: Response, owner: Owner) -> ResourceOut:
+    """Upload a file. 201 with the new resource, or 200 with the one that has the same content."""
+    service = _service(request)
+    upload = await receive_upload(request, service.capture)
+    options, strict = _options(upload)
+    resource, created = await service.upload(
+        owner,
+        upload.file,
+        upload.filename,
+        project=_field(upload, "project"),
+        identifier=_field(upload, "identifier"),
+        options=options,
+        strict=strict,
+    )
+    response.status_code = 201 if created else 200
+    return ResourceOut.of(resource)
+
+
+@router.post("/records")
+async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
+    """Index texts as they are, without a file; hits carry their `record_id`."""
+    done = await _service(request).add_records(owner, [r.model_dump() for r in body.records], body.project)
+    return RecordsOut(
+        resource_ids=list(done.resource_ids), added=done.added, replaced=done.replaced, unchanged=done.unchanged
+    )
+
+
+@router.get("/resources")
+async def list_resources(
+    request: Request,
+    owner: Owner,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    project: str | None = None,
+    status: str | None = None,
+    type: str | None = None,
+    category: str | None = None,
+    parent_id: str | None = None,
+    q: str | None = None,
+) -> ResourceList:
+    """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names."""
+    if status is not None and status != "ready" and status not in set(Status):
+        raise InvalidInput(f"There is no status {status!r}.", allowed=["ready", *(s.value for s in Status)])
+    service = _service(request)
+    project_id = await service.projects.resolve(owner, project) if project else None
+    narrowed = ResourceFilter(
+        project_id=project_id, status=status, type=type, category=category, parent_id=parent_id, query=q
+    )
+    found, next_cursor = await service.page(owner, narrowed, limit, cursor)
+    return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
+
+
+@router.get("/resources/{resource_id}")
+async def get_resource(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+    """One resource with its stages and coverage."""
+    service = _service(request)
+    return ResourceOut.of(await service.get(owner, resource_id), await service.timeline(owner, resource_id))
+
+
+@router.delete("/resources/{resource_id}")
+async def delete_resource(request: Request, resource_id: str, owner: Owner) -> ReceiptOut:
+    """Delete a resource and everything made of it, with a receipt."""
+    done = await _service(request).delete(owner, resource_id)
+    return ReceiptOut(
+        deleted=list(done.receipt.resource_ids),
+        chunks=done.receipt.chunks,
+        elements=done.receipt.elements,
+        files=len(done.receipt.blob_keys),
+        vectors_left=done.vectors_left,
+    )
+
+
+@router.put("/resources/{resource_id}/file", openapi_extra=_UPLOAD_BODY)
+async def replace_file(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+    """Upload a new version of a resource."""
+    service = _service(request)
+    await service.get(owner, resource_id)
+    upload = await receive_upload(request, service.capture)
+    options, _ = _options(upload)
+    return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options))
+
+
+@router.post("/resources/{resource_id}/reindex", status_code=202)
+async def reindex(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+    """Run stage 3 again."""
+    return ResourceOut.of(await _service(request).reindex(owner, resource_id))
+
+
+@router.get("/resources/{resource_id}/elements")
+async def list_elements(
+    request: Request,
+    resource_id: str,
+    owner: Owner,
+    limit: Limit = 200,
+    cursor: Cursor = None,
+    page: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    type: ElementType | None = None,
+) -> ElementList:
+    """What was extracted, in reading order, each with its locator."""
+    found, next_cursor = await _service(request).elements(owner, resource_id, limit, cursor, page, type)
+    return ElementList(elements=found, next_cursor=next_cursor)
+
+
+@router.get("/resources/{resource_id}/chunks")
+async def list_chunks(
+    request: Request, resource_id: str, owner: Owner, limit: Limit = 200, cursor: Cursor = None
+) -> ChunkList:
+    """What is indexed, in order."""
+    found, next_cursor = await _service(request).chunks(owner, resource_id, limit, cursor)
+    return ChunkList(chunks=[ChunkOut.of(chunk) for chunk in found], next_cursor=next_cursor)
+
+
+@router.get("/resources/{resource_id}/events")
+async def follow_events(request: Request, resource_id: str, owner: Owner) -> StreamingResponse:
+    """Changes of state as NDJSON lines, until a terminal one."""
+    service = _service(request)
+    await service.get(owner, resource_id)
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for event in service.follow(owner, resource_id):
+            yield orjson.dumps(event) + b"\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@router.get("/resources/{resource_id}/file", response_class=Response)
+async def get_file(
+    request: Request,
+    resource_id: str,
+    owner: Owner,
+    version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> Response:
+    """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
+    service = _service(request)
+    key, filename, mime_type, size = await service.resources.blob_key(owner, resource_id, version)
+    return _bytes(service, key, filename, mime_type, size, request.headers.get("range"))
+
+
+@router.get("/resources/{resource_id}/blobs")
+async def list_blobs(request: Request, resource_id: str, owner: Owner) -> BlobList:
+    """The files that extraction made: images, and exact copies of tables."""
+    found = await _service(request).extracted(owner, resource_id)
+    return BlobList(
+        blobs=[
+            BlobOut(name=b.name, mime_type=b.mime_type, kind=b.kind, size=b.size, metadata=dict(b.metadata))
+            for b in found
+        ]
+    )
+
+
+@router.get("/resources/{resource_id}/blobs/{name:path}", response_class=Response)
+async def get_blob(request: Request, resource_id: str, name: str, owner: Owner) -> Response:
+    """One file that extraction made."""
+    service = _service(request)
+    blob = await service.extracted_blob(owner, resource_id, name)
+    return _bytes(service, blob.key, blob.name, blob.mime_type, blob.size, request.headers.get("range"))
+
+
+def _bytes(
+    service: ResourceService, key: str, filename: str, mime_type: str, size: int, asked: str | None
+) -> Response:
+    """Stored bytes, whole or in part, so that no browser runs what is in them."""
+    start, end, partial = _byte_range(asked, size)
+    headers = {
+        "Content-Length": str(max(0, end - start)),
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    if partial:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    return StreamingResponse(
+        service.blobs.get(key, start, end), 206 if partial else 200, headers=headers, media_type=mime_type
+    )
+
+
+def _byte_range(asked: str | None, size: int) -> tuple[int, int, bool]:
+    """(start, end, whether it is a part) of a single-range header; anything else gets the whole."""
+    match = _RANGE.fullmatch(asked or "")
+    if match is None or not any(match.groups()):
+        return 0, size, False
+    first, last = match.groups()
+    if not first:
+        return max(0, size - int(last)), size, True
+    start, end = int(first), min(size, int(last) + 1) if last else size
+    return (start, end, True) if start < end else (0, size, False)
+
+
+def _field(upload: Upload, name: str) -> str | None:
+    value = upload.fields.get(name, "").strip()
+    if len(value) > 512:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
+    return value.replace("\x00", "") or None
+
+
+def _options(upload: Upload) -> tuple[UploadOptions, bool]:
+    password = upload.fields.get("password")
+    return (
+        UploadOptions(
+            multimodal=_flag(upload, "multimodal", False),
+            extract_tables=_flag(upload, "extract_tables", True),
+            extract_images=_flag(upload, "extract_images", True),
+            password=password if password else None,
+        ),
+        _flag(upload, "strict", False),
+    )
+
+
+def _flag(upload: Upload, name: str, default: bool) -> bool:
+    value = upload.fields.get(name, "").strip().lower()
+    if value in {"true", "1", "yes", "on"}:
+        return True
+    if value in {"false", "0", "no", "off"}:
+        return False
+    if value:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `{name}` must be true or false, not {value!r}.")
+    return default

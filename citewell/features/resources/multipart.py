@@ -1,0 +1,146 @@
+"""An upload as it streams in: form fields are collected, the file part goes to the spool piece by piece, never whole into memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+from citewell.errors import IncompleteUpload, InvalidInput, TooLarge
+from citewell.ingest.capture import Capture, Spool, Spooled
+
+_MOST_FIELD_BYTES = 64 * 1024
+_MOST_FIELDS = 100
+_MOST_DRAINED = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A received form: the file, its name as sent, and the other fields."""
+
+    file: Spooled
+    filename: str
+    fields: dict[str, str]
+
+
+async def receive_upload(request: Request, capture: Capture) -> Upload:
+    """Read a `multipart/form-data` body with one part `file`.
+
+    Raises `InvalidInput` for another body, `EmptyFile`, `TooLarge`, and `IncompleteUpload` when it breaks off; then nothing is kept.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
+        raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
+    with capture.open_spool() as spool:
+        form = _Form(spool)
+        try:
+            parser = MultipartParser(boundary, form.callbacks())  # pyright: ignore[reportArgumentType]
+            await _feed(request.stream(), parser)
+        except ClientDisconnect as error:
+            raise IncompleteUpload from error
+        except MultipartParseError as error:
+            raise InvalidInput(f"The form cannot be read: {error}") from error
+        if not form.ended:
+            raise IncompleteUpload
+        if form.filename is None:
+            raise InvalidInput("There is no part called `file` with a file name.")
+        return Upload(spool.finish(), form.filename, form.fields)
+
+
+async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser) -> None:
+    """Parse the stream. After the limit is passed, a bounded rest is read and dropped, so that the client hears the answer."""
+    too_large: TooLarge | None = None
+    drained = 0
+    async for data in stream:
+        if too_large is None:
+            try:
+                parser.write(data)
+            except TooLarge as error:
+                too_large = error
+        else:
+            drained += len(data)
+            if drained > _MOST_DRAINED:
+                break
+    if too_large is not None:
+        raise too_large
+
+
+@dataclass(slots=True)
+class _Form:
+    """Callbacks of the parser, and what they have gathered."""
+
+    spool: Spool
+    fields: dict[str, str] = field(default_factory=dict[str, str])
+    filename: str | None = None
+    ended: bool = False
+    _header_name: bytes = b""
+    _header_value: bytes = b""
+    _disposition: bytes = b""
+    _name: str = ""
+    _is_file: bool = False
+    _value: bytearray = field(default_factory=bytearray)
+
+    def callbacks(self) -> dict[str, object]:
+        return {
+            "on_part_begin": self._part_begin,
+            "on_header_field": self._on_header_field,
+            "on_header_value": self._on_header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_part_end": self._part_end,
+            "on_end": self._end,
+        }
+
+    def _part_begin(self) -> None:
+        self._disposition, self._value, self._is_file, self._name = b"", bytearray(), False, ""
+        self._header_name = self._header_value = b""
+
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header_name += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _header_end(self) -> None:
+        if self._header_name.lower() == b"content-disposition":
+            self._disposition = self._header_value
+        self._header_name = self._header_value = b""
+
+    def _headers_finished(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        self._name = _text(options.get(b"name", b""))
+        self._is_file = self._name == "file" and b"filename" in options
+        if self._is_file:
+            if self.filename is not None:
+                raise InvalidInput("Send one file per request.")
+            self.filename = _text(options[b"filename"])
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._is_file:
+            self.spool.write(data[start:end])
+        else:
+            self._value += data[start:end]
+            if len(self._value) > _MOST_FIELD_BYTES:
+                raise InvalidInput(f"The field {self._name!r} is too long.")
+
+    def _part_end(self) -> None:
+        if not self._is_file:
+            if len(self.fields) >= _MOST_FIELDS:
+                raise InvalidInput("Too many fields.")
+            self.fields[self._name] = self._value.decode("utf-8", "replace")
+
+    def _end(self) -> None:
+        self.ended = True
+
+
+def _text(value: bytes) -> str:
+    """A name as sent: UTF-8 where it is that, else Latin-1, which accepts every byte."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

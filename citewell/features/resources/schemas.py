@@ -1,0 +1,203 @@
+"""Resources as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from citewell.types import Chunk, JsonValue, Resource
+
+
+def when(seconds: float | None) -> datetime | None:
+    """Seconds since 1970 as a UTC time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+class StageOut(BaseModel):
+    """One entry of a resource's timeline."""
+
+    status: str
+    at: datetime
+    version: int
+    details: dict[str, Any] = {}
+
+
+class ResourceOut(BaseModel):
+    """An uploaded file and what became of it. Durations in milliseconds, sizes in bytes."""
+
+    id: str
+    filename: str
+    identifier: str | None
+    file_size_bytes: int
+    mime_type: str
+    content_hash: str = Field(description="SHA-256 of the bytes, in hexadecimal")
+    detected_category: str = Field(description="rag, data, image, binary or unknown")
+    type: str
+    source: str
+    storage_backend: str
+    project_ids: list[str]
+    version: int
+    status: str
+    error_message: str | None
+    error_stage: str | None = Field(description="extraction or indexing")
+    error_code: str | None
+    extraction_metadata: dict[str, Any]
+    coverage: dict[str, Any] | None
+    language: str | None
+    summary: str | None
+    chunk_count: int
+    created_at: datetime
+    extracted_at: datetime | None
+    indexed_at: datetime | None
+    extraction_duration_ms: int | None
+    indexing_duration_ms: int | None
+    parent_id: str | None
+    record_id: str | None
+    stages: list[StageOut] | None = None
+
+    @staticmethod
+    def of(resource: Resource, events: list[dict[str, JsonValue]] | None = None) -> ResourceOut:
+        """The public form of a resource, with its timeline when given."""
+        return ResourceOut(
+            id=resource.id,
+            filename=resource.filename,
+            identifier=resource.identifier,
+            file_size_bytes=resource.file_size_bytes,
+            mime_type=resource.mime_type,
+            content_hash=resource.content_hash,
+            detected_category=resource.detected_category,
+            type=resource.type,
+            source=resource.source,
+            storage_backend=resource.storage_backend,
+            project_ids=list(resource.project_ids),
+            version=resource.version,
+            status=resource.status.value,
+            error_message=resource.error_message,
+            error_stage=resource.error_stage,
+            error_code=resource.error_code,
+            extraction_metadata=dict(resource.extraction_metadata),
+            coverage=resource.coverage.to_json() if resource.coverage else None,
+            language=resource.language,
+            summary=resource.summary,
+            chunk_count=resource.chunk_count,
+            created_at=datetime.fromtimestamp(resource.created_at, UTC),
+            extracted_at=when(resource.extracted_at),
+            indexed_at=when(resource.indexed_at),
+            extraction_duration_ms=resource.extraction_duration_ms,
+            indexing_duration_ms=resource.indexing_duration_ms,
+            parent_id=resource.parent_id,
+            record_id=resource.record_id,
+            stages=None if events is None else [_stage(event) for event in events],
+        )
+
+
+def _stage(event: dict[str, Any]) -> StageOut:
+    known = {"id", "at", "version", "status"}
+    return StageOut(
+        status=event["status"],
+        at=datetime.fromtimestamp(event["at"], UTC),
+        version=event["version"],
+        details={k: v for k, v in event.items() if k not in known},
+    )
+
+
+class ResourceList(BaseModel):
+    """A page of resources, newest first."""
+
+    resources: list[ResourceOut]
+    next_cursor: str | None
+
+
+class ElementList(BaseModel):
+    """A page of elements in reading order."""
+
+    elements: list[dict[str, Any]]
+    next_cursor: str | None
+
+
+class ChunkOut(BaseModel):
+    """A chunk: what is indexed, and the elements it was made of."""
+
+    id: str
+    ordinal: int
+    type: str
+    text: str
+    context: str
+    token_count: int
+    locator: dict[str, Any]
+    pieces: list[dict[str, Any]]
+
+    @staticmethod
+    def of(chunk: Chunk) -> ChunkOut:
+        """The public form of a chunk."""
+        pieces = [{"element_id": p.element_id, "start": p.start, "end": p.end} for p in chunk.pieces]
+        return ChunkOut(
+            id=chunk.id,
+            ordinal=chunk.ordinal,
+            type=chunk.type.value,
+            text=chunk.text,
+            context=chunk.context,
+            token_count=chunk.token_count,
+            locator=chunk.locator.to_json(),
+            pieces=pieces,
+        )
+
+
+class ChunkList(BaseModel):
+    """A page of chunks in order."""
+
+    chunks: list[ChunkOut]
+    next_cursor: str | None
+
+
+class BlobOut(BaseModel):
+    """A file that extraction made: an image of the document, or the exact copy of a table."""
+
+    name: str
+    mime_type: str
+    kind: str
+    size: int
+    metadata: dict[str, Any]
+
+
+class BlobList(BaseModel):
+    """All extracted files of a resource."""
+
+    blobs: list[BlobOut]
+
+
+class ReceiptOut(BaseModel):
+    """What a deletion removed. `vectors_left` is counted afterwards, and is 0 unless a store failed."""
+
+    deleted: list[str]
+    chunks: int
+    elements: int
+    files: int
+    vectors_left: int
+
+
+class RecordIn(BaseModel):
+    """A text to index as it is."""
+
+    id: str = Field(min_length=1, max_length=512)
+    text: str
+    title: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class RecordsIn(BaseModel):
+    """Texts to add; one with a known id replaces what it was."""
+
+    records: list[RecordIn] = Field(max_length=10_000)
+    project: str | None = None
+
+
+class RecordsOut(BaseModel):
+    """What became of the texts, ids of their resources in order."""
+
+    resource_ids: list[str]
+    added: int
+    replaced: int
+    unchanged: int

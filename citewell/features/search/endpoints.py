@@ -1,0 +1,32 @@
+"""HTTP for search."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.search.schemas import HitOut, SearchIn, SearchOut, TraceOut
+from citewell.features.search.service import SearchService
+from citewell.types import SearchRequest
+
+router = APIRouter(tags=["search"], responses=ERROR_RESPONSES)
+
+
+@router.post("/search", response_model_exclude_none=True)
+async def search(request: Request, body: SearchIn, owner: Owner) -> SearchOut:
+    """Find passages by meaning and by words."""
+    service: SearchService = request.app.state.services.search
+    found = await service.search(
+        SearchRequest(
+            owner_id=owner,
+            query=body.query,
+            top_k=body.top_k,
+            project_id=body.project,
+            resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+            types=tuple(body.types) if body.types is not None else None,
+            rerank=body.rerank,
+            debug=body.debug,
+        )
+    )
+    trace = TraceOut.of(found.trace) if body.debug else None
+    return SearchOut(hits=[HitOut.of(hit) for hit in found.hits], trace=trace)

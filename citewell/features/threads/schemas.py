@@ -1,0 +1,74 @@
+"""Threads as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from citewell.features.chat.schemas import CitationOut
+from citewell.types import Message, Thread
+
+
+class ThreadOut(BaseModel):
+    """A conversation."""
+
+    id: str
+    title: str
+    scope: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+    @staticmethod
+    def of(thread: Thread) -> ThreadOut:
+        """The public form of a thread."""
+        return ThreadOut(
+            id=thread.id,
+            title=thread.title,
+            scope=dict(thread.scope),
+            created_at=datetime.fromtimestamp(thread.created_at, UTC),
+            updated_at=datetime.fromtimestamp(thread.updated_at, UTC),
+        )
+
+
+class ThreadList(BaseModel):
+    """Threads, the most recently used first."""
+
+    threads: list[ThreadOut]
+    next_cursor: str | None
+
+
+class ThreadIn(BaseModel):
+    """A new thread, or a new title."""
+
+    title: str = Field(min_length=1, max_length=200)
+
+
+class MessageOut(BaseModel):
+    """One message with its citations."""
+
+    id: str
+    role: str
+    content: str
+    created_at: datetime
+    citations: list[CitationOut]
+    details: dict[str, Any]
+
+    @staticmethod
+    def of(message: Message) -> MessageOut:
+        """The public form of a message."""
+        return MessageOut(
+            id=message.id,
+            role=message.role,
+            content=message.content,
+            created_at=datetime.fromtimestamp(message.created_at, UTC),
+            citations=[CitationOut.of(c) for c in message.citations],
+            details=dict(message.details),
+        )
+
+
+class ThreadWithMessages(ThreadOut):
+    """A conversation, whole."""
+
+    messages: list[MessageOut]
