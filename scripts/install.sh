@@ -17,9 +17,11 @@ with_uv() {
 
 with_pip() {
     "$python" -m pip --version >/dev/null 2>&1 || "$python" -m ensurepip --upgrade >/dev/null
-    "$python" -m pip install --quiet --disable-pip-version-check --require-hashes "${arguments[@]}"
-    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+    # Byte code is written on first import, as with uv: 80 MB less than compiling every module of every library.
+    local pip=("$python" -m pip --quiet --quiet --disable-pip-version-check install --no-compile)
+    "${pip[@]}" --require-hashes "${arguments[@]}"
+    "${pip[@]}" --no-deps --no-build-isolation --editable .
 }
 
-echo "Installing $*"
+echo "Installing $* (a minute or two the first time)"
 with_uv || with_pip
