@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from citewell.extract.emission import emit_table
 from citewell.extract.htmltables import is_data_table, read_table
 from citewell.extract.outline import Outline
 from citewell.extract.safexml import XmlElement
@@ -244,14 +245,7 @@ class HtmlFlow:
         if outer.furniture:
             self._emit(outer.furniture, table.markdown, None)
             return True
-        self._sink.emit(
-            ElementType.TABLE,
-            table.markdown,
-            self._place(),
-            html=table.html,
-            grid=table.grid,
-            header_rows=table.header_rows,
-        )
+        emit_table(self._sink, table, self._place())
         return True
 
     def _flush(self) -> None:

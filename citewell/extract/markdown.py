@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from citewell.extract.decode import decode_file
+from citewell.extract.emission import emit_table
 from citewell.extract.html import parse_html
 from citewell.extract.htmlflow import HtmlFlow
 from citewell.extract.outline import Outline
@@ -128,14 +129,7 @@ class _Reader:
                 placer.add(inline_text(tokens[number + 1])[0], header=header)
         table = build_table(placer.cells, header_rows=1)
         if table is not None:
-            self._sink.emit(
-                ElementType.TABLE,
-                table.markdown,
-                self._place(tokens[0]),
-                html=table.html,
-                grid=table.grid,
-                header_rows=table.header_rows,
-            )
+            emit_table(self._sink, table, self._place(tokens[0]))
 
     def _html(self, token: Token) -> None:
         if _TAG.sub("", token.content).strip():

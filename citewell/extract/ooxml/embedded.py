@@ -1,0 +1,69 @@
+"""Files embedded in office documents, handed on as child files."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import struct
+
+import olefile
+
+from citewell.errors import ExtractionError
+from citewell.extract.ooxml.package import OfficePackage
+from citewell.extract.sink import Sink
+from citewell.types import Locator
+
+_MAX_NAME = 255
+_OLE_ERRORS = (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error)
+_WRAPPED_STREAMS = ("Package", "CONTENTS", "EmbeddedOdf")
+
+
+def add_embedded(package: OfficePackage, part: str, place: Locator, sink: Sink) -> None:
+    """Add every file embedded in `part` as a child; a file wrapped in an OLE object is unwrapped."""
+    for kind in ("package", "oleObject", "aFChunk"):
+        for target in package.related(part, kind):
+            add_part(package, target, place, sink)
+
+
+def add_part(package: OfficePackage, target: str, place: Locator, sink: Sink) -> None:
+    """Add one embedded part as a child; one that cannot be unpacked is noted as skipped."""
+    name = posixpath.basename(target)
+    try:
+        data = package.read(target)
+    except ExtractionError as error:
+        sink.skip(f"The embedded file {name} was left out: {error.message}")
+        return
+    inner, content = unwrapped(data) or ("", data)
+    sink.add_child(inner or name, place).write_bytes(content)
+
+
+def unwrapped(data: bytes) -> tuple[str, bytes] | None:
+    """(name, bytes) of the file that an OLE object wraps; None when it wraps none. The name may be empty."""
+    if not data.startswith(olefile.MAGIC):
+        return None
+    try:
+        with olefile.OleFileIO(io.BytesIO(data)) as ole:
+            if ole.exists("\x01Ole10Native"):
+                return _native(ole.openstream("\x01Ole10Native").read())
+            for stream in _WRAPPED_STREAMS:
+                if ole.exists(stream):
+                    return "", ole.openstream(stream).read()
+    except _OLE_ERRORS:
+        return None
+    return None
+
+
+def _native(data: bytes) -> tuple[str, bytes] | None:
+    """An `Ole10Native` stream ([MS-OLEDS] 2.3.6, as the Packager writes it): label, path, command, then the file's bytes."""
+    position = 6
+    label, position = _text(data, position)
+    _, position = _text(data, position)
+    _, position = _text(data, position + 8)
+    (size,) = struct.unpack_from("<I", data, position)
+    content = data[position + 4 : position + 4 + size]
+    return (posixpath.basename(label.replace("\\", "/"))[:_MAX_NAME], content) if content else None
+
+
+def _text(data: bytes, position: int) -> tuple[str, int]:
+    end = data.index(b"\x00", position)
+    return data[position:end].decode("cp1252", "replace"), end + 1
