@@ -1,0 +1,58 @@
+"""Everything together, in the order in which the kernel takes it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from citewell.extract.sandbox import landlock, seccomp
+from citewell.extract.sandbox.limits import ParserLimits, apply, prefer_in_shortage
+from citewell.extract.sandbox.system import drop_capabilities, forbid_new_privileges
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_SYSTEM = (
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/lib",
+    "/lib64",
+    "/usr/share",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/dev/urandom",
+    "/dev/zero",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/self",
+    "/sys/devices/system/cpu",
+)
+
+
+def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_namespace: bool) -> None:
+    """Leave this process nothing but reading `source` and Python's own files, and writing in `scratch`; there is no way back.
+
+    What the machine does not offer is left out (`capabilities` says what that is). The process must have one thread.
+    """
+    os.nice(limits.niceness)
+    prefer_in_shortage()
+    apply(limits, own_user_namespace=own_user_namespace)
+    if not sys.platform.startswith("linux"):
+        return
+    drop_capabilities()
+    forbid_new_privileges()
+    if landlock.version():
+        landlock.restrict((source, *_readable()), (scratch, Path("/dev/null")))
+    if seccomp.is_offered():
+        seccomp.install()
+
+
+def _readable() -> list[Path]:
+    """Where Python and native libraries read from while they run. No folder of the user's, and none that holds data."""
+    paths = sysconfig.get_paths()
+    own = {Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    own.add(Path(sys.base_prefix) / "lib")
+    return [_PACKAGE, *sorted(own), *(Path(path) for path in _SYSTEM)]
