@@ -1,0 +1,114 @@
+"""Exact copies: a table's rows staged as text in a scratch database, then written to Parquet with typed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from citewell.extract.tabular.inference import ColumnKind, infer
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_BATCH_CELLS = 100_000
+_BATCH_CHARACTERS = 16 * 1024 * 1024
+_MEMORY = "256MB"
+ROW_COLUMN = "_row"
+
+
+def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
+    """A database that can touch nothing but the scratch folder (and one more file to read), within fixed memory."""
+    import duckdb
+
+    connection = duckdb.connect(
+        str(folder / "staging.duckdb"),
+        config={
+            "memory_limit": _MEMORY,
+            "threads": 1,
+            "temp_directory": str(folder / "staging.tmp"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        },
+    )
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(f"SET allowed_directories = [{literal(str(folder))}]")
+    connection.execute(f"SET allowed_paths = [{literal(str(readable)) if readable else ''}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def quoted(identifier: str) -> str:
+    """An SQL identifier."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """An SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Staging:
+    """One table on its way to its copy. Cells come as text, with None for nothing; memory holds one batch."""
+
+    def __init__(self, connection: DuckDBPyConnection, name: str, width: int) -> None:
+        self.rows = 0
+        self._connection = connection
+        self._name = name
+        self._width = width
+        self._numbers: list[int] = []
+        self._batch: list[Sequence[str | None]] = []
+        self._characters = 0
+        columns = [f"{ROW_COLUMN} BIGINT", *(f"c{index} VARCHAR" for index in range(width))]
+        connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+
+    def widen(self, width: int) -> None:
+        """Make room for more columns; earlier rows hold nothing in them."""
+        if width > self._width:
+            self._flush()
+            for index in range(self._width, width):
+                self._connection.execute(f"ALTER TABLE {self._name} ADD COLUMN c{index} VARCHAR")
+            self._width = width
+
+    def add(self, number: int, cells: Sequence[str | None]) -> None:
+        """Stage one row under the number that a person sees; `cells` has the table's width or less."""
+        self._numbers.append(number)
+        self._batch.append(cells)
+        self._characters += sum([len(cell) for cell in cells if cell is not None])
+        self.rows += 1
+        if len(self._batch) * self._width >= _BATCH_CELLS or self._characters >= _BATCH_CHARACTERS:
+            self._flush()
+
+    def kinds(self) -> list[ColumnKind]:
+        """What each column holds, over all rows."""
+        self._flush()
+        return [infer(self._connection, self._name, f"c{index}") for index in range(self._width)]
+
+    def write(self, path: Path, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
+        """Write the Parquet copy and drop the staged rows."""
+        columns = [
+            f"{kind.value(f'c{i}')} AS {quoted(name)}" for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        ]
+        self._connection.execute(
+            f"COPY (SELECT {', '.join([ROW_COLUMN, *columns])} FROM {self._name} ORDER BY rowid) "
+            f"TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"
+        )
+        self._connection.execute(f"DROP TABLE {self._name}")
+
+    def _flush(self) -> None:
+        if not self._batch:
+            return
+        columns = [np.full(len(self._batch), "", dtype=object) for _ in range(self._width)]
+        for place, cells in enumerate(self._batch):
+            for column, cell in zip(columns, cells, strict=False):
+                if cell is not None:
+                    column[place] = cell
+        batch = {"n": np.array(self._numbers, dtype=np.int64)} | {f"c{i}": column for i, column in enumerate(columns)}
+        self._connection.register("batch", batch)
+        values = [f"nullif(c{index}, '')" for index in range(self._width)]
+        self._connection.execute(f"INSERT INTO {self._name} SELECT {', '.join(['n', *values])} FROM batch")
+        self._connection.unregister("batch")
+        self._numbers, self._batch, self._characters = [], [], 0
