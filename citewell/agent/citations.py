@@ -1,0 +1,98 @@
+"""Checks an answer's `[n]`: each must name a passage of this turn that supports the words it stands behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from citewell.agent.claims import Claim, claims, keep_known
+from citewell.agent.dependencies import ElementLookup
+from citewell.agent.markdown import neutralise
+from citewell.agent.places import narrow
+from citewell.agent.support import Support, judge, read_passages
+from citewell.agent.turns import Source
+from citewell.ports import Embedder
+from citewell.types import Citation, Element, Hit, Verdict
+
+SWAP_MARGIN = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """An answer safe to show, its citations, the numbers that named nothing, and what speaks against which citation."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    removed: tuple[int, ...]
+    reasons: Mapping[int, tuple[str, ...]]
+
+
+class CitationChecker:
+    """Checks answers against the passages they cite."""
+
+    def __init__(self, embedder: Embedder, elements: ElementLookup | None = None) -> None:
+        self._embedder = embedder
+        self._elements = elements
+
+    async def check(self, owner_id: str, answer: str, sources: Sequence[Source]) -> CheckedAnswer:
+        """One citation per number used, with the weakest verdict of the claims that it stands behind.
+
+        Numbers outside `sources` are removed from the text. A claim with several numbers is judged against the passages together.
+        """
+        text, removed = keep_known(neutralise(answer), frozenset(source.n for source in sources))
+        found = claims(text)
+        by_number = {source.n: source.hit for source in sources}
+        judged = await self._judge(found, by_number)
+        citations: list[Citation] = []
+        reasons: dict[int, tuple[str, ...]] = {}
+        for n, support in judged.items():
+            citations.append(await self._cite(owner_id, n, by_number[n], support))
+            if support.reasons:
+                reasons[n] = support.reasons
+        return CheckedAnswer(text, tuple(citations), removed, reasons)
+
+    async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
+        if not found:
+            return {}
+        numbers = list(hits)
+        passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
+        vectors = await self._embedder.embed([claim.text for claim in found])
+        weakest: dict[int, Support] = {}
+        for claim, vector in zip(found, vectors, strict=True):
+            supports = {n: judge(claim.text, vector, passages[n]) for n in numbers}
+            best_other = max((s.score for n, s in supports.items() if n not in claim.numbers), default=0.0)
+            for n in claim.numbers:
+                support = _compared(supports[n], best_other, [supports[m] for m in claim.numbers])
+                if n not in weakest or support.score < weakest[n].score:
+                    weakest[n] = support
+        return weakest
+
+    async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support) -> Citation:
+        elements: Mapping[str, Element] = {}
+        chunk = hit.chunk
+        if self._elements is not None and chunk.pieces:
+            ids = [piece.element_id for piece in chunk.pieces]
+            elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
+        locator = narrow(chunk, support.start, support.end, elements)
+        return Citation(
+            n=n,
+            chunk_id=chunk.id,
+            resource_id=chunk.resource_id,
+            version=chunk.version,
+            filename=hit.filename,
+            locator=locator,
+            label=locator.label(hit.filename),
+            quote=chunk.text[support.start : support.end],
+            verdict=support.verdict,
+            score=support.score,
+        )
+
+
+def _compared(support: Support, best_other: float, together: Sequence[Support]) -> Support:
+    """The support in the light of the other passages: a claim that another one states far better is cited wrongly."""
+    if support.verdict is not Verdict.UNSUPPORTED and best_other - max(s.score for s in together) > SWAP_MARGIN:
+        reason = "another passage of this turn states it, this one does not"
+        return Support(
+            Verdict.UNSUPPORTED, min(support.score, 0.3), support.start, support.end, (*support.reasons, reason)
+        )
+    return support

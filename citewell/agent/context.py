@@ -1,0 +1,91 @@
+"""What the steps of one turn share: the request, the numbered sources found so far, counters, and the way out for events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from citewell.agent.turns import AgentEvent, Source, TurnRequest, Usage
+from citewell.types import Hit, JsonValue
+
+
+class SourceBook:
+    """Numbers the passages of a turn 1, 2, … in the order found; a passage found twice keeps its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._sources: list[Source] = []
+
+    def add(self, hits: Sequence[Hit]) -> tuple[Source, ...]:
+        """The hits as sources, new ones numbered."""
+        return tuple(self._add(hit) for hit in hits)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All sources of the turn."""
+        return tuple(self._sources)
+
+    def _add(self, hit: Hit) -> Source:
+        number = self._numbers.setdefault(hit.chunk.id, len(self._numbers) + 1)
+        if number > len(self._sources):
+            self._sources.append(Source(number, hit))
+        return self._sources[number - 1]
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts what a turn costs."""
+
+    model: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    embedded_texts: int = 0
+    searches: int = 0
+    stuffing_tokens: int | None = None
+
+    def usage(self) -> Usage:
+        """The counts so far."""
+        return Usage(
+            model=self.model,
+            calls=self.calls,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            embedded_texts=self.embedded_texts,
+            searches=self.searches,
+            stuffing_tokens=self.stuffing_tokens,
+        )
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """Lives as long as one turn. `emit` hands an event to whoever reads the turn's stream."""
+
+    request: TurnRequest
+    emit: Callable[[AgentEvent], None]
+    book: SourceBook = field(default_factory=SourceBook)
+    meter: Meter = field(default_factory=Meter)
+    timings_ms: dict[str, float] = field(default_factory=dict[str, float])
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    started: float = field(default_factory=time.monotonic)
+
+    @contextmanager
+    def timed(self, step: str) -> Generator[None]:
+        """Add the time of the block to the step's milliseconds."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - begin) * 1000
+            self.timings_ms[step] = round(self.timings_ms.get(step, 0.0) + spent, 2)
+
+    def note(self, key: str, value: JsonValue) -> None:
+        """Add a detail to the trace."""
+        self.details[key] = value
+
+    def append(self, key: str, value: Mapping[str, JsonValue]) -> None:
+        """Add an entry to a list in the trace."""
+        known = self.details.get(key)
+        self.details[key] = [*(known if isinstance(known, list) else []), value]

@@ -1,0 +1,93 @@
+"""What the agent needs of the rest of the system; storage and retrieval implement these, tests fake them.
+
+Every method takes the owner first: it comes from the token by way of `TurnRequest`, and no tool has a parameter for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from citewell.agent.turns import Scope
+from citewell.types import Element, SearchRequest, SearchResult
+
+ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time"]
+
+
+class Searcher(Protocol):
+    """Finds passages; with nothing indexed there are no hits."""
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Hits of `request.owner_id` only, best first."""
+        ...
+
+
+class ElementLookup(Protocol):
+    """Loads the elements that a chunk was built from."""
+
+    async def elements(
+        self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]
+    ) -> Mapping[str, Element]:
+        """Those of `ids` that exist in this version of the owner's resource."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceInfo:
+    """A resource as the agent may describe it. `note` says what was not read, or why it failed."""
+
+    id: str
+    filename: str
+    version: int
+    status: str
+    category: str
+    characters: int = 0
+    pages: int = 0
+    note: str = ""
+
+
+class Library(Protocol):
+    """Lists and reads resources."""
+
+    async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
+        """Everything in scope, in any state, newest first."""
+        ...
+
+    async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
+        """Elements whose page, slide or row lies in first..last (all, for a file without such units); `NotFound`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its name as the file has it, and the kind of its values."""
+
+    name: str
+    kind: ColumnKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInfo:
+    """A sheet or table with a typed Parquet copy. `name` is unique within the resource version."""
+
+    resource_id: str
+    version: int
+    filename: str
+    name: str
+    sheet: str | None
+    columns: tuple[Column, ...]
+    rows: int
+
+
+class Tables(Protocol):
+    """Gives access to the Parquet copies of data files. Each has the column `_row`: the row number that a person sees."""
+
+    async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
+        """All tables in scope."""
+        ...
+
+    async def open_table(self, owner_id: str, table: TableInfo) -> Path:
+        """A local Parquet file with the table's rows; `NotFound` when it is not the owner's."""
+        ...

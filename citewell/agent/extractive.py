@@ -1,0 +1,181 @@
+"""Answers without a model: the sentences that answer, in order, without repetition, each with its citation."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from citewell.agent.candidates import Candidate, candidates
+from citewell.agent.lists import list_items
+from citewell.agent.question import Expectation, Question, read_question
+from citewell.agent.turns import Source
+from citewell.ports import Embedder, FloatMatrix
+from citewell.text.analysis import analyze
+from citewell.types import Hit
+
+NO_ANSWER = "I don't have enough information to answer that."
+THRESHOLD = 0.42
+EMBEDDED_SENTENCES = 40
+MAX_SENTENCES = 4
+_MARKER = re.compile(r"\[(\d+(?:\s*[,;–-]\s*\d+)*)\]")
+_BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with the parts of its score, each in 0..1 (similarity may be below 0)."""
+
+    candidate: Candidate
+    similarity: float
+    coverage: float
+    expected: bool
+    score: float
+    vector: FloatMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """An answer made of source sentences. `confidence` is the best sentence's score; `embedded` counts texts embedded."""
+
+    parts: tuple[str, ...]
+    sources: tuple[Source, ...]
+    answered: bool
+    confidence: float
+    embedded: int
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(self.parts)
+
+
+class ExtractiveAnswerer:
+    """Picks the sentences of given passages that answer a question.
+
+    A sentence scores by its similarity to the question (of sentence embeddings), by the share of the question's terms that it
+    or its heading holds (weighted by their rarity among the passages), and by whether it holds the kind of thing asked for.
+    """
+
+    def __init__(self, embedder: Embedder, threshold: float = THRESHOLD) -> None:
+        self._embedder = embedder
+        self._threshold = threshold
+
+    async def answer(self, question_text: str, hits: Sequence[Hit]) -> Extract:
+        """The answer from `hits` alone; `answered` is False when nothing reaches the threshold."""
+        question = read_question(question_text)
+        scored = await self.score(question, hits)
+        best = max((s.score for s in scored), default=0.0)
+        if best < self._threshold:
+            return Extract((NO_ANSWER,), numbered(hits[:3]), False, best, len(scored))
+        if question.wants_list:
+            items = list_items(question, hits, [s.candidate for s in scored[:3]])
+            if len(items) >= 2:
+                return self._compose(items, best, len(scored), as_list=True)
+        chosen = in_reading_order(choose(question, scored))
+        return self._compose([s.candidate for s in chosen], best, len(scored), as_list=False)
+
+    async def score(self, question: Question, hits: Sequence[Hit]) -> list[Scored]:
+        """The candidates worth embedding, best first."""
+        pool = candidates(hits)
+        if not pool:
+            return []
+        idf = _idf(question, pool)
+        coverages = [_coverage(question, candidate, idf) for candidate in pool]
+        order = sorted(range(len(pool)), key=lambda i: coverages[i] - 0.04 * pool[i].rank, reverse=True)
+        order = order[:EMBEDDED_SENTENCES]
+        vectors = await self._embedder.embed([pool[i].judged for i in order])
+        query = (await self._embedder.embed([question.text], "query"))[0]
+        scored = [
+            _scored(question, pool[i], coverages[i], float(vector @ query), vector)
+            for i, vector in zip(order, vectors, strict=True)
+        ]
+        return sorted(scored, key=lambda s: s.score, reverse=True)
+
+    def _compose(self, chosen: Sequence[Candidate], best: float, embedded: int, *, as_list: bool) -> Extract:
+        numbers: dict[str, int] = {}
+        sources: list[Source] = []
+        parts: list[str] = []
+        for position, candidate in enumerate(chosen):
+            chunk_id = candidate.hit.chunk.id
+            if chunk_id not in numbers:
+                numbers[chunk_id] = len(numbers) + 1
+                sources.append(Source(numbers[chunk_id], candidate.hit))
+            text = quotable(candidate.shown)
+            if as_list:
+                parts.append(f"{position + 1}. {_BULLET.sub('', text)} [{numbers[chunk_id]}]\n")
+            else:
+                parts.append(f"{' ' if position else ''}{_BULLET.sub('', text)} [{numbers[chunk_id]}]")
+        return Extract(tuple(parts), tuple(sources), True, best, embedded)
+
+
+def numbered(hits: Sequence[Hit]) -> tuple[Source, ...]:
+    """Hits as sources 1, 2, …"""
+    return tuple(Source(n, hit) for n, hit in enumerate(hits, start=1))
+
+
+def quotable(text: str) -> str:
+    """Source text without `[3]` of its own, which would read as a citation of ours."""
+    return _MARKER.sub(r"(\1)", text)
+
+
+def choose(question: Question, scored: Sequence[Scored]) -> list[Scored]:
+    """The best sentence, and those close behind it that say something else."""
+    limit = 2 if question.expectation in (Expectation.NUMBER, Expectation.MONEY, Expectation.DATE) else MAX_SENTENCES
+    chosen: list[Scored] = []
+    for candidate in scored:
+        if len(chosen) == limit or candidate.score < 0.8 * scored[0].score:
+            break
+        if all(_says_something_else(candidate, other) for other in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def in_reading_order(chosen: Sequence[Scored]) -> list[Scored]:
+    """Sentences of one file in the file's order; files in the order of their best sentence."""
+    files = {r: i for i, r in reversed(list(enumerate(s.candidate.hit.chunk.resource_id for s in chosen)))}
+    return sorted(
+        chosen,
+        key=lambda s: (files[s.candidate.hit.chunk.resource_id], s.candidate.hit.chunk.ordinal, s.candidate.start),
+    )
+
+
+def _scored(
+    question: Question, candidate: Candidate, coverage: float, similarity: float, vector: FloatMatrix
+) -> Scored:
+    expected = question.meets_expectation(candidate.shown)
+    score = 0.6 * max(similarity, 0.0) + 0.3 * coverage + 0.1 * expected
+    if candidate.shown.rstrip().endswith("?"):
+        score *= 0.7
+    return Scored(candidate, similarity, coverage, expected, score, vector)
+
+
+def _says_something_else(one: Scored, other: Scored) -> bool:
+    if float(np.dot(one.vector, other.vector)) > 0.93:
+        return False
+    a, b = (set(analyze(s.candidate.shown, None)) for s in (one, other))
+    return not a or not b or len(a & b) / min(len(a), len(b)) < 0.8
+
+
+def _idf(question: Question, pool: Sequence[Candidate]) -> dict[str, float]:
+    """Rarity of the question's terms among the candidates."""
+    counts: Counter[str] = Counter()
+    for candidate in pool:
+        counts.update(set(analyze(candidate.shown, question.language)) & set(question.terms))
+    return {term: math.log(1 + (len(pool) + 1) / (counts[term] + 0.5)) for term in question.terms}
+
+
+def _coverage(question: Question, candidate: Candidate, idf: dict[str, float]) -> float:
+    """Share of the question's terms, by rarity, that stand in the statement; half of a term's weight for its headings."""
+    total = sum(idf.values())
+    if not total:
+        return 0.0
+    own = set(analyze(candidate.shown, question.language))
+    above = set(
+        analyze(" ".join((*candidate.hit.chunk.locator.headings, candidate.hit.chunk.context)), question.language)
+    )
+    return sum(idf[t] * (1.0 if t in own else 0.5 if t in above else 0.0) for t in question.terms) / total

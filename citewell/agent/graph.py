@@ -1,0 +1,197 @@
+"""The state machine of a turn: `detect_intent → (rephrase) → assistant ⇄ tools → check_citations → end`."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langsmith import tracing_context
+
+from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant
+from citewell.agent.citations import CitationChecker
+from citewell.agent.context import TurnContext
+from citewell.agent.dependencies import ElementLookup, Library, Searcher
+from citewell.agent.extractive import THRESHOLD, ExtractiveAnswerer
+from citewell.agent.intent import Intent, detect_intent
+from citewell.agent.references import with_references
+from citewell.agent.rephrase import rephrase
+from citewell.agent.tools import Toolbox, ToolResult
+from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
+from citewell.errors import CitewellError, EmptyQuery
+from citewell.ports import Embedder, ToolCall
+from citewell.types import Answer, JsonObject
+
+MAX_STEPS = 40
+
+
+class TurnState(TypedDict, total=False):
+    """What the steps hand on."""
+
+    intent: Intent
+    question: str
+    calls: tuple[ToolCall, ...]
+    results: Annotated[tuple[ToolResult, ...], operator.add]
+    draft: Draft | None
+    answer: Answer
+
+
+class Assistant:
+    """Answers turns. One instance serves all owners; nothing of a turn outlives it.
+
+    searcher, library and elements are implemented over storage and retrieval, and are given the request's owner each time.
+    """
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        embedder: Embedder,
+        *,
+        library: Library | None = None,
+        elements: ElementLookup | None = None,
+        threshold: float = THRESHOLD,
+    ) -> None:
+        self._toolbox = Toolbox(searcher, library)
+        self._checker = CitationChecker(embedder, elements)
+        self._assistant: AssistantStep = RuleAssistant(ExtractiveAnswerer(embedder, threshold))
+        self._graph = self._build()
+
+    async def run(self, request: TurnRequest) -> AsyncIterator[AgentEvent]:
+        """The events of one turn; the last is `Done` or `Failed`. Closing the iterator stops the work."""
+        events: asyncio.Queue[AgentEvent] = asyncio.Queue()
+        context = TurnContext(request=request, emit=events.put_nowait)
+        work = asyncio.create_task(self._work(context))
+        try:
+            while True:
+                event = await events.get()
+                yield event
+                if isinstance(event, Done | Failed):
+                    break
+        finally:
+            if not work.done():
+                work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    async def answer(self, request: TurnRequest) -> Done:
+        """The end of the turn at once; raises what `Failed` would have said."""
+        context = TurnContext(request=request, emit=lambda _: None)
+        return await self._turn(context)
+
+    async def _work(self, context: TurnContext) -> None:
+        try:
+            context.emit(await self._turn(context))
+        except CitewellError as error:
+            context.emit(Failed(error.code, error.message, error.details))
+        except BaseException:
+            context.emit(Failed("internal", "The answer could not be finished."))
+            raise
+
+    async def _turn(self, context: TurnContext) -> Done:
+        if not context.request.message.strip():
+            raise EmptyQuery
+        with tracing_context(enabled=False):
+            found = await self._graph.ainvoke(
+                TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
+            )
+        state = cast(TurnState, found)
+        context.timings_ms["total"] = round((time.monotonic() - context.started) * 1000, 2)
+        draft, answer = state.get("draft"), state.get("answer")
+        assert draft is not None
+        assert answer is not None
+        answer = replace(answer, trace=_trace(context, state))
+        return Done(answer=answer, usage=context.meter.usage(), nearest=draft.nearest)
+
+    def _build(self) -> CompiledStateGraph[Any, TurnContext, Any, Any]:
+        graph = StateGraph(TurnState, context_schema=TurnContext)
+        graph.add_node("detect_intent", self._detect_intent)
+        graph.add_node("rephrase", self._rephrase)
+        graph.add_node("assistant", self._step)
+        graph.add_node("tools", self._run_tools)
+        graph.add_node("check_citations", self._check_citations)
+        graph.add_edge(START, "detect_intent")
+        graph.add_conditional_edges("detect_intent", _after_intent)
+        graph.add_edge("rephrase", "assistant")
+        graph.add_conditional_edges("assistant", _after_assistant)
+        graph.add_edge("tools", "assistant")
+        graph.add_edge("check_citations", END)
+        return graph.compile()
+
+    async def _detect_intent(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
+        request = runtime.context.request
+        with runtime.context.timed("detect_intent"):
+            return {"intent": detect_intent(request.message, request.history), "question": request.message.strip()}
+
+    async def _rephrase(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
+        request = runtime.context.request
+        with runtime.context.timed("rephrase"):
+            return {"question": rephrase(request.message, request.history)}
+
+    async def _step(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
+        context = runtime.context
+        with context.timed("assistant"):
+            step = await self._assistant.step(context, _intent(state), _question(state), state.get("results", ()))
+        if isinstance(step, Draft):
+            return {"draft": step, "calls": ()}
+        return {"calls": step}
+
+    async def _run_tools(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
+        context = runtime.context
+        results: list[ToolResult] = []
+        with context.timed("tools"):
+            for call in state.get("calls", ()):
+                results.append(await self._toolbox.run(context, call))
+                context.append("tool_calls", {"name": call.name, "arguments": call.arguments})
+        return {"results": tuple(results), "calls": ()}
+
+    async def _check_citations(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
+        context, draft = runtime.context, state.get("draft")
+        assert draft is not None
+        with context.timed("check_citations"):
+            checked = await self._checker.check(context.request.owner_id, draft.text, draft.sources)
+        cited = {citation.n for citation in checked.citations}
+        if cited:
+            context.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
+        if checked.removed:
+            context.note("removed_citations", list(checked.removed))
+        if checked.reasons:
+            context.note("citation_reasons", {str(n): list(reasons) for n, reasons in checked.reasons.items()})
+        text = checked.text
+        if context.request.references and checked.citations:
+            text = with_references(text, checked.citations)
+            context.emit(TextDelta(text[len(checked.text) :]))
+        answer = Answer(text=text, citations=checked.citations, intent=_intent(state).kind, answered=draft.answered)
+        return {"answer": answer}
+
+
+def _after_intent(state: TurnState, runtime: Runtime[TurnContext]) -> Literal["rephrase", "assistant"]:
+    follows = bool(runtime.context.request.history)
+    return "rephrase" if follows and _intent(state).kind == "document_query" else "assistant"
+
+
+def _after_assistant(state: TurnState) -> Literal["tools", "check_citations"]:
+    return "tools" if state.get("calls") else "check_citations"
+
+
+def _intent(state: TurnState) -> Intent:
+    return state.get("intent") or Intent("document_query", 0.0)
+
+
+def _question(state: TurnState) -> str:
+    return state.get("question", "")
+
+
+def _trace(context: TurnContext, state: TurnState) -> JsonObject:
+    intent = _intent(state)
+    return {
+        "intent": intent.kind,
+        "intent_confidence": intent.confidence,
+        "question": _question(state),
+        "timings_ms": dict(context.timings_ms),
+        **context.details,
+    }

@@ -1,0 +1,90 @@
+"""The figures in a text, as values that can be compared: `5,000`, `GHS 5.000`, `5k`, `5 thousand` and `five thousand` are one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+_SCALES = {
+    "k": 3, "thousand": 3, "tsd": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "millions": 6, "millionen": 6, "bn": 9,
+    "billion": 9, "billions": 9, "mrd": 9, "milliarden": 9, "trillion": 12, "hundred": 2,
+}  # fmt: skip
+_UNITS = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_WORD = "|".join(sorted(_UNITS, key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"(?<![\w.,])(?P<sign>[-−(])?(?P<digits>\d+(?:[.,'’\u00a0\u202f ]\d{{3}})*(?:[.,]\d+)?)(?:\s?(?P<scale>k|m|bn|mn|mio|mrd|tsd"
+    rf"|thousand|millions?|millionen|billions?|milliarden|trillion)\b)?(?P<tail>\w*)"
+    rf"|\b(?P<words>(?:{_WORD})(?:[\s-]+(?:and\s+)?(?:{_WORD}|hundred|thousand|million|billion))*)\b",
+    re.I,
+)
+_GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number in a text: its possible values (`1.234` may be a thousand or a fraction), where it stands, and whether in words."""
+
+    values: frozenset[Decimal]
+    start: int
+    end: int
+    spelled: bool
+
+    def agrees(self, other: Figure) -> bool:
+        """Whether the two can be the same number, sign aside (a loss of 5 is written `-5` and `5`)."""
+        return bool({abs(v) for v in self.values} & {abs(v) for v in other.values})
+
+
+def figures(text: str) -> list[Figure]:
+    """All numbers of `text`, in order; codes such as `AC-2501` count by their digits, ordinals by their value."""
+    found: list[Figure] = []
+    for match in _NUMBER.finditer(text):
+        if match["words"] is not None:
+            value = _spelled(match["words"])
+            found.append(Figure(frozenset({value}), match.start(), match.end(), spelled=True))
+        else:
+            scale = 10 ** _SCALES.get((match["scale"] or "").lower(), 0)
+            values = {value * scale for value in _values(match["digits"])}
+            found.append(Figure(frozenset(values), match.start("digits"), match.end(), spelled=False))
+    return found
+
+
+def missing_figures(claim: str, source: str) -> list[str]:
+    """The figures of `claim`, as written, that occur nowhere in `source`. Small numbers in words ("one of them") do not count."""
+    have = figures(source)
+    return [
+        claim[f.start : f.end].strip()
+        for f in figures(claim)
+        if not (f.spelled and max(f.values) <= 2) and not any(f.agrees(other) for other in have)
+    ]
+
+
+def _values(digits: str) -> set[Decimal]:
+    digits = re.sub(r"['’\u00a0\u202f ]", "", digits)
+    values: set[Decimal] = set()
+    grouped = _GROUPED.fullmatch(digits)
+    if grouped and grouped[1] in ".,":
+        plain = digits.replace(grouped[1], "")
+        values.add(Decimal(plain.replace(",", ".")))
+    if not grouped or digits.count(grouped[1]) == 1:
+        plain = digits.replace(",", ".")
+        if plain.count(".") <= 1:
+            values.add(Decimal(plain))
+    return {value.normalize() for value in values} or {Decimal(re.sub(r"\D", "", digits))}
+
+
+def _spelled(words: str) -> Decimal:
+    total, current = 0, 0
+    for word in re.split(r"[\s-]+", words.lower()):
+        if word in _UNITS:
+            current += _UNITS[word]
+        elif word == "hundred":
+            current = max(current, 1) * 100
+        elif word in _SCALES:
+            total += max(current, 1) * 10 ** _SCALES[word]
+            current = 0
+    return Decimal(total + current).normalize()

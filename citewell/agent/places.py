@@ -1,0 +1,72 @@
+"""Narrows a chunk's place to the rectangles, pages or characters of a quoted span."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from citewell.types import Box, Chunk, Element, Locator, Piece
+
+
+def piece_offsets(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[Piece, int, int]]:
+    """Each piece whose element is known, with the span of `chunk.text` that it fills. Pieces are verbatim and in order."""
+    out: list[tuple[Piece, int, int]] = []
+    cursor = 0
+    for piece in chunk.pieces:
+        element = elements.get(piece.element_id)
+        if element is None:
+            continue
+        text = element.text[piece.start : piece.end].strip()
+        start = chunk.text.find(text, cursor) if text else -1
+        if start >= 0:
+            lead = len(element.text[piece.start : piece.end]) - len(element.text[piece.start : piece.end].lstrip())
+            out.append((Piece(piece.element_id, piece.start + lead, piece.end), start, start + len(text)))
+            cursor = start + len(text)
+    return out
+
+
+def narrow(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) -> Locator:
+    """The place of `chunk.text[start:end]`; the chunk's own place where its elements say no more."""
+    boxes: list[Box] = []
+    pages: set[int] = set()
+    spans: list[tuple[int, int]] = []
+    rows: list[Locator] = []
+    for piece, low, high in piece_offsets(chunk, elements):
+        if low >= end or high <= start:
+            continue
+        element = elements[piece.element_id]
+        first = piece.start + max(0, start - low)
+        last = piece.start + min(high, end) - low
+        boxes.extend(_boxes(element, first, last))
+        pages.update(_pages(element))
+        rows.append(element.locator)
+        if element.locator.char_start is not None:
+            spans.append((element.locator.char_start + first, element.locator.char_start + last))
+    if not rows:
+        return chunk.locator
+    found = sorted({box.page for box in boxes} or pages)
+    place = chunk.locator
+    return replace(
+        place,
+        boxes=tuple(boxes) or place.boxes,
+        page=found[0] if found else place.page,
+        pages=tuple(found) or place.pages,
+        char_start=min((s for s, _ in spans), default=place.char_start),
+        char_end=max((e for _, e in spans), default=place.char_end),
+        row=rows[0].row if rows[0].row is not None else place.row,
+        row_end=(rows[-1].row_end or rows[-1].row) if rows[-1].row is not None else place.row_end,
+    )
+
+
+def _boxes(element: Element, start: int, end: int) -> list[Box]:
+    """Rectangles of the element's spans that `element.text[start:end]` touches."""
+    boxes, starts = element.locator.boxes, element.span_starts
+    if len(starts) != len(boxes):
+        return list(boxes)
+    ends = (*starts[1:], len(element.text))
+    return [box for box, low, high in zip(boxes, starts, ends, strict=True) if low < end and high > start]
+
+
+def _pages(element: Element) -> tuple[int, ...]:
+    locator = element.locator
+    return locator.pages or ((locator.page,) if locator.page is not None else ())

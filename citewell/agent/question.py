@@ -1,0 +1,154 @@
+"""What a question asks for: its terms, the kind of answer it expects, and whether it wants a list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from citewell.text.analysis import analyze
+from citewell.text.language import detect_language
+
+
+class Expectation(StrEnum):
+    """Kinds of answer that leave a trace in a sentence."""
+
+    NUMBER = "number"
+    MONEY = "money"
+    DATE = "date"
+    PERSON = "person"
+    PLACE = "place"
+    REASON = "reason"
+    DEFINITION = "definition"
+    ANY = "any"
+
+
+_RULES: tuple[tuple[Expectation, re.Pattern[str]], ...] = (
+    (
+        Expectation.MONEY,
+        re.compile(
+            r"\bhow much (?:money|does|do|did|is|are|was|were|can|may|should|will|would)\b|\b(?:price|cost|fee|salary|wage|budget|revenue"
+            r"|profit|expenses?|loan (?:size|amount|limit)|amount|tariff|fine|penalty|deposit|rent)\b|\bcombien\b|\bwie ?viel kostet\b|\bcu[aá]nto cuesta\b",
+            re.I,
+        ),
+    ),
+    (
+        Expectation.NUMBER,
+        re.compile(
+            r"\bhow (?:many|much|long|old|far|often|large|big|high|tall|fast|deep|heavy|wide)\b|\b(?:number|percentage|percent|rate|share|ratio"
+            r"|maximum|minimum|max|min|average|mean|median|total|limit|ceiling|threshold|population|temperature|speed|distance|length|height"
+            r"|weight|size|area|duration|deadline)\b|\bwie ?viele?\b|\bcombien\b|\bcu[aá]nt[oa]s?\b|\bquant[oi]\b|多少|几",
+            re.I,
+        ),
+    ),
+    (
+        Expectation.DATE,
+        re.compile(
+            r"\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b|\bsince when\b|\bwann\b|\bquand\b|\bcu[aá]ndo\b"
+            r"|\b(?:date|year) of\b|什么时候|何时|哪一?年",
+            re.I,
+        ),
+    ),
+    (
+        Expectation.PERSON,
+        re.compile(r"\b(?:who|whom|whose)\b|\b(?:wer|wem|wen|wessen)\b|\bqui\b|\bqui[eé]n(?:es)?\b|谁", re.I),
+    ),
+    (
+        Expectation.PLACE,
+        re.compile(
+            r"\bwhere\b|\b(?:what|which) (?:city|country|place|state|town|region|location|branch)\b|\bwo\b|\boù\b|\bd[oó]nde\b|哪里",
+            re.I,
+        ),
+    ),
+    (
+        Expectation.REASON,
+        re.compile(r"\bwhy\b|\b(?:reason|cause)s?\b|\bwarum\b|\bpourquoi\b|\bpor qu[eé]\b|为什么", re.I),
+    ),
+    (
+        Expectation.DEFINITION,
+        re.compile(
+            r"^(?:what(?:'s| is| are| does)|define|was (?:ist|sind|bedeutet)|qu'est)\b.*(?:\bmean\b|\?|$)", re.I
+        ),
+    ),
+)
+
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand"
+    r"|million|billion|half|third|quarter|once|twice|dozens?|zwei|drei|vier|f[uü]nf|sechs|sieben|acht|neun|zehn)\b|[一二三四五六七八九十百千万亿]",
+    re.I,
+)
+_MONEY = re.compile(
+    r"[$€£¥₵₦₹]\s?\d|\b(?:USD|EUR|GBP|GHS|NGN|KES|ZAR|CHF|INR|JPY|CNY|CAD|AUD)\b|\d\s?(?:%|per ?cent|dollars?|euros?|pounds?|cedis?|francs?|yen|yuan)"
+    r"|\bfree\b|\bno (?:charge|fee|cost)\b",
+    re.I,
+)
+_DATE = re.compile(
+    r"\b(?:1[0-9]|20)\d\d\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|today|yesterday|century|spring|summer|autumn"
+    r"|winter|days?|weeks?|months?|years?|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2,4}|年",
+    re.I,
+)
+_NAME = re.compile(
+    r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-Þ][\w'’-]+|\b(?:head|manager|director|officer|president|chair|committee|minister|owner|author)\b|[\u4e00-\u9fff]"
+)
+_PLACE = re.compile(
+    r"\b(?:in|at|near|from|to|of|on|between|behind|opposite|above|floor|street|road|im|am|bei|en|à|em)\b\s+(?:the\s+)?[\w]|[\u4e00-\u9fff]"
+)
+_REASON = re.compile(
+    r"\b(?:because|since|due to|owing to|so that|in order to|as a result|therefore|thus|reason|caused?|leads? to|result(?:s|ed)? (?:in|from)"
+    r"|weil|da|denn|deshalb|car|parce que|porque)\b|\bto \w+|因为|由于",
+    re.I,
+)
+_DEFINITION = re.compile(
+    r"\b(?:is|are|was|were|means?|refers? to|defined as|called|known as|consists? of|ist|sind|est|es)\b|:|是", re.I
+)
+_TRACES: dict[Expectation, re.Pattern[str]] = {
+    Expectation.NUMBER: _NUMBER,
+    Expectation.MONEY: _MONEY,
+    Expectation.DATE: _DATE,
+    Expectation.PERSON: _NAME,
+    Expectation.PLACE: _PLACE,
+    Expectation.REASON: _REASON,
+    Expectation.DEFINITION: _DEFINITION,
+}
+_LIST = re.compile(
+    r"\b(?:list|enumerate|name (?:all|the)|outline)\b"
+    r"|\b(?:what|which) (?:are|were) (?:all |the |our |your |its |their )*(?:\w+ ){0,4}?\w+s\b"
+    r"|\b(?:all|every|each of) (?:the |of the |our )?(?:\w+ ){0,2}(?:steps?|rules?|requirements?|conditions?|items?|stages?|points?|reasons?|types?|kinds?)\b"
+    r"|\b(?:steps|stages|phases|requirements|conditions|criteria|ingredients|prerequisites) (?:to|for|of|in|are|do|does|must|should|needed|required)\b"
+    r"|\bwhat (?:steps|stages|requirements|conditions|rules|documents|items|things)\b"
+    r"|\bhow do (?:i|you|we) .* step by step\b|\bliste\b|\bauflist|\bschritte\b|\bétapes\b|\bpasos\b",
+    re.I,
+)
+_STEPS = re.compile(r"\b(?:steps?|stages?|phases?|procedure|process|schritte?|étapes?|pasos)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what can be read off it. `terms` are stemmed, without function words, in order, unique."""
+
+    text: str
+    language: str | None
+    terms: tuple[str, ...]
+    expectation: Expectation
+    wants_list: bool
+    wants_steps: bool
+
+    def meets_expectation(self, sentence: str) -> bool:
+        """Whether `sentence` holds something of the expected kind; always true when nothing in particular is expected."""
+        trace = _TRACES.get(self.expectation)
+        return trace is None or trace.search(sentence) is not None
+
+
+def read_question(text: str) -> Question:
+    """Rules only; no model, no index."""
+    language = detect_language(text)
+    expectation = next((kind for kind, rule in _RULES if rule.search(text)), Expectation.ANY)
+    return Question(
+        text=text,
+        language=language,
+        terms=tuple(dict.fromkeys(analyze(text, language, query=True))),
+        expectation=expectation,
+        wants_list=bool(_LIST.search(text)),
+        wants_steps=bool(_STEPS.search(text)),
+    )

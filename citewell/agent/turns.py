@@ -1,0 +1,106 @@
+"""What goes into a turn of a conversation, and the events that come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from citewell.types import Answer, Hit, JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a question may draw on: one or more tagged resources, a project, or (both None) everything the owner has."""
+
+    project_id: str | None = None
+    resource_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastMessage:
+    """An earlier message of the thread, oldest first, with the scope it was asked under."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    scope: Scope = Scope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model."""
+
+    owner_id: str
+    message: str
+    history: tuple[PastMessage, ...] = ()
+    scope: Scope = Scope()
+    top_k: int = 10
+    references: bool = False
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage found in this turn, with the number that `[n]` in the answer refers to."""
+
+    n: int
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedDocs:
+    """The passages that the answer rests on; sent once, when they are known."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a turn cost. `stuffing_tokens` is what sending every document in scope whole would have cost as input."""
+
+    model: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    embedded_texts: int = 0
+    searches: int = 0
+    stuffing_tokens: int | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The public form."""
+        return {
+            "model": self.model,
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "embedded_texts": self.embedded_texts,
+            "searches": self.searches,
+            "stuffing_tokens": self.stuffing_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The end of a turn: the whole checked answer, what it cost, and (in `answer.trace`) how it came about."""
+
+    answer: Answer
+    usage: Usage = Usage()
+    nearest: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The turn ended with an error; `code` is one of `citewell.errors`. Nothing of it stands in the text."""
+
+    code: str
+    message: str
+    details: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+AgentEvent: TypeAlias = TextDelta | UsedDocs | Done | Failed
