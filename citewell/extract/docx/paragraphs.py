@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from citewell.extract.ooxml.equations import equation_text
+from citewell.extract.ooxml.graphics import chosen
 from citewell.extract.ooxml.package import Relationship, attribute, child, is_on
 from citewell.extract.safexml import XmlElement, local_name
 from citewell.types import JsonValue
@@ -177,12 +178,6 @@ class ParagraphReader:
         match = _HYPERLINK.search(element.text or "")
         if match:
             _link(out, match.group(1), "")
-
-
-def chosen(alternate: XmlElement) -> XmlElement:
-    """The branch of `mc:AlternateContent` to read: the first choice that holds something, else the fallback."""
-    branches = [branch for branch in alternate if local_name(branch) in ("Choice", "Fallback")]
-    return next((branch for branch in branches if len(branch)), alternate)
 
 
 def _link(out: Paragraph, target: str, text: str) -> None:

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from citewell.extract.docx.numbering import Numbering
-from citewell.extract.docx.paragraphs import Pages, Paragraph, ParagraphReader, chosen
+from citewell.extract.docx.paragraphs import Pages, Paragraph, ParagraphReader
 from citewell.extract.docx.styles import Styles, outline_level
 from citewell.extract.docx.tables import is_layout, own, read_table
 from citewell.extract.emission import emit_table
-from citewell.extract.ooxml.charts import read_chart
 from citewell.extract.ooxml.embedded import add_embedded
+from citewell.extract.ooxml.graphics import Graphics, chosen, description_of, visible
 from citewell.extract.ooxml.package import OfficePackage, attribute, child, read_properties, value
 from citewell.extract.outline import Outline
-from citewell.extract.pictures import Pictures
 from citewell.extract.safexml import XmlElement, local_name
 from citewell.extract.sink import Sink
 from citewell.types import ElementType, JsonValue, Locator
 
 _MAIN_PARTS = ("word/document.xml",)
 _SEPARATORS = frozenset(("separator", "continuationSeparator", "continuationNotice"))
+_TEXT_BOX = frozenset(("txbxContent",))
 _PROGRESS_EVERY = 200
 
 
@@ -44,7 +44,7 @@ class _Reader:
         self._outline = Outline()
         self._pages = Pages(_has_page_breaks(self._root))
         self._reader = ParagraphReader(package.relationships(part), self._pages)
-        self._pictures = Pictures(sink)
+        self._graphics = Graphics(package, sink)
         # A section's properties stand at its end and say how it begins, so that a break is told by those of the section after it.
         sections = [element for element in self._root.iter() if local_name(element) == "sectPr"]
         self._section_starts = [value(section, "type") for section in sections[1:]]
@@ -66,7 +66,7 @@ class _Reader:
             self._comment(identifier)
         self._running("footer", ElementType.FOOTER)
         add_embedded(self._package, self._part, Locator(), self._sink)
-        self._pictures.finish()
+        self._graphics.finish()
         if self._hidden:
             self._sink.skip(f"{self._hidden} characters of hidden text.")
 
@@ -172,52 +172,19 @@ class _Reader:
 
     def _drawing(self, drawing: XmlElement, place: Locator) -> None:
         """Text boxes, pictures, charts and diagrams of one drawing."""
-        properties = next((inner for inner in drawing.iter() if local_name(inner) == "docPr"), None)
-        description = (
-            (properties.get("descr") or properties.get("title") or "") if properties is not None else ""
-        ).strip()
-        relationships = self._package.relationships(self._part)
-        for inner in _visible(drawing):
+        description = description_of(next((inner for inner in drawing.iter() if local_name(inner) == "docPr"), None))
+        for inner in visible(drawing, _TEXT_BOX):
             name = local_name(inner)
             if name == "txbxContent":
                 self._read_blocks(inner)
             elif name in ("blip", "imagedata"):
-                target = relationships.get(attribute(inner, "embed") or attribute(inner, "id") or "")
-                if target is not None and not target.external and target.target in self._package:
-                    self._pictures.emit(
-                        self._package.read(target.target), target.target.rsplit("/", 1)[-1], place, description
-                    )
+                self._graphics.picture(self._part, inner, place, description)
             elif name == "chart":
-                self._chart(
-                    relationships[attribute(inner, "id") or ""].target
-                    if attribute(inner, "id") in relationships
-                    else None,
-                    place,
-                )
+                self._graphics.chart(self._part, inner, place)
             elif name == "relIds":
-                self._diagram(attribute(inner, "dm"), place)
+                self._graphics.diagram(self._part, inner, place)
             elif name == "textpath" and inner.get("string"):
                 self._sink.emit(ElementType.PARAGRAPH, inner.get("string") or "", place)
-
-    def _chart(self, part: str | None, place: Locator) -> None:
-        root = self._package.optional_xml(part, self._sink)
-        if root is None:
-            return
-        chart = read_chart(root)
-        if chart.title:
-            self._sink.emit(ElementType.CAPTION, chart.title, place)
-        if chart.table is not None:
-            emit_table(self._sink, chart.table, place, {"chart": True})
-
-    def _diagram(self, relationship: str | None, place: Locator) -> None:
-        """The text of a SmartArt diagram, one list item per shape."""
-        target = self._package.relationships(self._part).get(relationship or "")
-        root = self._package.optional_xml(target.target if target else None, self._sink)
-        for point in root.iter() if root is not None else ():
-            if local_name(point) == "pt":
-                text = "".join(inner.text or "" for inner in point.iter() if local_name(inner) == "t").strip()
-                if text:
-                    self._sink.emit(ElementType.LIST_ITEM, text, place, level=1)
 
     def _note(self, kind: str, identifier: str) -> None:
         note = self._notes[kind].pop(identifier, None)
@@ -299,14 +266,3 @@ def _cell_blocks(cell: XmlElement) -> Iterator[XmlElement]:
             yield from _cell_blocks(chosen(inner))
         elif name not in ("tcPr", "sdtPr", "sdtEndPr", "del", "moveFrom"):
             yield from _cell_blocks(inner)
-
-
-def _visible(element: XmlElement) -> Iterator[XmlElement]:
-    """Descendants in order, one branch of each alternative, not looking into text boxes."""
-    for inner in element:
-        if local_name(inner) == "AlternateContent":
-            yield from _visible(chosen(inner))
-            continue
-        yield inner
-        if local_name(inner) != "txbxContent":
-            yield from _visible(inner)
