@@ -1,0 +1,162 @@
+"""The folder into which a parser writes. Whatever stands in it was written by a process that read untrusted bytes: believe nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from citewell import errors
+from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
+from citewell.extract.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
+from citewell.extract.sink import ELEMENTS_FILE
+from citewell.types import Element, ExtractionSummary
+
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_REPORT_BYTES = 64 * 1024 * 1024
+_LINE_BYTES = 64 * 1024 * 1024
+_LOG_TAIL = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a parser said last: it changes as long as it works."""
+
+    beat: int = 0
+    done: int = 0
+    total: int | None = None
+
+
+class Scratch:
+    """A parser's folder, seen from the parent. Made by `prepare`; `close` when done."""
+
+    def __init__(self, folder: Path, progress: int) -> None:
+        self.folder = folder
+        self._progress = progress
+
+    @staticmethod
+    def prepare(folder: Path) -> Scratch:
+        """An empty folder at `folder` (what stands there is removed), with a file for progress."""
+        folder = folder.absolute()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, mode=0o700)
+        return Scratch(folder, os.open(folder / PROGRESS_FILE, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+    def close(self) -> None:
+        """Release the progress file; the folder stays."""
+        os.close(self._progress)
+
+    def progress(self) -> Progress:
+        """What the parser said last; nothing yet counts as no beat."""
+        try:
+            data = json.loads(os.pread(self._progress, 256, 0))
+            total = data["total"]
+            return Progress(int(data["beat"]), int(data["done"]), None if total is None else int(total))
+        except _MALFORMED:
+            return Progress()
+
+    def elements_size(self) -> int:
+        """Bytes of elements written so far."""
+        try:
+            return (self.folder / ELEMENTS_FILE).lstat().st_size
+        except OSError:
+            return 0
+
+    def size(self) -> int:
+        """Bytes that the folder takes on disk."""
+        return sum(_disk_bytes(Path(entry, name)) for entry, _, names in os.walk(self.folder) for name in names)
+
+    def log_tail(self) -> str:
+        """The end of what the parser and its libraries printed."""
+        path = self.folder / LOG_FILE
+        if not _is_plain(path):
+            return ""
+        with path.open("rb") as file:
+            file.seek(max(0, path.lstat().st_size - _LOG_TAIL))
+            return file.read(_LOG_TAIL).decode("utf-8", "replace")
+
+    def summary(self) -> ExtractionSummary:
+        """What the parser reported; raises the error that it reported, or ParserCrashed where its report makes no sense."""
+        report = self._report()
+        try:
+            if "error" in report:
+                raise rebuilt(report["error"])
+            summary = ExtractionSummary.from_json(report["summary"])
+        except _MALFORMED as error:
+            raise ParserCrashed("The parser left a report that cannot be read.") from error
+        declared = {blob.path for blob in summary.blobs} | {child.path for child in summary.children}
+        for name in (ELEMENTS_FILE, *declared):
+            if os.sep in name or not _is_plain(self.folder / name):
+                raise ParserCrashed("The parser reported a file that it did not write.")
+        self._remove_all_but({ELEMENTS_FILE, *declared})
+        return summary
+
+    def _report(self) -> dict[str, Any]:
+        path = self.folder / REPORT_FILE
+        if not _is_plain(path) or path.lstat().st_size > _REPORT_BYTES:
+            raise ParserCrashed("The parser left no report.")
+        try:
+            report = json.loads(path.read_bytes())
+        except _MALFORMED as error:
+            raise ParserCrashed("The parser left a report that cannot be read.") from error
+        if not isinstance(report, dict):
+            raise ParserCrashed("The parser left a report that cannot be read.")
+        return report
+
+    def _remove_all_but(self, kept: set[str]) -> None:
+        for path in self.folder.iterdir():
+            if path.name in kept:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def read_elements(folder: Path) -> Iterator[Element]:
+    """The elements that a parser left in `folder`, one at a time; ParserCrashed where a line is not one."""
+    with (folder / ELEMENTS_FILE).open("rb") as file:
+        while line := file.readline(_LINE_BYTES + 1):
+            if len(line) > _LINE_BYTES:
+                raise LimitExceeded(f"One element of this file exceeds {_LINE_BYTES:,} bytes.")
+            try:
+                yield Element.from_json(json.loads(line))
+            except _MALFORMED as error:
+                raise ParserCrashed("The parser left elements that cannot be read.") from error
+
+
+def rebuilt(error: dict[str, Any]) -> ExtractionError:
+    """An extraction error from its public form; a code that is none becomes a plain ExtractionError."""
+    kind = _BY_CODE.get(error["code"], ExtractionError)
+    rebuilt_error = kind(str(error["message"]))
+    rebuilt_error.details.update(error["details"])
+    return rebuilt_error
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether it is a regular file with one name: no link to something of ours, no pipe that would block."""
+    try:
+        status = path.lstat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+def _disk_bytes(path: Path) -> int:
+    try:
+        return path.lstat().st_blocks * 512
+    except OSError:
+        return 0
+
+
+def _extraction_errors() -> dict[str, type[ExtractionError]]:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ExtractionError)]
+    return {kind.code: kind for kind in kinds}
+
+
+_BY_CODE = _extraction_errors()

@@ -1,0 +1,206 @@
+"""The pool of parser processes: one fresh, locked-down process per file, watched until it reports, fails, or is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from citewell.errors import (
+    ExtractionError,
+    LimitExceeded,
+    ParserCrashed,
+    ParserOutOfMemory,
+    ParserTimeout,
+    Unavailable,
+)
+from citewell.extract.job import Job
+from citewell.extract.sandbox import ParserLimits
+from citewell.ingest.parser_scratch import Progress, Scratch
+from citewell.ingest.parser_template import Ended, Template, TemplateDiedError
+from citewell.types import ExtractionSummary, ExtractOptions
+
+_log = logging.getLogger(__name__)
+
+_ENTRY = "citewell.extract.registry:extract_file"
+_TICK_SECONDS = 0.2
+_SIZE_EVERY_TICKS = 5
+_TEMPLATE_ATTEMPTS = 3
+_NO_MEMORY = re.compile(r"bad_alloc|memory allocation of|MemoryError|[Oo]ut of memory|Cannot allocate memory")
+
+OnProgress: TypeAlias = Callable[[int, int | None], None]
+
+
+class ParserPool:
+    """Reads files in processes that can hurt nothing but themselves.
+
+    workers is the number of files read at once. `entry` (`module:function`, of the shape of
+    `citewell.extract.registry.extract_file`) is what reads a file. The template process starts with the first file, and
+    again whenever it has died; `close` ends everything.
+    """
+
+    def __init__(self, workers: int, limits: ParserLimits | None = None, *, entry: str = _ENTRY) -> None:
+        self._limits = limits or ParserLimits()
+        self._entry = entry
+        self._slots = asyncio.Semaphore(workers)
+        self._starting = asyncio.Lock()
+        self._template: Template | None = None
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def warm(self) -> None:
+        """Start the template now rather than with the first file."""
+        await self._running_template()
+
+    async def parse(
+        self,
+        source: Path,
+        filename: str,
+        options: ExtractOptions,
+        scratch: Path,
+        on_progress: OnProgress | None = None,
+    ) -> ExtractionSummary:
+        """Read the file at `source`, called `filename` by its uploader.
+
+        `scratch` is emptied first, and holds the elements (`read_elements`), blobs and children afterwards, or after an
+        error nothing that is to be used. Raises the `ExtractionError` that tells why the file was not read (ParserTimeout,
+        ParserCrashed, ParserOutOfMemory, LimitExceeded, … ), or Unavailable when no parser can be started.
+        """
+        async with self._slots:
+            for _ in range(_TEMPLATE_ATTEMPTS):
+                try:
+                    return await self._attempt(source, filename, options, scratch, on_progress)
+                except TemplateDiedError:
+                    _log.warning("The parsers' template process died; starting it again.")
+        raise ParserCrashed("The parsers' template process died again and again.")
+
+    async def close(self) -> None:
+        """End the template and every parser; what is being read fails. Calling it twice is harmless."""
+        self._closed = True
+        async with self._starting:
+            if self._template is not None:
+                await self._template.close()
+                self._template = None
+
+    async def _running_template(self) -> Template:
+        async with self._starting:
+            if self._closed:
+                raise Unavailable("The parsers are shut down.")
+            if self._template is None or not self._template.alive:
+                if self._template is not None:
+                    await self._template.close()
+                self._template = await Template.start(self._entry, self._limits)
+            return self._template
+
+    async def _attempt(
+        self, source: Path, filename: str, options: ExtractOptions, folder: Path, on_progress: OnProgress | None
+    ) -> ExtractionSummary:
+        template = await self._running_template()
+        scratch = await asyncio.to_thread(Scratch.prepare, folder)
+        job = Job(
+            id=template.next_id(),
+            source=await asyncio.to_thread(_absolute, source),
+            filename=filename,
+            scratch=str(scratch.folder),
+            options=options,
+        )
+        ended = template.submit(job)
+        try:
+            verdict = await self._watch(ended, scratch, on_progress)
+        finally:
+            if not ended.done():
+                template.kill(job.id)
+                await asyncio.wait({ended})
+            scratch.close()
+        return await asyncio.to_thread(self._outcome, scratch, ended.result(), verdict)
+
+    async def _watch(
+        self, ended: asyncio.Future[Ended], scratch: Scratch, on_progress: OnProgress | None
+    ) -> ExtractionError | None:
+        """Wait for the end of a parser; the reason to kill it when it must not go on."""
+        watch = _Watch(self._limits, scratch, on_progress)
+        ticks = 0
+        while True:
+            done, _ = await asyncio.wait({ended}, timeout=_TICK_SECONDS)
+            reason = watch.look()
+            if done:
+                return None
+            ticks += 1
+            if reason is None and ticks % _SIZE_EVERY_TICKS == 0:
+                reason = await asyncio.to_thread(_too_large, scratch, self._limits)
+            if reason is not None:
+                return reason
+
+    def _outcome(self, scratch: Scratch, ended: Ended, verdict: ExtractionError | None) -> ExtractionSummary:
+        error = verdict or _death(ended, scratch, self._limits) or _too_large(scratch, self._limits)
+        if error is not None:
+            _log.info("Parser ended (%s): %s", error.code, scratch.log_tail())
+            raise error
+        return scratch.summary()
+
+
+class _Watch:
+    """Looks at one parser's progress and at the clock."""
+
+    def __init__(self, limits: ParserLimits, scratch: Scratch, on_progress: OnProgress | None) -> None:
+        self._limits = limits
+        self._scratch = scratch
+        self._on_progress = on_progress
+        self._started = self._moved = time.monotonic()
+        self._seen = (Progress(), 0)
+
+    def look(self) -> ExtractionError | None:
+        """Pass progress on; the reason to kill the parser, if there is one."""
+        now = time.monotonic()
+        seen = (self._scratch.progress(), self._scratch.elements_size())
+        if seen != self._seen:
+            if self._on_progress is not None and seen[0] != self._seen[0]:
+                self._on_progress(seen[0].done, seen[0].total)
+            self._seen, self._moved = seen, now
+        if now - self._moved > self._limits.stall_seconds:
+            return ParserTimeout(f"Reading the file made no progress for {self._limits.stall_seconds:g} seconds.")
+        if now - self._started > self._limits.total_seconds:
+            return ParserTimeout(f"Reading the file took longer than {self._limits.total_seconds:g} seconds.")
+        return None
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute())
+
+
+def _too_large(scratch: Scratch, limits: ParserLimits) -> LimitExceeded | None:
+    if scratch.size() <= limits.scratch_bytes:
+        return None
+    return LimitExceeded(f"Reading the file writes more than {limits.scratch_bytes:,} bytes.")
+
+
+def _death(ended: Ended, scratch: Scratch, limits: ParserLimits) -> ExtractionError | None:
+    """Why a parser died; None when it ended in good order."""
+    if not os.WIFSIGNALED(ended.status):
+        code = os.WEXITSTATUS(ended.status)
+        if code == 0:
+            return None
+        if _NO_MEMORY.search(scratch.log_tail()):
+            return ParserOutOfMemory()
+        return ParserCrashed(f"The parser process ended with status {code}.", status=code)
+    number = os.WTERMSIG(ended.status)
+    if number == signal.SIGXCPU:
+        return ParserTimeout(f"Reading the file took longer than {limits.total_seconds:g} seconds of processor time.")
+    if ended.peak_bytes > limits.memory_bytes * 3 // 4 or _NO_MEMORY.search(scratch.log_tail()):
+        return ParserOutOfMemory()
+    name = signal.Signals(number).name
+    return ParserCrashed(f"The parser process died of {name} while reading the file.", signal=name)
