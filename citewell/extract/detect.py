@@ -6,19 +6,15 @@ import csv
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from citewell.errors import CorruptFile, ExtractionError
+from citewell.extract.content_model import content_model
 from citewell.extract.decode import detect_encoding, is_text
 from citewell.extract.formats import BY_EXTENSION, FORMATS, Format, extension_of
 from citewell.extract.ole import ole_label
 from citewell.extract.safezip import SafeZip
 from citewell.types import Category, DetectedType, ExtractOptions
-
-if TYPE_CHECKING:
-    from magika import Magika
 
 _HEAD = 64 * 1024
 _JSON_CHECK_MAX = 8 * 1024 * 1024
@@ -315,13 +311,6 @@ def _mismatch(named: Format | None, found: Format | None, label: str) -> str | N
     return f"The name says {named.name}, the content is {found.name if found else label}."
 
 
-@cache
-def _model() -> Magika:
-    from magika import Magika
-
-    return Magika()
-
-
 @dataclass(frozen=True, slots=True)
 class _Guess:
     """What the content-type model thinks: our label, its group (`code`, `text`, `image`, …) and probability."""
@@ -336,6 +325,6 @@ class _Guess:
 
 
 def _model_guess(path: Path) -> _Guess:
-    result = _model().identify_path(path)
+    result = content_model().identify_path(path)
     label = str(result.output.label)
     return _Guess(_MAGIKA_LABELS.get(label, label), str(result.output.group), float(result.score))

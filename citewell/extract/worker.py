@@ -18,13 +18,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import cast
 
+from citewell.extract.content_model import content_model
 from citewell.extract.job import Extract, Job, run
 from citewell.extract.registry import READERS
 from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_network
 from citewell.types import JsonValue
 
 HEAVY_PACKAGES = ("cv2", "duckdb", "lxml.etree", "magika", "numpy", "onnxruntime", "PIL.Image", "pypdfium2", "rapidocr")
-"""Imported before the first fork; their models are loaded in the fork that needs them, since sessions own threads."""
+"""Imported before the first fork; the models of OCR are loaded in the fork that needs them, since their sessions own threads."""
 
 
 class Template:
@@ -91,10 +92,11 @@ class Template:
 
 
 def warm(modules: Iterable[str]) -> None:
-    """Import what can be imported; a reader whose optional package is missing says so when it is needed."""
+    """Import what can be imported and load the content-type model; a reader whose optional package is missing says so when it is needed."""
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)
+    content_model()
     gc.collect()
     gc.freeze()
 
