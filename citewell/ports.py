@@ -65,7 +65,9 @@ class Embedder(Protocol):
     """Texts to unit vectors."""
 
     @property
-    def fingerprint(self) -> Fingerprint: ...
+    def fingerprint(self) -> Fingerprint:
+        """Which vectors these are."""
+        ...
 
     @property
     def max_tokens(self) -> int:
@@ -73,7 +75,9 @@ class Embedder(Protocol):
         ...
 
     @property
-    def tokenizer(self) -> Tokenizer: ...
+    def tokenizer(self) -> Tokenizer:
+        """Counts tokens as this embedder does."""
+        ...
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """Shape (len(texts), dimensions), float32, L2-normalised rows, in the order given."""
@@ -93,7 +97,9 @@ class Reranker(Protocol):
     """Orders texts by how well they answer a query."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model's name, as the provider has it."""
+        ...
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """At most `top_k`, best first."""
@@ -113,7 +119,9 @@ class VisionModel(Protocol):
     """Describes images."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model's name, as the provider has it."""
+        ...
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """A description in plain text."""
@@ -184,10 +192,14 @@ class ChatModel(Protocol):
     """A chat model with tools and structured output."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The model's name, as the provider has it."""
+        ...
 
     @property
-    def capabilities(self) -> frozenset[Capability]: ...
+    def capabilities(self) -> frozenset[Capability]:
+        """What this implementation declares."""
+        ...
 
     def stream(
         self,
@@ -207,7 +219,9 @@ class VectorIndex(Protocol):
     """All chunks embedded by one model. A view: it can be rebuilt from SQL at any time."""
 
     @property
-    def capabilities(self) -> frozenset[Capability]: ...
+    def capabilities(self) -> frozenset[Capability]:
+        """What this implementation declares."""
+        ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Written durably (`PERSISTENT`) when this returns; a point with a known id is replaced."""

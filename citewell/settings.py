@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     # reading files
     parser_processes: int = Field(default=2, ge=1, le=64, validation_alias=_names("PARSER_PROCESSES"))
     parser_memory_bytes: int = Field(
-        default=3 * 1024**3, ge=256 * 1024**2, validation_alias=_names("PARSER_MEMORY_BYTES")
+        default=2 * 1024**3, ge=256 * 1024**2, validation_alias=_names("PARSER_MEMORY_BYTES")
     )
     parser_seconds: float = Field(default=600.0, gt=0, validation_alias=_names("PARSER_SECONDS"))
     parser_silence_seconds: float = Field(default=60.0, gt=0, validation_alias=_names("PARSER_SILENCE_SECONDS"))
@@ -98,19 +98,13 @@ class Settings(BaseSettings):
     pgvector_url: str | None = Field(default=None, validation_alias=_names("PGVECTOR_URL", "SUPABASE_DB_URL"))
     redis_url: str | None = Field(default=None, validation_alias=_names("REDIS_URL"))
     pinecone_api_key: SecretStr | None = Field(default=None, validation_alias=_names("PINECONE_API_KEY"))
-    pinecone_index: str | None = Field(
-        default=None, validation_alias=_names("PINECONE_INDEX", "PINECONE_INDEX_NAME")
-    )
+    pinecone_index: str | None = Field(default=None, validation_alias=_names("PINECONE_INDEX", "PINECONE_INDEX_NAME"))
     pinecone_host: str | None = Field(default=None, validation_alias=_names("PINECONE_HOST"))
 
     # retrieval
     top_k: int = Field(default=10, ge=1, le=100, validation_alias=_names("TOP_K", "RETRIEVAL_TOP_K"))
-    candidates: int = Field(
-        default=100, ge=1, le=1_000, validation_alias=_names("CANDIDATES", "RETRIEVAL_CANDIDATES")
-    )
-    score_threshold: float = Field(
-        default=0.0, validation_alias=_names("SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD")
-    )
+    candidates: int = Field(default=100, ge=1, le=1_000, validation_alias=_names("CANDIDATES", "RETRIEVAL_CANDIDATES"))
+    score_threshold: float = Field(default=0.0, validation_alias=_names("SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD"))
     rerank_enabled: bool = Field(default=False, validation_alias=_names("RERANK_ENABLED"))
     rerank_provider: RerankProvider = Field(default="none", validation_alias=_names("RERANK_PROVIDER"))
     rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL"))

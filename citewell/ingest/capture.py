@@ -43,7 +43,9 @@ class Spool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._file.close()
         if not self._finished:
             self._path.unlink(missing_ok=True)
@@ -82,9 +84,7 @@ class UploadRequest:
 class Capture:
     """Receives files. `spool_folder` must be on the file system of a local blob store."""
 
-    def __init__(
-        self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int
-    ) -> None:
+    def __init__(self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int) -> None:
         self._resources = resources
         self._blobs = blobs
         self._folder = spool_folder

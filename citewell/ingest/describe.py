@@ -38,7 +38,9 @@ def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
     more = f"; and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
     text = f"Table {name}: {table.get('row_count', 0):,} rows, {len(columns)} columns. Columns: {shown}{more}."
     sheet = table.get("sheet")
-    return ChunkDraft(type=ChunkType.SUMMARY, text=text, locator=Locator(sheet=sheet if isinstance(sheet, str) else None))
+    return ChunkDraft(
+        type=ChunkType.SUMMARY, text=text, locator=Locator(sheet=sheet if isinstance(sheet, str) else None)
+    )
 
 
 def _describe_column(column: Mapping[str, Any]) -> str:

@@ -91,7 +91,9 @@ class IndexingStage:
             async for batch in _batches(self._chunks(job, resource, elements)):
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
-                dense = [c.type is not ChunkType.ROW or rows_seen + i < self.max_dense_rows for i, c in enumerate(batch)]
+                dense = [
+                    c.type is not ChunkType.ROW or rows_seen + i < self.max_dense_rows for i, c in enumerate(batch)
+                ]
                 rows_seen += sum(c.type is ChunkType.ROW for c in batch)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
@@ -106,15 +108,11 @@ class IndexingStage:
         await self._settle(job, resource, count, stale, language)
         return count
 
-    async def _write(
-        self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
-    ) -> None:
+    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None) -> None:
         for index in self.indexes.all:
             await write_points(index, batch, dense, filename, language)
 
-    async def _settle(
-        self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None
-    ) -> None:
+    async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
         """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
@@ -143,9 +141,7 @@ class IndexingStage:
             yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, config.fingerprint)
 
 
-def identify(
-    draft: ChunkDraft, owner_id: str, resource_id: str, version: int, ordinal: int, fingerprint: str
-) -> Chunk:
+def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, ordinal: int, fingerprint: str) -> Chunk:
     """Give a draft its identity."""
     return Chunk(
         id=chunk_id(resource_id, version, fingerprint, ordinal),

@@ -16,8 +16,9 @@ from citewell.errors import InvalidInput
 from citewell.ingest.indexes import IndexSet
 from citewell.ingest.indexing import identify
 from citewell.points import index_point
+from citewell.ports import FloatMatrix
 from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
-from citewell.types import Chunk, Element, ElementType, Filter, Locator
+from citewell.types import Chunk, Element, ElementType, Filter, Locator, Point
 
 _BATCH = 256
 
@@ -80,13 +81,7 @@ class RecordIngest:
             if replaced:
                 await index.store.delete(Filter(owner_id=owner_id, resource_ids=tuple(replaced)))
             vectors = await index.embedder.embed([chunk.embedded_text for chunk in chunks])
-            points = await asyncio.to_thread(
-                lambda vectors=vectors: [
-                    index_point(chunk, vector.tolist(), titles[chunk.resource_id])
-                    for chunk, vector in zip(chunks, vectors, strict=True)
-                ]
-            )
-            await index.store.upsert(points)
+            await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, titles))
 
     def _chunk(
         self, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]], elements: Sequence[Element]
@@ -102,6 +97,13 @@ class RecordIngest:
             ]
             for (record, place), element in zip(pairs, elements, strict=True)
         ]
+
+
+def _points(chunks: Sequence[Chunk], vectors: FloatMatrix, titles: Mapping[str, str]) -> list[Point]:
+    return [
+        index_point(chunk, vector.tolist(), titles[chunk.resource_id])
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    ]
 
 
 def _parse(record: Mapping[str, Any]) -> TextRecord:

@@ -85,7 +85,7 @@ class Workers:
 
     async def drain(self) -> None:
         """Wait until nothing waits and nothing runs (for in-process use and tests)."""
-        while await self._jobs.waiting():
+        while await self._jobs.waiting():  # noqa: ASYNC110 - the rows are the truth, and others may write them
             await asyncio.sleep(0.02)
 
     async def _loop(self, stage: Stage) -> None:
@@ -103,7 +103,7 @@ class Workers:
     async def _claim(self, stage: Stage) -> Job | None:
         try:
             return await self._jobs.claim(stage, self.name)
-        except Exception:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
+        except Exception:  # the database may be away for a while; the loop must outlive that
             log.exception("claiming work failed; trying again")
             await asyncio.sleep(self._limits.poll_seconds)
             return None
@@ -119,7 +119,7 @@ class Workers:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
         except CitewellError as error:
             await self._settle(job, error)
-        except Exception:  # noqa: BLE001 - one file must never stop the workers
+        except Exception:  # one file must never stop the workers
             log.exception("stage %s of %s failed", job.stage, job.resource_id)
             await self._settle(job, Unexpected())
 

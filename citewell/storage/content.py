@@ -121,9 +121,7 @@ class ContentRepository:
         while True:
             query = (
                 sa.select(elements.c.ordinal, elements.c.data)
-                .where(
-                    elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal > last
-                )
+                .where(elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal > last)
                 .order_by(elements.c.ordinal)
                 .limit(_BATCH)
             )
@@ -189,9 +187,7 @@ class ContentRepository:
         """The chunks of a resource at these ordinals, in order."""
         query = (
             sa.select(chunks)
-            .where(
-                chunks.c.resource_id == resource_id, chunks.c.owner_id == owner_id, chunks.c.ordinal.in_(ordinals)
-            )
+            .where(chunks.c.resource_id == resource_id, chunks.c.owner_id == owner_id, chunks.c.ordinal.in_(ordinals))
             .order_by(chunks.c.ordinal)
         )
         async with self._database.read() as connection:

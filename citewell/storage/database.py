@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -36,8 +37,8 @@ class Database:
         )
         self._writer = asyncio.Lock()
         if self.is_sqlite:
-            sa.event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
-            sa.event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
+            event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
+            event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
@@ -48,11 +49,11 @@ class Database:
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
-        async with self._writer if self.is_sqlite else contextlib.nullcontext():
-            async with self._engine.connect() as connection:
-                await connection.execution_options(citewell_write=True)
-                async with connection.begin():
-                    yield connection
+        turn = self._writer if self.is_sqlite else contextlib.nullcontext()
+        async with turn, self._engine.connect() as connection:
+            await connection.execution_options(citewell_write=True)
+            async with connection.begin():
+                yield connection
 
     async def migrate(self) -> None:
         """Bring the schema up to date; safe to call at every start."""

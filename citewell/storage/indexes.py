@@ -66,7 +66,7 @@ class IndexRepository:
         known = [r for r in await self.all() if r.fingerprint == fingerprint and r.store == store]
         if known:
             return known[0]
-        values = _new(fingerprint, store, IndexState.BUILDING) | {"settings": settings}
+        values: dict[str, Any] = {**_new(fingerprint, store, IndexState.BUILDING), "settings": settings}
         async with self._database.write() as connection:
             await connection.execute(sa.insert(indexes).values(**values))
         return IndexRecord(**values)
@@ -130,4 +130,5 @@ def _new(fingerprint: str, store: str, state: IndexState) -> dict[str, Any]:
 
 
 def _record(row: Any) -> IndexRecord:
-    return IndexRecord(**{**row, "state": IndexState(row["state"])})
+    values: dict[str, Any] = {**row, "state": IndexState(row["state"])}
+    return IndexRecord(**values)

@@ -39,7 +39,9 @@ class JobRepository:
             if await connection.scalar(candidate) is None:
                 return None
         async with self._database.write() as connection:
-            chosen = candidate if self._database.is_sqlite else candidate.with_for_update(skip_locked=True, of=resources)
+            chosen = (
+                candidate if self._database.is_sqlite else candidate.with_for_update(skip_locked=True, of=resources)
+            )
             resource_id = await connection.scalar(chosen)
             if resource_id is None:
                 return None
@@ -194,7 +196,7 @@ class JobRepository:
             return await connection.scalar(query) or 0
 
 
-def _next_waiting(stage: Stage, now: float) -> sa.Select[tuple[str]]:
+def _next_waiting(stage: Stage, now: float) -> sa.Select[str]:
     busy = (
         sa.select(resources.c.owner_id, sa.func.count().label("running"))
         .where(resources.c.lease_until > now)

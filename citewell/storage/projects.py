@@ -99,8 +99,6 @@ class ProjectRepository:
 async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> None:
     """Put a resource into a project, inside the caller's transaction; linking twice is harmless."""
     table = resource_projects
-    known = sa.select(table.c.resource_id).where(
-        table.c.resource_id == resource_id, table.c.project_id == project_id
-    )
+    known = sa.select(table.c.resource_id).where(table.c.resource_id == resource_id, table.c.project_id == project_id)
     if await connection.scalar(known) is None:
         await connection.execute(sa.insert(table).values(resource_id=resource_id, project_id=project_id))

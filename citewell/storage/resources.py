@@ -175,7 +175,7 @@ class ResourceRepository:
             .group_by(resources.c.status)
         )
         async with self._database.read() as connection:
-            return {status: count for status, count in await connection.execute(query)}
+            return dict((await connection.execute(query)).tuples().all())
 
 
 _FRESH: dict[str, Any] = {
@@ -268,9 +268,7 @@ def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
 
 
 async def _id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
-    query = sa.select(resources.c.id).where(
-        resources.c.owner_id == owner_id, resources.c.content_hash == content_hash
-    )
+    query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)
     return await connection.scalar(query)
 
 
@@ -304,15 +302,8 @@ async def _blob_keys(connection: AsyncConnection, ids: Sequence[str]) -> list[st
 
 
 def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Resource:
-    values = dict(row)
-    coverage = values.pop("coverage")
-    options = values.pop("options")
-    return Resource(
-        **{
-            **values,
-            "status": Status(values["status"]),
-            "coverage": Coverage.from_json(coverage) if coverage else None,
-            "options": UploadOptions(**options),
-            "project_ids": tuple(linked.get(values["id"], ())),
-        }
-    )
+    values: dict[str, Any] = dict(row)
+    values["status"] = Status(values["status"])
+    values["coverage"] = Coverage.from_json(values["coverage"]) if values["coverage"] else None
+    values["options"] = UploadOptions(**values["options"])
+    return Resource(**values, project_ids=tuple(linked.get(values["id"], ())))

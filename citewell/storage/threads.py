@@ -170,6 +170,9 @@ def _citation_rows(message_id: str, cited: Sequence[Citation]) -> list[dict[str,
 
 
 def _citation(data: dict[str, Any]) -> Citation:
-    return Citation(
-        **{**data, "locator": Locator.from_json(data["locator"]), "verdict": Verdict(data["verdict"])}
-    )
+    values: dict[str, Any] = {
+        **data,
+        "locator": Locator.from_json(data["locator"]),
+        "verdict": Verdict(data["verdict"]),
+    }
+    return Citation(**values)

@@ -27,7 +27,6 @@ from citewell.types.resources import (
     StoredBlob,
     UploadOptions,
 )
-from citewell.types.threads import Message, Thread, Usage
 from citewell.types.search import (
     Condition,
     Filter,
@@ -42,6 +41,7 @@ from citewell.types.search import (
     Trace,
     VectorQuery,
 )
+from citewell.types.threads import Message, Thread, Usage
 
 __all__ = [
     "FULLY_PROCESSED",

@@ -37,6 +37,7 @@ class Citation:
     score: float
 
     def to_json(self) -> dict[str, JsonValue]:
+        """The public and stored form."""
         return {
             "n": self.n,
             "chunk_id": self.chunk_id,

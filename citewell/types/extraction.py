@@ -85,16 +85,19 @@ class Coverage:
     empty_units: int = 0
 
     def to_json(self) -> dict[str, JsonValue]:
+        """The public and stored form."""
         return asdict(self)
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Coverage:
-        units = tuple(
-            UnitCoverage(**{**unit, "skipped": tuple(unit["skipped"]), "warnings": tuple(unit["warnings"])})
-            for unit in data["units"]
-        )
-        rest = {**data, "units": units, "warnings": tuple(data["warnings"]), "skipped": tuple(data["skipped"])}
+        """The inverse of `to_json`."""
+        rest = _with_tuples(data)
+        rest["units"] = tuple(UnitCoverage(**_with_tuples(unit)) for unit in data["units"])
         return Coverage(**rest)
+
+
+def _with_tuples(data: dict[str, Any]) -> dict[str, Any]:
+    return {**data, "skipped": tuple(data["skipped"]), "warnings": tuple(data["warnings"])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,15 +135,14 @@ class ExtractionSummary:
     children: tuple[ChildFile, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
-        return asdict(self) | {
-            "children": [
-                {"filename": c.filename, "path": c.path, "locator": c.locator.to_json()} for c in self.children
-            ]
-        }
+        """What the parser process writes."""
+        children = [{"filename": c.filename, "path": c.path, "locator": c.locator.to_json()} for c in self.children]
+        return {**asdict(self), "children": children}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> ExtractionSummary:
-        detected = {**data["detected"], "category": Category(data["detected"]["category"])}
+        """The inverse of `to_json`."""
+        detected: dict[str, Any] = {**data["detected"], "category": Category(data["detected"]["category"])}
         return ExtractionSummary(
             detected=DetectedType(**detected),
             coverage=Coverage.from_json(data["coverage"]),

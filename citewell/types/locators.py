@@ -22,6 +22,7 @@ class Box:
     y1: float
 
     def to_json(self) -> dict[str, JsonValue]:
+        """The public form, rounded to 1/100 point."""
         return {
             "page": self.page,
             "x0": round(self.x0, 2),

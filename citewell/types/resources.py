@@ -32,9 +32,7 @@ class ErrorStage(StrEnum):
     INDEXING = "indexing"
 
 
-TERMINAL = frozenset(
-    {Status.STORED, Status.FAILED, Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL}
-)
+TERMINAL = frozenset({Status.STORED, Status.FAILED, Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL})
 FULLY_PROCESSED = frozenset({Status.INDEXED, Status.ANALYZED, Status.DESCRIBED})
 
 

@@ -83,6 +83,7 @@ class Scores:
     rerank: float | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
+        """The scores that are known, rounded to six places."""
         values = {"dense": self.dense, "lexical": self.lexical, "fused": self.fused, "rerank": self.rerank}
         return {k: round(v, 6) for k, v in values.items() if v is not None}
 

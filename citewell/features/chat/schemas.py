@@ -92,14 +92,13 @@ def used_doc(source: Source) -> dict[str, Any]:
         "score": round(hit.score, 6),
         "locator": place.to_json(),
     }
-    for name, value in (
-        ("page_number", place.page),
-        ("sheet_name", place.sheet),
-        ("row_number", place.row),
-        ("slide_number", place.slide),
-    ):
-        if value is not None:
-            metadata[name] = value
+    places = {
+        "page_number": place.page,
+        "sheet_name": place.sheet,
+        "row_number": place.row,
+        "slide_number": place.slide,
+    }
+    metadata |= {name: value for name, value in places.items() if value is not None}
     return {"page_content": hit.chunk.text, "metadata": metadata}
 
 

@@ -51,7 +51,11 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "extract_tables": {"type": "boolean", "default": True},
                         "extract_images": {"type": "boolean", "default": True},
                         "password": {"type": "string", "description": "opens an encrypted file"},
-                        "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
+                        "strict": {
+                            "type": "boolean",
+                            "default": False,
+                            "description": "415 for types without a reader",
+                        },
                     },
                 }
             }
@@ -223,9 +227,7 @@ async def get_blob(request: Request, resource_id: str, name: str, owner: Owner) 
     return _bytes(service, blob.key, blob.name, blob.mime_type, blob.size, request.headers.get("range"))
 
 
-def _bytes(
-    service: ResourceService, key: str, filename: str, mime_type: str, size: int, asked: str | None
-) -> Response:
+def _bytes(service: ResourceService, key: str, filename: str, mime_type: str, size: int, asked: str | None) -> Response:
     """Stored bytes, whole or in part, so that no browser runs what is in them."""
     start, end, partial = _byte_range(asked, size)
     headers = {

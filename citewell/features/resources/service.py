@@ -82,7 +82,9 @@ class ResourceService:
         self.wake()
         return resource, created
 
-    async def replace(self, owner_id: str, resource_id: str, file: Spooled, filename: str, options: UploadOptions) -> Resource:
+    async def replace(
+        self, owner_id: str, resource_id: str, file: Spooled, filename: str, options: UploadOptions
+    ) -> Resource:
         """Make a spooled file the next version of a resource."""
         request = UploadRequest(owner_id=owner_id, filename=filename, project_id="", options=options)
         resource = await self.capture.replace(file, resource_id, request)

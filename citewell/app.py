@@ -1,0 +1,73 @@
+"""The web application: routers over the services, and their life with the server's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request, Response
+
+from citewell.composition import Services, open_services
+from citewell.errors import ConfigurationError
+from citewell.features.auth.endpoints import router as tokens_router
+from citewell.features.chat.endpoints import router as chat_router
+from citewell.features.health.endpoints import router as health_router
+from citewell.features.http import install_error_handlers
+from citewell.features.projects.endpoints import router as projects_router
+from citewell.features.resources.endpoints import router as resources_router
+from citewell.features.search.endpoints import router as search_router
+from citewell.features.threads.endpoints import router as threads_router
+from citewell.features.usage.endpoints import router as usage_router
+from citewell.settings import Settings
+
+_ROUTERS = (
+    health_router,
+    resources_router,
+    search_router,
+    chat_router,
+    threads_router,
+    projects_router,
+    tokens_router,
+    usage_router,
+)
+_DESCRIPTION = "Answers from your own files that show exactly where they stand."
+
+
+def build(settings: Settings) -> FastAPI:
+    """The application. Raises `ConfigurationError` when it would be open to a network without accounts."""
+    check_exposure(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with open_services(settings) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(title="Citewell", version=version("citewell"), description=_DESCRIPTION, lifespan=lifespan)
+    install_error_handlers(app)
+    app.middleware("http")(_observe)
+    for router in _ROUTERS:
+        app.include_router(router)
+    return app
+
+
+def check_exposure(settings: Settings) -> None:
+    """Refuse to listen beyond this machine while there are no accounts."""
+    if settings.is_loopback or settings.auth_secret is not None:
+        return
+    raise ConfigurationError(
+        f"Not listening on {settings.host}: anybody who reaches it could try to come in, and no accounts are configured. "
+        "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
+        "or listen on 127.0.0.1."
+    )
+
+
+async def _observe(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    started = time.perf_counter()
+    response = await call_next(request)
+    services: Services = request.app.state.services
+    route = getattr(request.scope.get("route"), "path", "other")
+    services.health.observe(request.method, route, response.status_code, time.perf_counter() - started)
+    return response

@@ -1,0 +1,292 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
+
+from citewell import console
+from citewell.client import call, connect
+from citewell.doctor import examine, print_findings
+from citewell.errors import CitewellError, InvalidInput
+from citewell.folder import DataFolder
+from citewell.server import serve as run_server
+from citewell.settings import Settings, load_settings
+from citewell.types import TERMINAL
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ask questions about your own files, and see exactly where each answer stands.",
+)
+Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
+_TERMINAL = {status.value for status in TERMINAL}
+_AT_ONCE = 8
+_SKIPPED_NAMES = {".DS_Store", "Thumbs.db"}
+
+
+@app.command()
+def serve(
+    data: Data = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 takes a free one.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the server."""
+    run_server(load_settings(data=data, host=host, port=port))
+
+
+@app.command()
+def token(data: Data = None, as_json: AsJson = False) -> None:
+    """Print a token for this data folder."""
+    settings = load_settings(data=data)
+    secret = DataFolder(settings.data).token()
+    if as_json:
+        _print_json({"token": secret})
+    else:
+        console.out.print(secret, markup=False)
+
+
+@app.command()
+def add(
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders.")],
+    data: Data = None,
+    project: Project = None,
+    password: Annotated[str | None, typer.Option(help="Opens encrypted files.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add files, and wait until each can be searched or says why it cannot."""
+    fields = {k: v for k, v in {"project": project, "password": password}.items() if v}
+    added = _run(_add(load_settings(data=data), _files(paths), fields, quiet=as_json))
+    if as_json:
+        _print_json([resource for resource, _ in added])
+    if any(resource["status"] == "failed" for resource, _ in added):
+        raise typer.Exit(1)
+
+
+@app.command()
+def search(
+    query: str,
+    data: Data = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k")] = 5,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List passages with scores and places."""
+    body = {"query": query, "top_k": top_k, "project": project}
+    found = _run(_call(load_settings(data=data), "POST", "/search", json=body))
+    if as_json:
+        _print_json(found)
+    else:
+        console.print_hits(found["hits"])
+
+
+@app.command()
+def ask(
+    question: str,
+    data: Data = None,
+    project: Project = None,
+    thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question, with citations."""
+    body = {"message": question, "project": project, "thread_id": thread}
+    answer = _run(_call(load_settings(data=data), "POST", "/chat", json=body))
+    if as_json:
+        _print_json(answer)
+    else:
+        console.print_answer(answer)
+
+
+@app.command()
+def ls(
+    data: Data = None,
+    project: Project = None,
+    status: Annotated[str | None, typer.Option(help="Only this state; `ready` means any fully processed one.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List files."""
+    found = _run(_list(load_settings(data=data), project, status))
+    if as_json:
+        _print_json(found)
+    else:
+        console.print_resources(found)
+
+
+@app.command()
+def rm(
+    resources: Annotated[list[str], typer.Argument(help="Ids, beginnings of ids, or file names.")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete files and everything made of them."""
+    receipts = _run(_remove(load_settings(data=data), resources))
+    if as_json:
+        _print_json(receipts)
+        return
+    for name, receipt in receipts:
+        console.out.print(
+            f"  deleted   {console.escape(name)}  [dim]{receipt['chunks']} chunks, {receipt['files']} files[/]"
+        )
+
+
+@app.command()
+def doctor(data: Data = None, as_json: AsJson = False) -> None:
+    """Say what is configured, what can be reached, what is missing and how to get it."""
+    findings = _run(examine(load_settings(data=data)))
+    if as_json:
+        _print_json([finding.to_json() for finding in findings])
+    else:
+        print_findings(findings)
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, not a traceback."""
+    try:
+        app()
+    except CitewellError as error:
+        console.err.print(f"[red]{console.escape(error.message)}[/] [dim]({error.code})[/]")
+        sys.exit(2)
+    except httpx.TransportError as error:
+        console.err.print(
+            f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
+        )
+        sys.exit(2)
+
+
+async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
+    async with connect(settings) as client:
+        return await call(client, method, path, **request)
+
+
+async def _add(
+    settings: Settings, files: list[Path], fields: dict[str, str], quiet: bool
+) -> list[tuple[dict[str, Any], bool]]:
+    """Upload files, a few at a time, and follow each to its terminal state. (resource, whether it was known before)."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+    with _progress(quiet) as progress:
+        overall = progress.add_task("all files", total=len(files), stage="")
+        async with connect(settings) as client:
+
+            async def one(path: Path) -> tuple[dict[str, Any], bool]:
+                async with gate:
+                    task = progress.add_task(console.escape(path.name), total=None, stage="uploading")
+                    try:
+                        return await _add_one(client, path, fields, progress, task, quiet)
+                    finally:
+                        progress.remove_task(task)
+                        progress.advance(overall)
+
+            return list(await asyncio.gather(*map(one, files)))
+
+
+async def _add_one(
+    client: httpx.AsyncClient, path: Path, fields: dict[str, str], progress: Progress, task: TaskID, quiet: bool
+) -> tuple[dict[str, Any], bool]:
+    try:
+        with path.open("rb") as file:
+            response = await client.post("/ingest", files={"file": (path.name, file)}, data=fields)
+        body = response.json()
+        if not response.is_success:
+            return _refused(path, body["error"], progress, quiet), False
+        resource, known = body, response.status_code == 200
+        pause = 0.05
+        while resource["status"] not in _TERMINAL:
+            progress.update(task, stage=resource["status"])
+            await asyncio.sleep(pause)
+            pause = min(1.0, pause * 1.3)
+            resource = await call(client, "GET", f"/resources/{resource['id']}")
+    except OSError as error:
+        return _refused(path, {"code": "unreadable", "message": error.strerror or str(error)}, progress, quiet), False
+    if not quiet:
+        console.print_outcome(resource, known)
+    return resource, known
+
+
+def _refused(path: Path, error: dict[str, Any], progress: Progress, quiet: bool) -> dict[str, Any]:
+    if not quiet:
+        progress.console.print(f"  [red]refused  [/] {console.escape(path.name)}  {console.escape(error['message'])}")
+    return {"filename": path.name, "status": "failed", "error_code": error["code"], "error_message": error["message"]}
+
+
+async def _list(settings: Settings, project: str | None, status: str | None) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    params = {k: v for k, v in {"project": project, "status": status, "limit": "200"}.items() if v}
+    async with connect(settings) as client:
+        while True:
+            page = await call(client, "GET", "/resources", params=params)
+            found += page["resources"]
+            if page["next_cursor"] is None:
+                return found
+            params["cursor"] = page["next_cursor"]
+
+
+async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    known = await _list(settings, None, None)
+    chosen: dict[str, str] = {}
+    for name in wanted:
+        matches = [
+            r
+            for r in known
+            if r["id"] == name or r["filename"] == name or (len(name) >= 4 and r["id"].startswith(name))
+        ]
+        if not matches:
+            raise InvalidInput(f"There is no file {name!r}. See: citewell ls")
+        if len({r["id"] for r in matches}) > 1:
+            raise InvalidInput(f"{name!r} means several files; give an id. See: citewell ls")
+        chosen[matches[0]["id"]] = matches[0]["filename"]
+    async with connect(settings) as client:
+        return [(name, await call(client, "DELETE", f"/resources/{i}")) for i, name in chosen.items()]
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    """The files meant: folders stand for what is in them, without hidden files."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in _SKIPPED_NAMES)
+            files += [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
+        elif path.exists():
+            files.append(path)
+        else:
+            raise InvalidInput(f"There is no file {str(path)!r}.")
+    if not files:
+        raise InvalidInput("There are no files there.")
+    return files
+
+
+def _progress(quiet: bool) -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("[dim]{task.fields[stage]}"),
+        console=console.out,
+        transient=True,
+        disable=quiet or not console.out.is_terminal,
+    )
+
+
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(work)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201 - data for other programs, not for rich to wrap
+
+
+if __name__ == "__main__":
+    main()

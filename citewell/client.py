@@ -1,0 +1,59 @@
+"""How the command line talks to Citewell: over HTTP to the server that holds the data folder, or to one inside this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from citewell.app import build
+from citewell.errors import CitewellError, DataFolderBusy
+from citewell.folder import DataFolder
+from citewell.settings import Settings
+
+_TIMEOUT = httpx.Timeout(600.0, connect=5.0)
+
+
+class RemoteError(CitewellError):
+    """The server answered with an error."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client with the local token. The same calls work in both cases, as there is one interface: the HTTP API."""
+    folder = DataFolder(settings.data)
+    headers = {"Authorization": f"Bearer {folder.token()}"}
+    holder = folder.holder()
+    if holder is not None:
+        if holder.url is None:
+            raise DataFolderBusy(f"Process {holder.pid} is using {settings.data}. Try again when it is done.")
+        async with httpx.AsyncClient(base_url=holder.url, headers=headers, timeout=_TIMEOUT) as client:
+            yield client
+        return
+    app = build(settings.model_copy(update={"host": "127.0.0.1"}))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://citewell", headers=headers, timeout=_TIMEOUT
+        ) as client,
+    ):
+        yield client
+
+
+async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
+    """The JSON answer of a call; raises `RemoteError` with the server's code and message."""
+    response = await client.request(method, path, **request)
+    if response.is_success:
+        return response.json() if response.content else None
+    try:
+        error = response.json()["error"]
+        raise RemoteError(response.status_code, error["code"], error["message"])
+    except (ValueError, KeyError, TypeError) as unreadable:
+        raise RemoteError(response.status_code, "http_error", response.text[:200]) from unreadable

@@ -1,0 +1,282 @@
+"""Puts the parts together: the only place that knows ports and adapters both."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from citewell.adapters import registry
+from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
+from citewell.agent.graph import Assistant
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.errors import Unavailable
+from citewell.features.auth.service import AuthService, JwtRules
+from citewell.features.chat.service import ChatService
+from citewell.features.chat.sources import SqlLibrary
+from citewell.features.health.service import HealthService
+from citewell.features.resources.service import ResourceService
+from citewell.features.search.service import SearchService, SqlChunks
+from citewell.extract.sandbox import ParserLimits
+from citewell.folder import DataFolder
+from citewell.ingest.capture import Capture, clear_folder
+from citewell.ingest.extraction import ExtractionStage
+from citewell.ingest.indexes import IndexSet, OpenIndex
+from citewell.ingest.indexing import IndexingStage
+from citewell.ingest.parsers import ParserPool
+from citewell.ingest.rebuild import rebuild
+from citewell.ingest.records import RecordIngest
+from citewell.ingest.workers import WorkerLimits, Workers
+from citewell.ports import BlobStore, Embedder
+from citewell.retrieve.retriever import RetrievalOptions
+from citewell.settings import Settings
+from citewell.storage.content import ContentRepository
+from citewell.storage.database import Database
+from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.events import EventRepository
+from citewell.storage.indexes import IndexRepository
+from citewell.storage.jobs import JobRepository
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.records import RecordRepository
+from citewell.storage.resources import ResourceRepository
+from citewell.storage.threads import ThreadRepository
+from citewell.storage.usage import UsageRepository
+from citewell.types import ExtractOptions
+
+log = logging.getLogger(__name__)
+LOCAL_OWNER = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything an entry point may call, and the local owner's id."""
+
+    settings: Settings
+    local_owner: str
+    auth: AuthService
+    resources: ResourceService
+    search: SearchService
+    chat: ChatService
+    threads: ThreadRepository
+    projects: ProjectRepository
+    usage: UsageRepository
+    indexes: IndexRepository
+    health: HealthService
+    workers: Workers
+    folder: DataFolder
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """The repositories, over one database."""
+
+    database: Database
+    owners: OwnerRepository
+    projects: ProjectRepository
+    resources: ResourceRepository
+    content: ContentRepository
+    jobs: JobRepository
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncGenerator[Services]:
+    """Open the data folder, start the workers, and give out the services; closes everything in the reverse order.
+
+    Raises `DataFolderBusy` when another process holds the folder, `ConfigurationError` for settings that do not work.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        folder = DataFolder(settings.data)
+        folder.hold()
+        stack.callback(folder.release)
+        stores = await _open_stores(settings, stack)
+        blobs = registry.build_blob_store(settings)
+        await _sweep(settings, stores, blobs)
+        indexes, damaged = await _open_indexes(settings, stores, stack)
+        parsers = ParserPool(settings.parser_processes, _parser_limits(settings))
+        stack.push_async_callback(parsers.close)
+        services = await _assemble(settings, folder, stores, blobs, indexes, parsers)
+        if damaged:
+            task = asyncio.create_task(_rebuild(indexes.active, stores.content, services.health))
+            stack.push_async_callback(_cancel, task)
+        if settings.workers:
+            services.workers.start()
+            stack.push_async_callback(services.workers.stop)
+        yield services
+
+
+async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
+    database = Database(settings.sql_url)
+    stack.push_async_callback(database.close)
+    await database.migrate()
+    return _Stores(
+        database,
+        OwnerRepository(database),
+        ProjectRepository(database),
+        ResourceRepository(database),
+        ContentRepository(database),
+        JobRepository(database, settings.lease_seconds),
+    )
+
+
+async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
+    """Undo what a process that died has left: temporary files, leases of its own, and local blobs that no row knows."""
+    await asyncio.to_thread(clear_folder, settings.data / "uploads")
+    await asyncio.to_thread(shutil.rmtree, settings.data / "scratch", ignore_errors=True)
+    if stores.database.is_sqlite:
+        await stores.jobs.release_all()
+    if blobs.backend == "local":
+        known = await stores.resources.known_blob_keys()
+        for key in set(await blobs.list("")) - known:
+            await blobs.delete(key)
+
+
+async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.AsyncExitStack) -> tuple[IndexSet, bool]:
+    """The index of the configured model; True when it was damaged, and is empty now."""
+    embedder = _embedder(settings, stores.database)
+    record = await IndexRepository(stores.database).ensure_active(str(embedder.fingerprint), settings.vector_store)
+    damaged = False
+    try:
+        store = await registry.open_index(settings, embedder.fingerprint)
+    except Unavailable:
+        if settings.vector_store != "edge":
+            raise
+        broken = registry.index_folder(settings, embedder.fingerprint)
+        log.exception("the index in %s does not open; it is set aside and built again from SQL", broken)
+        await asyncio.to_thread(_set_aside, broken)
+        store = await registry.open_index(settings, embedder.fingerprint)
+        damaged = True
+    indexes = IndexSet(OpenIndex(record, embedder, store))
+    stack.push_async_callback(indexes.close)
+    if not damaged and settings.vector_store == "edge":
+        damaged = await store.count() == 0 and await stores.content.count_chunks() > 0
+    return indexes, damaged
+
+
+def _set_aside(folder: os.PathLike[str]) -> None:
+    aside = f"{os.fspath(folder)}.damaged"
+    shutil.rmtree(aside, ignore_errors=True)
+    shutil.move(folder, aside)
+
+
+async def _assemble(
+    settings: Settings,
+    folder: DataFolder,
+    stores: _Stores,
+    blobs: BlobStore,
+    indexes: IndexSet,
+    parsers: ParserPool,
+) -> Services:
+    chunking = ChunkConfig(
+        strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
+    )
+    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes)
+    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking)
+    resources = ResourceService(
+        stores.resources,
+        stores.content,
+        EventRepository(stores.database),
+        stores.projects,
+        stores.jobs,
+        blobs,
+        capture,
+        RecordIngest(RecordRepository(stores.database), indexes, chunking),
+        indexes,
+        workers.wake,
+    )
+    search = SearchService(
+        indexes, SqlChunks(stores.content, stores.projects), _retrieval(settings), registry.build_reranker(settings)
+    )
+    library = SqlLibrary(stores.resources, stores.projects, stores.content)
+    assistant = Assistant(search, indexes.active.embedder, library=library, elements=library)
+    threads, usage = ThreadRepository(stores.database), UsageRepository(stores.database)
+    local_owner = await stores.owners.ensure(LOCAL_OWNER)
+    await stores.owners.adopt_token(local_owner, "this machine", folder.token())
+    return Services(
+        settings=settings,
+        local_owner=local_owner,
+        auth=AuthService(stores.owners, _jwt_rules(settings), settings.requests_per_minute),
+        resources=resources,
+        search=search,
+        chat=ChatService(assistant, threads, stores.projects, stores.resources, usage, settings.prices),
+        threads=threads,
+        projects=stores.projects,
+        usage=usage,
+        indexes=IndexRepository(stores.database),
+        health=HealthService(indexes, stores.content, stores.jobs),
+        workers=workers,
+        folder=folder,
+    )
+
+
+def _workers(
+    settings: Settings,
+    stores: _Stores,
+    blobs: BlobStore,
+    indexes: IndexSet,
+    parsers: ParserPool,
+    capture: Capture,
+    chunking: ChunkConfig,
+) -> Workers:
+    limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
+    extraction = ExtractionStage(
+        stores.resources, stores.content, stores.jobs, blobs, parsers, capture, settings.data / "scratch", limits
+    )
+    indexing = IndexingStage(stores.resources, stores.content, stores.jobs, indexes, chunking, settings.max_dense_rows)
+    worker_limits = WorkerLimits(
+        extracting=settings.parser_processes,
+        max_attempts=settings.max_attempts,
+        lease_seconds=settings.lease_seconds,
+    )
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    return Workers(name, stores.jobs, extraction, indexing, worker_limits)
+
+
+def _embedder(settings: Settings, database: Database) -> Embedder:
+    embedder = registry.build_embedder(settings)
+    if settings.embedding_provider != "builtin":
+        embedder = RetryingEmbedder(embedder)
+    return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
+
+
+def _parser_limits(settings: Settings) -> ParserLimits:
+    return ParserLimits(
+        memory_bytes=settings.parser_memory_bytes,
+        total_seconds=settings.parser_seconds,
+        stall_seconds=settings.parser_silence_seconds,
+    )
+
+
+def _retrieval(settings: Settings) -> RetrievalOptions:
+    return RetrievalOptions(candidates=settings.candidates, score_threshold=settings.score_threshold)
+
+
+def _jwt_rules(settings: Settings) -> JwtRules | None:
+    if settings.auth_secret is None:
+        return None
+    return JwtRules(
+        secret=settings.auth_secret.get_secret_value(),
+        algorithm=settings.jwt_algorithm,
+        issuer=settings.jwt_issuer,
+        audience=settings.jwt_audience,
+    )
+
+
+async def _rebuild(index: OpenIndex, content: ContentRepository, health: HealthService) -> None:
+    async def progress(done: int, total: int) -> None:
+        health.rebuilding = f"being built again from SQL: {done:,} of {total:,} chunks"
+
+    health.rebuilding = "being built again from SQL"
+    await rebuild(index, content, progress)
+    health.rebuilding = None
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

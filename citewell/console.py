@@ -1,0 +1,94 @@
+"""What the command line prints: progress, passages, answers with their references, lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_GOOD = {"indexed", "analyzed", "described"}
+_SHOWN_CHARACTERS = 280
+
+
+def size(count: int) -> str:
+    """Bytes as people read them."""
+    value = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1024 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{count} B"
+
+
+def print_outcome(resource: dict[str, Any], known: bool) -> None:
+    """One line for a file that has reached a terminal state, and a line for each thing that is off."""
+    status = resource["status"]
+    colour = "green" if status in _GOOD else "yellow" if status in {"partial", "stored"} else "red"
+    seconds = ((resource["extraction_duration_ms"] or 0) + (resource["indexing_duration_ms"] or 0)) / 1000
+    already = ", already known" if known else ""
+    out.print(
+        f"  [{colour}]{status:<9}[/] {escape(resource['filename'])}  "
+        f"[dim]{resource['chunk_count']} chunks, {seconds:.1f} s{already}[/]"
+    )
+    if resource["error_message"]:
+        out.print(f"            {escape(resource['error_message'])} [dim]({resource['error_code']})[/]")
+    for note in coverage_notes(resource["coverage"]):
+        out.print(f"            [dim]{escape(note)}[/]")
+
+
+def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
+    """What the coverage report says is off, shortened to `most` lines."""
+    if not coverage:
+        return []
+    notes = [*coverage["warnings"], *coverage["skipped"]]
+    for unit in coverage["units"]:
+        place = "" if unit["unit"] == "file" else f"{unit['unit']} {unit['name'] or unit['number']}: "
+        notes += [place + text for text in (*unit["warnings"], *unit["skipped"])]
+    more = [f"and {len(notes) - most} more notes: see the coverage report"] if len(notes) > most else []
+    return notes[:most] + more
+
+
+def print_hits(hits: list[dict[str, Any]]) -> None:
+    """Passages with their scores and places."""
+    if not hits:
+        out.print("Nothing found.")
+    for number, hit in enumerate(hits, 1):
+        scores = "  ".join(f"{name} {value:.3f}" for name, value in hit["scores"].items())
+        out.print(f"[bold]{number}. {escape(hit['label'])}[/]  [dim]{scores}[/]")
+        text = " ".join(hit["text"].split())
+        shortened = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        out.print(f"   {escape(shortened)}")
+
+
+def print_answer(answer: dict[str, Any]) -> None:
+    """An answer, then where each of its claims stands."""
+    out.print(escape(answer["answer"]))
+    references: dict[int, dict[str, Any]] = {}
+    for citation in answer["citations"]:
+        references.setdefault(citation["n"], citation)
+    if references:
+        out.print("\n[bold]References[/]")
+    for n, citation in sorted(references.items()):
+        mark = "" if citation["verdict"] == "supported" else f"  [yellow]{citation['verdict']}[/]"
+        out.print(f"  {escape(f'[{n}]')} {escape(citation['label'])}{mark}")
+
+
+def print_resources(resources: list[dict[str, Any]]) -> None:
+    """A table of resources."""
+    if not resources:
+        out.print("No files yet. Add some with: citewell add FILE…")
+        return
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("id", "file", "status", "size", "chunks", "added"):
+        table.add_column(column, justify="right" if column in {"size", "chunks"} else "left", overflow="fold")
+    for r in resources:
+        added = r["created_at"][:16].replace("T", " ")
+        table.add_row(
+            r["id"][:8], escape(r["filename"]), r["status"], size(r["file_size_bytes"]), str(r["chunk_count"]), added
+        )
+    out.print(table)

@@ -1,0 +1,177 @@
+"""Citewell as a Python library: the same services, in this process, behind plain function calls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from citewell.agent.turns import Done, Failed
+from citewell.composition import Services, open_services
+from citewell.errors import CitewellError, InvalidInput
+from citewell.features.chat.service import ChatRequest
+from citewell.ingest.records import RecordsAdded
+from citewell.settings import load_settings
+from citewell.storage.resources import ResourceFilter
+from citewell.types import Answer, ChunkType, Hit, Resource, SearchRequest, UploadOptions
+
+T = TypeVar("T")
+_PIECE = 1024 * 1024
+
+
+class Citewell:
+    """A data folder, open: `with Citewell("data") as cw: cw.add("report.pdf"); cw.ask("…")`.
+
+    Everything runs on an event loop in a thread of its own, so calls may come from any thread. One process may hold a
+    data folder at a time: `DataFolderBusy` when a server has it. Settings are given by name, as in `docs/configuration.md`.
+    """
+
+    def __init__(self, data: str | os.PathLike[str] | None = None, **settings: object) -> None:
+        self._settings = load_settings(data=data, **settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="citewell", daemon=True)
+        self._stack: AsyncExitStack | None = None
+        self._opened: Services | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._opened = self._call(self._open())
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish what is being written and let the folder go; calling it twice is harmless."""
+        if self._opened is not None:
+            self._opened = None
+            self._call(self._shut())
+            self._stop()
+
+    def add(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        project: str | None = None,
+        identifier: str | None = None,
+        password: str | None = None,
+        wait: bool = True,
+    ) -> Resource:
+        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`."""
+        options = UploadOptions(password=password)
+        return self._call(self._add(Path(path), project, identifier, options, wait))
+
+    def add_texts(self, records: Iterable[Mapping[str, Any]], *, project: str | None = None) -> RecordsAdded:
+        """Index texts: dicts with `id`, `text`, optional `title`, `metadata`. Long ones are split; hits carry `record_id`."""
+        services = self._services
+        return self._call(services.resources.add_records(services.local_owner, list(records), project))
+
+    def search(
+        self,
+        query: str,
+        top_k: int = 10,
+        *,
+        project: str | None = None,
+        resource_ids: Iterable[str] | None = None,
+        types: Iterable[ChunkType] | None = None,
+    ) -> list[Hit]:
+        """Passages, best first."""
+        services = self._services
+        request = SearchRequest(
+            owner_id=services.local_owner,
+            query=query,
+            top_k=top_k,
+            project_id=project,
+            resource_ids=tuple(resource_ids) if resource_ids is not None else None,
+            types=tuple(types) if types is not None else None,
+        )
+        return list(self._call(services.search.search(request)).hits)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        project: str | None = None,
+        resource_ids: Iterable[str] | None = None,
+        thread_id: str | None = None,
+    ) -> Answer:
+        """An answer with checked citations."""
+        request = ChatRequest(
+            owner_id=self._services.local_owner,
+            message=question,
+            project=project,
+            resource_ids=tuple(resource_ids) if resource_ids is not None else None,
+            thread_id=thread_id,
+        )
+        return self._call(self._ask(request))
+
+    def resources(self) -> Iterator[Resource]:
+        """All resources, newest first."""
+        services, cursor = self._services, None
+        while True:
+            page, cursor = self._call(services.resources.page(services.local_owner, ResourceFilter(), 200, cursor))
+            yield from page
+            if cursor is None:
+                return
+
+    def delete(self, resource_id: str) -> None:
+        """Remove a resource and everything made of it."""
+        services = self._services
+        self._call(services.resources.delete(services.local_owner, resource_id))
+
+    @property
+    def _services(self) -> Services:
+        if self._opened is None:
+            raise InvalidInput("Open it first: `with Citewell(folder) as cw:`.")
+        return self._opened
+
+    async def _open(self) -> Services:
+        stack = AsyncExitStack()
+        services = await stack.enter_async_context(open_services(self._settings))
+        self._stack = stack
+        return services
+
+    async def _shut(self) -> None:
+        if self._stack is not None:
+            await self._stack.aclose()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _add(
+        self, path: Path, project: str | None, identifier: str | None, options: UploadOptions, wait: bool
+    ) -> Resource:
+        services = self._services
+        with services.resources.capture.open_spool() as spool, path.open("rb") as file:
+            while piece := await asyncio.to_thread(file.read, _PIECE):
+                spool.write(piece)
+            spooled = spool.finish()
+        resource, _ = await services.resources.upload(
+            services.local_owner, spooled, path.name, project=project, identifier=identifier, options=options
+        )
+        return await services.resources.wait(services.local_owner, resource.id) if wait else resource
+
+    async def _ask(self, request: ChatRequest) -> Answer:
+        turn = await self._services.chat.begin(request)
+        async for event in turn.events:
+            if isinstance(event, Done):
+                return event.answer
+            if isinstance(event, Failed):
+                raise CitewellError(event.message, code=event.code)
+        raise CitewellError("The answer ended without an end.")
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
