@@ -71,6 +71,7 @@ $(BASE): requirements/base.txt requirements/build.txt pyproject.toml | $(VENV)/b
 
 $(DEV): $(BASE) requirements/dev.txt
 	@scripts/install.sh $(VENV) requirements/dev.txt
+	@scripts/ensure_node.sh $(VENV) >/dev/null
 	@$(if $(HAS_WEB),scripts/ensure_chromium.sh)
 	@touch $@
 
