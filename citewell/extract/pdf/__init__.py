@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pypdfium2 import PdfDocument, PdfiumError, PdfPage
+from pypdfium2 import PdfDocument
 
+from citewell.extract.pdf.bookmarks import outline_depths
+from citewell.extract.pdf.content import PageContent, read_page
 from citewell.extract.pdf.document import describe, open_document
-from citewell.extract.pdf.flow import flow
-from citewell.extract.pdf.geometry import page_frame
-from citewell.extract.pdf.words import Word, read_words
+from citewell.extract.pdf.structure import Survey, survey
+from citewell.extract.pdf.writer import PageWriter
 from citewell.extract.sink import Sink
-from citewell.types import Box, ElementType, Locator
 
-_PARAGRAPH_GAP = 0.6
+_SAMPLE_PAGES = 12
+_NEIGHBOURS = 2
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -24,53 +26,33 @@ def extract(path: Path, sink: Sink) -> None:
     """
     with open_document(path, sink.options) as document:
         sink.metadata.update(describe(document))
+        writer = PageWriter(sink, _survey(document))
         total = len(document)
-        for index in range(total):
-            sink.progress(index, total)
-            sink.start_unit("page", index + 1, document.get_page_label(index) or None)
-            _page(document, index, sink)
+        for page, neighbours in _with_neighbours(read_page(document, index) for index in range(total)):
+            writer.write(page, neighbours)
+            sink.progress(page.number, total)
 
 
-def _page(document: PdfDocument, index: int, sink: Sink) -> None:
-    try:
-        page = document[index]
-    except PdfiumError:
-        sink.warn(f"Page {index + 1} is damaged and could not be read.")
-        return
-    try:
-        _text(page, index + 1, sink)
-    finally:
-        page.close()
+def _survey(document: PdfDocument) -> Survey:
+    total = len(document)
+    step = max(1, total // _SAMPLE_PAGES)
+    sample = (read_page(document, index) for index in range(0, total, step))
+    lines = (run for page in sample for passage in page.passages for run in passage.runs)
+    return survey(lines, outline_depths(document))
 
 
-def _text(page: PdfPage, number: int, sink: Sink) -> None:
-    try:
-        textpage = page.get_textpage()
-    except PdfiumError:
-        sink.warn(f"The text of page {number} could not be read.")
-        return
-    words = read_words(textpage, page_frame(page))
-    for lines in _paragraphs(words):
-        running = flow(lines)
-        boxes = tuple(Box(number, r.x0, r.y0, r.x1, r.y1) for r in running.rects)
-        locator = Locator(page=number, pages=(number,), boxes=boxes)
-        sink.emit(ElementType.PARAGRAPH, running.text, locator, span_starts=running.starts)
-
-
-def _paragraphs(words: list[Word]) -> Iterator[list[list[Word]]]:
-    lines: list[list[Word]] = []
-    for word in words:
-        if lines and not word.breaks:
-            lines[-1].append(word)
-            continue
-        if lines and _parted(lines[-1][0], word):
-            yield lines
-            lines = []
-        lines.append([word])
-    if lines:
-        yield lines
-
-
-def _parted(above: Word, below: Word) -> bool:
-    gap = below.rect.y0 - above.rect.y1
-    return gap > _PARAGRAPH_GAP * above.size or gap < -2 * above.size
+def _with_neighbours(pages: Iterable[PageContent]) -> Iterator[tuple[PageContent, list[PageContent]]]:
+    """Each page with up to two pages on either side."""
+    window: deque[PageContent] = deque(maxlen=2 * _NEIGHBOURS + 1)
+    waiting: deque[PageContent] = deque()
+    for page in pages:
+        window.append(page)
+        waiting.append(page)
+        if len(waiting) > _NEIGHBOURS:
+            ready = waiting.popleft()
+            yield ready, [other for other in window if other is not ready]
+    for ready in waiting:
+        yield (
+            ready,
+            [other for other in window if other is not ready and abs(other.number - ready.number) <= _NEIGHBOURS],
+        )

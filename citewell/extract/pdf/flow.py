@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.words import Word
+from citewell.extract.pdf.lines import Line
+from citewell.extract.pdf.words import HYPHEN, Word
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]]*$")
-_WIDE_SENTENCE_END = re.compile(r"[。！？]$")
-_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-_LINE_HYPHENS = ("-", "\x02", "\u00ad", "\u2010")
-Line = Sequence[Word]
+_WIDE_SENTENCE_END = re.compile(r"[。！？][\"'”’»)\]]*$")
+_WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")
+_LINE_HYPHENS = (HYPHEN, "\u00ad", "-", "\u2010")
+_LAST_WORD = re.compile(r"[^\W\d_]+$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_END_MARKS = frozenset(".!?。！？\"'”’»)]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,49 +28,76 @@ class Flow:
     rects: tuple[Rect, ...]
 
 
-def flow(lines: Sequence[Line]) -> Flow:
-    """Running text of lines that follow each other in one paragraph."""
+def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) -> Flow:
+    """Running text of lines that follow each other in one paragraph.
+
+    page_text decides whether a hyphen at a line's end belongs to the word: it does when the word is also found with it.
+    keep_breaks puts a line feed instead of a space between lines.
+    """
     text = ""
     starts: list[int] = []
     rects: list[Rect] = []
     for line in lines:
-        for part in _sentence_parts(line):
-            words = _line_text(part)
-            text = _joined(text, words, same_line=part[0] is not line[0] and not part[0].space_before)
-            starts.append(len(text) - len(words))
-            rects.append(_around(part))
-    return Flow(text.replace("\x02", "-"), tuple(starts), tuple(rects))
+        words = line.words
+        for start, end in _sentence_parts(words):
+            addition = _text_of(words[start:end])
+            if start:
+                joint = " " if words[start].space_before else ""
+            elif keep_breaks and text:
+                joint = "\n"
+            else:
+                text, joint = _across_lines(text, addition, page_text)
+            starts.append(len(text) + len(joint))
+            text += joint + addition
+            rects.append(line.rect if end - start == len(words) else _around(words[start:end]))
+    return Flow(text.replace(HYPHEN, "-"), tuple(starts), tuple(rects))
 
 
-def _sentence_parts(line: Line) -> list[list[Word]]:
-    parts: list[list[Word]] = [[]]
-    for index, word in enumerate(line):
-        parts[-1].append(word)
-        following = line[index + 1] if index + 1 < len(line) else None
-        if following is None:
-            break
-        ends = _SENTENCE_END if following.space_before else _WIDE_SENTENCE_END
-        if ends.search(word.text):
-            parts.append([])
+def _sentence_parts(words: Sequence[Word]) -> list[tuple[int, int]]:
+    parts: list[tuple[int, int]] = []
+    start = 0
+    for index in range(len(words) - 1):
+        text = words[index].text
+        if text[-1] not in _END_MARKS:
+            continue
+        ends = _SENTENCE_END if words[index + 1].space_before else _WIDE_SENTENCE_END
+        if ends.search(text):
+            parts.append((start, index + 1))
+            start = index + 1
+    parts.append((start, len(words)))
     return parts
 
 
-def _line_text(words: Sequence[Word]) -> str:
-    return "".join(" " * (i > 0 and w.space_before) + w.text for i, w in enumerate(words))
+def _text_of(words: Sequence[Word]) -> str:
+    return words[0].text + "".join(f" {w.text}" if w.space_before else w.text for w in words[1:])
 
 
-def _joined(text: str, addition: str, *, same_line: bool) -> str:
-    if not text or same_line:
-        return text + addition
+def _across_lines(text: str, addition: str, page_text: str) -> tuple[str, str]:
+    """The text so far, perhaps without its hyphen, and what to put before the next line."""
+    if not text:
+        return "", ""
     if text.endswith(_LINE_HYPHENS) and len(text) > 1 and text[-2].isalpha():
-        return text[:-1] + addition if addition[:1].islower() else text + addition
-    if _WIDE.match(text[-1]) and _WIDE.match(addition[:1]):
-        return text + addition
-    return f"{text} {addition}"
+        return (text, "") if _keeps_hyphen(text, addition, page_text) else (text[:-1], "")
+    if _WIDE.match(text[-1]) and _WIDE.match(addition[0]):
+        return text, ""
+    return text, " "
+
+
+def _keeps_hyphen(text: str, addition: str, page_text: str) -> bool:
+    """Compounds keep it: before a capital or digit, or when the page has the word with its hyphen and not without."""
+    before, after = _LAST_WORD.search(text[:-1]), _FIRST_WORD.match(addition)
+    if not addition[:1].islower() or before is None or after is None:
+        return True
+    if text[-1] == "\u00ad":
+        return False
+    whole = before.group() + after.group()
+    return whole not in page_text and f"{before.group()}-{after.group()}" in page_text
 
 
 def _around(words: Sequence[Word]) -> Rect:
-    rect = words[0].rect
-    for word in words[1:]:
-        rect = rect.union(word.rect)
-    return rect
+    return Rect(
+        min(word.x0 for word in words),
+        min(word.y0 for word in words),
+        max(word.x1 for word in words),
+        max(word.y1 for word in words),
+    )

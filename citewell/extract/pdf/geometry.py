@@ -6,11 +6,14 @@ import ctypes
 import math
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfPage
 
 QUARTER = 90
 FULL_TURN = 360
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,13 @@ class PageFrame:
         x0, y0 = self.point(left, bottom)
         x1, y1 = self.point(right, top)
         return Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+    def rects(self, left: Floats, bottom: Floats, right: Floats, top: Floats) -> npt.NDArray[np.float64]:
+        """Many user-space rectangles at once: shape (n, 4), columns x0, y0, x1, y1."""
+        u0, u1 = self.a * left + self.c * bottom + self.e, self.a * right + self.c * top + self.e
+        v0, v1 = self.b * left + self.d * bottom + self.f, self.b * right + self.d * top + self.f
+        columns = (np.minimum(u0, u1), np.minimum(v0, v1), np.maximum(u0, u1), np.maximum(v0, v1))
+        return np.stack(columns, axis=1).astype(np.float64)
 
     def angle(self, x: float, y: float) -> int:
         """Direction of a user-space vector on the shown page, in whole degrees counter-clockwise, 0..359."""

@@ -1,4 +1,4 @@
-"""The words of a page with their rectangles, read through PDFium's text page."""
+"""The words of a page with their rectangles and styles, read through PDFium's text page."""
 
 from __future__ import annotations
 
@@ -6,31 +6,50 @@ import ctypes
 import re
 from typing import NamedTuple
 
+import numpy as np
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfTextPage
 
+from citewell.extract.pdf import native
+from citewell.extract.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.pdf.geometry import PageFrame, Rect
 
-_WORD = re.compile(r"[^\s。！？]+[。！？]*|[。！？]+")
-_NEWLINE = re.compile(r"[\r\n]")
+HYPHEN = "\x02"
+"""What PDFium puts for a hyphen that ends a line."""
+
+_WORD = re.compile(r"[^\s\x00\x01\x03-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+[。！？]*|[。！？]+")
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
 class Word(NamedTuple):
-    """A run of characters without white space, on one line.
+    """A run of characters without white space, on one line; coordinates as in `Rect`.
 
     start, end:    character offsets in PDFium's text page
     space_before:  whether white space stands between it and the word before
     breaks:        whether PDFium starts a new line with it
-    size:          height of the font's box in points
     """
 
     text: str
-    rect: Rect
+    x0: float
+    y0: float
+    x1: float
+    y1: float
     start: int
     end: int
     space_before: bool
     breaks: bool
-    size: float
+    style: TextStyle
+
+    @property
+    def rect(self) -> Rect:
+        """The word's rectangle."""
+        return Rect(self.x0, self.y0, self.x1, self.y1)
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether Hebrew, Arabic or a related script prevails among the letters."""
+    marks = len(_RIGHT_TO_LEFT.findall(text))
+    return marks > 0 and 2 * marks > sum(c.isalpha() for c in text)
 
 
 def read_text(textpage: PdfTextPage) -> str:
@@ -47,25 +66,35 @@ def read_text(textpage: PdfTextPage) -> str:
 
 
 def _character(code: int) -> str:
-    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else "\ufffd"
+    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else "\ufffe"
 
 
-def read_words(textpage: PdfTextPage, frame: PageFrame) -> list[Word]:
-    """The page's words in the order of its content stream."""
-    text = read_text(textpage)
+def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
+    """The words of the page's `text` (see `read_text`) in the order of its content stream."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    if not spans:
+        return []
+    address = native.handle(textpage.raw)
+    rects = _word_rects(address, spans, frame)
+    style = StyleReader(address, frame).style
     words: list[Word] = []
-    box = pdfium_c.FS_RECTF()
-    pointer = ctypes.byref(box)
-    read_box = pdfium_c.FPDFText_GetLooseCharBox
     previous = 0
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        read_box(textpage.raw, start, pointer)
-        rect = frame.rect(box.left, box.bottom, box.right, box.top)
-        if end - start > 1:
-            read_box(textpage.raw, end - 1, pointer)
-            rect = rect.union(frame.rect(box.left, box.bottom, box.right, box.top))
-        between = text[previous:start]
-        words.append(Word(match.group(), rect, start, end, bool(between), bool(_NEWLINE.search(between)), rect.height))
+    for (start, end), (x0, y0, x1, y1) in zip(spans, rects, strict=True):
+        space = start > previous
+        breaks = start > previous + 1 and "\n" in text[previous:start]
+        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style(start)))
         previous = end
     return words
+
+
+def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> list[list[float]]:
+    """x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
+    boxes = np.zeros((len(spans), 2, 4), dtype=np.float32)
+    place = boxes.ctypes.data
+    read_box = native.loose_char_box
+    for start, end in spans:
+        read_box(address, start, place)
+        read_box(address, end - 1, place + 16)
+        place += 32
+    left, top, right, bottom = boxes[:, :, 0], boxes[:, :, 1], boxes[:, :, 2], boxes[:, :, 3]
+    return frame.rects(left.min(axis=1), bottom.min(axis=1), right.max(axis=1), top.max(axis=1)).tolist()

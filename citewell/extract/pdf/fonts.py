@@ -1,0 +1,111 @@
+"""How text is set: size, weight, slant, direction, read once per text object and once per font."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from dataclasses import dataclass
+
+from citewell.extract.pdf import native
+from citewell.extract.pdf.geometry import PageFrame
+
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi(?!an)|\bbd\b|,bd", re.IGNORECASE)
+_ITALIC = re.compile(r"italic|oblique|slanted|kursiv|-it\b", re.IGNORECASE)
+_MONO = re.compile(r"courier|mono|consol|menlo|typewriter|cmtt|fixed|inconsolata|lettergothic|code", re.IGNORECASE)
+_SUBSET = re.compile(r"^[A-Z]{6}\+")
+_FIXED_PITCH = 1
+_ITALIC_FLAG = 1 << 6
+_FORCE_BOLD = 1 << 18
+_HEAVY = 700
+_INVISIBLE = 3
+_NAME_LIMIT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """The setting of a run of text.
+
+    size:   effective font size in points
+    angle:  direction on the shown page, degrees counter-clockwise, 0..359
+    """
+
+    font: str
+    size: float
+    bold: bool = False
+    italic: bool = False
+    mono: bool = False
+    invisible: bool = False
+    angle: int = 0
+
+
+UNKNOWN_STYLE = TextStyle("", 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Font:
+    name: str
+    bold: bool
+    italic: bool
+    mono: bool
+
+
+class StyleReader:
+    """Styles of one page's characters. Equal styles are the same object."""
+
+    def __init__(self, textpage: int, frame: PageFrame) -> None:
+        self._textpage = textpage
+        self._frame = frame
+        self._by_object: dict[int, TextStyle] = {}
+        self._fonts: dict[int, _Font] = {}
+        self._styles: dict[TextStyle, TextStyle] = {}
+        self._matrix = (ctypes.c_float * 6)()
+        self._size = ctypes.c_float()
+
+    def style(self, character: int) -> TextStyle:
+        """The style of a character by its index in the text page."""
+        address = native.text_object(self._textpage, character)
+        if not address:
+            return UNKNOWN_STYLE
+        found = self._by_object.get(address)
+        if found is None:
+            found = self._read(address, character)
+            found = self._by_object[address] = self._styles.setdefault(found, found)
+        return found
+
+    def _read(self, address: int, character: int) -> TextStyle:
+        native.char_matrix(self._textpage, character, ctypes.addressof(self._matrix))
+        a, b, c, d = self._matrix[0], self._matrix[1], self._matrix[2], self._matrix[3]
+        native.text_size(address, ctypes.addressof(self._size))
+        size = self._size.value * math.hypot(c, d)
+        font = self._font(native.object_font(address) or 0)
+        return TextStyle(
+            font=font.name,
+            size=round(size, 1) or UNKNOWN_STYLE.size,
+            bold=font.bold,
+            italic=font.italic,
+            mono=font.mono,
+            invisible=native.render_mode(address) == _INVISIBLE,
+            angle=self._frame.angle(a, b) if a or b else 0,
+        )
+
+    def _font(self, address: int) -> _Font:
+        font = self._fonts.get(address)
+        if font is None:
+            font = self._fonts[address] = _read_font(address)
+        return font
+
+
+def _read_font(address: int) -> _Font:
+    if not address:
+        return _Font("", False, False, False)
+    buffer = ctypes.create_string_buffer(_NAME_LIMIT)
+    native.font_name(address, ctypes.addressof(buffer), _NAME_LIMIT)
+    name = _SUBSET.sub("", buffer.value.decode("utf-8", "replace"))
+    flags = max(0, native.font_flags(address))
+    return _Font(
+        name=name,
+        bold=bool(_BOLD.search(name)) or bool(flags & _FORCE_BOLD) or native.font_weight(address) >= _HEAVY,
+        italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
+        mono=bool(_MONO.search(name)) or bool(flags & _FIXED_PITCH),
+    )
