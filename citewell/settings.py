@@ -20,33 +20,39 @@ BlobBackend = Literal["local", "s3", "gcs"]
 ChunkStrategy = Literal["sections", "tokens", "characters", "recursive", "semantic", "rows"]
 
 
-def _names(*names: str) -> AliasChoices:
-    """A setting goes by `CITEWELL_<NAME>` first, then by the plain name, then by the other names given."""
-    first = names[0]
-    return AliasChoices(f"CITEWELL_{first}", *names, first.lower())
+def _names(name: str, *others: str) -> AliasChoices:
+    """A setting goes by `CITEWELL_<NAME>` first, then by the other names given, which are those of well-known tools."""
+    return AliasChoices(f"CITEWELL_{name}", *others)
 
 
 class Settings(BaseSettings):
     """Built once at start and passed on; nothing in Citewell reads the environment but this."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", case_sensitive=False, populate_by_name=True
+        env_prefix="CITEWELL_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        extra="ignore",
+        case_sensitive=False,
+        populate_by_name=True,
     )
 
     # where things are
     data: Path = Field(default_factory=lambda: default_data_folder(), validation_alias=_names("DATA"))
-    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("CITEWELL_HOST", "host"))
-    port: int = Field(default=8000, ge=0, le=65535, validation_alias=AliasChoices("CITEWELL_PORT", "port"))
-    database_url: str | None = Field(default=None, validation_alias=_names("DATABASE_URL"))
+    host: str = Field(default="127.0.0.1", validation_alias=_names("HOST"))
+    port: int = Field(default=8000, ge=0, le=65535, validation_alias=_names("PORT"))
+    database_url: str | None = Field(default=None, validation_alias=_names("DATABASE_URL", "DATABASE_URL"))
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", validation_alias=_names("LOG_LEVEL")
     )
 
     # who may come in
     auth_secret: SecretStr | None = Field(default=None, validation_alias=_names("AUTH_SECRET", "JWT_SECRET"))
-    jwt_algorithm: Literal["HS256", "HS384", "HS512"] = Field(default="HS256", validation_alias=_names("JWT_ALGORITHM"))
-    jwt_issuer: str | None = Field(default=None, validation_alias=_names("JWT_ISSUER"))
-    jwt_audience: str | None = Field(default=None, validation_alias=_names("JWT_AUDIENCE"))
+    jwt_algorithm: Literal["HS256", "HS384", "HS512"] = Field(
+        default="HS256", validation_alias=_names("JWT_ALGORITHM", "JWT_ALGORITHM")
+    )
+    jwt_issuer: str | None = Field(default=None, validation_alias=_names("JWT_ISSUER", "JWT_ISSUER"))
+    jwt_audience: str | None = Field(default=None, validation_alias=_names("JWT_AUDIENCE", "JWT_AUDIENCE"))
     requests_per_minute: int = Field(default=0, ge=0, validation_alias=_names("REQUESTS_PER_MINUTE"))
 
     # uploads
@@ -58,8 +64,10 @@ class Settings(BaseSettings):
         default=None, validation_alias=_names("BLOB_BUCKET", "S3_BUCKET", "GCS_BUCKET", "AWS_S3_BUCKET")
     )
     blob_prefix: str = Field(default="", validation_alias=_names("BLOB_PREFIX"))
-    s3_endpoint: str | None = Field(default=None, validation_alias=_names("S3_ENDPOINT", "AWS_ENDPOINT_URL"))
-    s3_region: str | None = Field(default=None, validation_alias=_names("S3_REGION", "AWS_REGION"))
+    s3_endpoint: str | None = Field(
+        default=None, validation_alias=_names("S3_ENDPOINT", "S3_ENDPOINT", "AWS_ENDPOINT_URL")
+    )
+    s3_region: str | None = Field(default=None, validation_alias=_names("S3_REGION", "S3_REGION", "AWS_REGION"))
 
     # reading files
     parser_processes: int = Field(default=2, ge=1, le=64, validation_alias=_names("PARSER_PROCESSES"))
@@ -81,42 +89,62 @@ class Settings(BaseSettings):
     chunk_strategy: ChunkStrategy = Field(
         default="sections", validation_alias=_names("CHUNK_STRATEGY", "CHUNKING_STRATEGY")
     )
-    chunk_size: int | None = Field(default=None, ge=16, validation_alias=_names("CHUNK_SIZE"))
-    chunk_overlap: int | None = Field(default=None, ge=0, validation_alias=_names("CHUNK_OVERLAP"))
+    chunk_size: int | None = Field(default=None, ge=16, validation_alias=_names("CHUNK_SIZE", "CHUNK_SIZE"))
+    chunk_overlap: int | None = Field(default=None, ge=0, validation_alias=_names("CHUNK_OVERLAP", "CHUNK_OVERLAP"))
     max_dense_rows: int = Field(default=20_000, ge=0, validation_alias=_names("MAX_DENSE_ROWS"))
 
     # embeddings
-    embedding_provider: EmbeddingProvider = Field(default="builtin", validation_alias=_names("EMBEDDING_PROVIDER"))
-    embedding_model: str | None = Field(default=None, validation_alias=_names("EMBEDDING_MODEL"))
-    embedding_dimensions: int | None = Field(default=None, ge=1, validation_alias=_names("EMBEDDING_DIMENSIONS"))
+    embedding_provider: EmbeddingProvider = Field(
+        default="builtin", validation_alias=_names("EMBEDDING_PROVIDER", "EMBEDDING_PROVIDER")
+    )
+    embedding_model: str | None = Field(default=None, validation_alias=_names("EMBEDDING_MODEL", "EMBEDDING_MODEL"))
+    embedding_dimensions: int | None = Field(
+        default=None, ge=1, validation_alias=_names("EMBEDDING_DIMENSIONS", "EMBEDDING_DIMENSIONS")
+    )
     embedding_base_url: str | None = Field(default=None, validation_alias=_names("EMBEDDING_BASE_URL"))
 
     # vector store
-    vector_store: VectorStore = Field(default="edge", validation_alias=_names("VECTOR_STORE", "VECTOR_DB"))
-    qdrant_url: str | None = Field(default=None, validation_alias=_names("QDRANT_URL"))
-    qdrant_api_key: SecretStr | None = Field(default=None, validation_alias=_names("QDRANT_API_KEY"))
-    pgvector_url: str | None = Field(default=None, validation_alias=_names("PGVECTOR_URL", "SUPABASE_DB_URL"))
-    redis_url: str | None = Field(default=None, validation_alias=_names("REDIS_URL"))
-    pinecone_api_key: SecretStr | None = Field(default=None, validation_alias=_names("PINECONE_API_KEY"))
-    pinecone_index: str | None = Field(default=None, validation_alias=_names("PINECONE_INDEX", "PINECONE_INDEX_NAME"))
-    pinecone_host: str | None = Field(default=None, validation_alias=_names("PINECONE_HOST"))
+    vector_store: VectorStore = Field(
+        default="edge", validation_alias=_names("VECTOR_STORE", "VECTOR_STORE", "VECTOR_DB")
+    )
+    qdrant_url: str | None = Field(default=None, validation_alias=_names("QDRANT_URL", "QDRANT_URL"))
+    qdrant_api_key: SecretStr | None = Field(default=None, validation_alias=_names("QDRANT_API_KEY", "QDRANT_API_KEY"))
+    pgvector_url: str | None = Field(
+        default=None, validation_alias=_names("PGVECTOR_URL", "PGVECTOR_URL", "SUPABASE_DB_URL")
+    )
+    redis_url: str | None = Field(default=None, validation_alias=_names("REDIS_URL", "REDIS_URL"))
+    pinecone_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_names("PINECONE_API_KEY", "PINECONE_API_KEY")
+    )
+    pinecone_index: str | None = Field(
+        default=None, validation_alias=_names("PINECONE_INDEX", "PINECONE_INDEX", "PINECONE_INDEX_NAME")
+    )
+    pinecone_host: str | None = Field(default=None, validation_alias=_names("PINECONE_HOST", "PINECONE_HOST"))
 
     # retrieval
     top_k: int = Field(default=10, ge=1, le=100, validation_alias=_names("TOP_K", "RETRIEVAL_TOP_K"))
     candidates: int = Field(default=100, ge=1, le=1_000, validation_alias=_names("CANDIDATES", "RETRIEVAL_CANDIDATES"))
-    score_threshold: float = Field(default=0.0, validation_alias=_names("SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD"))
-    rerank_enabled: bool = Field(default=False, validation_alias=_names("RERANK_ENABLED"))
-    rerank_provider: RerankProvider = Field(default="none", validation_alias=_names("RERANK_PROVIDER"))
-    rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL"))
-    rerank_threshold: float = Field(default=0.0, validation_alias=_names("RERANK_THRESHOLD"))
+    score_threshold: float = Field(
+        default=0.0, validation_alias=_names("SCORE_THRESHOLD", "SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD")
+    )
+    rerank_enabled: bool = Field(default=False, validation_alias=_names("RERANK_ENABLED", "RERANK_ENABLED"))
+    rerank_provider: RerankProvider = Field(
+        default="none", validation_alias=_names("RERANK_PROVIDER", "RERANK_PROVIDER")
+    )
+    rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL", "RERANK_MODEL"))
+    rerank_threshold: float = Field(default=0.0, validation_alias=_names("RERANK_THRESHOLD", "RERANK_THRESHOLD"))
     query_variations: int = Field(default=0, ge=0, le=10, validation_alias=_names("QUERY_VARIATIONS"))
 
     # answers
-    chat_provider: ChatProvider = Field(default="none", validation_alias=_names("CHAT_PROVIDER", "LLM_PROVIDER"))
-    chat_model: str | None = Field(default=None, validation_alias=_names("CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL"))
+    chat_provider: ChatProvider = Field(
+        default="none", validation_alias=_names("CHAT_PROVIDER", "CHAT_PROVIDER", "LLM_PROVIDER")
+    )
+    chat_model: str | None = Field(
+        default=None, validation_alias=_names("CHAT_MODEL", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")
+    )
     chat_base_url: str | None = Field(default=None, validation_alias=_names("CHAT_BASE_URL", "OPENAI_BASE_URL"))
-    vision_provider: ChatProvider = Field(default="none", validation_alias=_names("VISION_PROVIDER"))
-    vision_model: str | None = Field(default=None, validation_alias=_names("VISION_MODEL"))
+    vision_provider: ChatProvider = Field(default="none", validation_alias=_names("VISION_PROVIDER", "VISION_PROVIDER"))
+    vision_model: str | None = Field(default=None, validation_alias=_names("VISION_MODEL", "VISION_MODEL"))
     context_tokens: int = Field(default=8_000, ge=256, validation_alias=_names("CONTEXT_TOKENS"))
     answer_seconds: float = Field(default=120.0, gt=0, validation_alias=_names("ANSWER_SECONDS"))
     prices: dict[str, tuple[float, float]] = Field(
@@ -124,9 +152,11 @@ class Settings(BaseSettings):
     )
 
     # keys
-    openai_api_key: SecretStr | None = Field(default=None, validation_alias=_names("OPENAI_API_KEY"))
-    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias=_names("ANTHROPIC_API_KEY"))
-    voyage_api_key: SecretStr | None = Field(default=None, validation_alias=_names("VOYAGE_API_KEY"))
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=_names("OPENAI_API_KEY", "OPENAI_API_KEY"))
+    anthropic_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_names("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY")
+    )
+    voyage_api_key: SecretStr | None = Field(default=None, validation_alias=_names("VOYAGE_API_KEY", "VOYAGE_API_KEY"))
 
     @field_validator("data", mode="after")
     @classmethod
