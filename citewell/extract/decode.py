@@ -116,11 +116,20 @@ def stream_text(path: Path, encoding: str) -> Iterator[str]:
             yield line
 
 
-def _fits(data: bytes, encoding: str) -> bool:
+def is_usable(encoding: str) -> bool:
+    """Whether Python has a text codec of this name."""
     try:
-        codecs.lookup(encoding)
+        return codecs.lookup(encoding)._is_text_encoding  # pyright: ignore[reportPrivateUsage]
+    except (LookupError, ValueError):
+        return False
+
+
+def _fits(data: bytes, encoding: str) -> bool:
+    if not is_usable(encoding):
+        return False
+    try:
         data.decode(encoding)
-    except (LookupError, UnicodeError, ValueError):
+    except (UnicodeError, ValueError):
         return False
     return True
 

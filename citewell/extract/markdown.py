@@ -34,8 +34,8 @@ def extract(path: Path, sink: Sink) -> None:
     read_markdown(decoded.text, sink, Outline())
 
 
-def read_markdown(text: str, sink: Sink, outline: Outline) -> None:
-    """Emit the elements of a Markdown text."""
+def read_markdown(text: str, sink: Sink, outline: Outline, *, spans: bool = True) -> None:
+    """Emit the elements of a Markdown text; without `spans` their places carry no character offsets."""
     start = 0
     front_matter = _FRONT_MATTER.match(text)
     if front_matter:
@@ -49,13 +49,14 @@ def read_markdown(text: str, sink: Sink, outline: Outline) -> None:
             Locator(char_start=front_matter.start(1), char_end=front_matter.end(1)),
         )
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
-    _Reader(text, start, sink, outline).read(parser.parse(text[start:]))
+    _Reader(text, start, sink, outline, spans).read(parser.parse(text[start:]))
 
 
 class _Reader:
     """Walks the token stream of one text."""
 
-    def __init__(self, text: str, start: int, sink: Sink, outline: Outline) -> None:
+    def __init__(self, text: str, start: int, sink: Sink, outline: Outline, spans: bool) -> None:
+        self._spans = spans
         self._text = text
         # markdown-it counts lines by \n alone, after \r\n and \r became \n
         lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text[start:])
@@ -136,7 +137,7 @@ class _Reader:
             HtmlFlow(self._sink, self._outline, self._place(token)).read(parse_html(token.content))
 
     def _place(self, token: Token) -> Locator:
-        if token.map is None:
+        if token.map is None or not self._spans:
             return self._outline.locator()
         last = len(self._offsets) - 1
         begin, end = self._offsets[min(token.map[0], last)], self._offsets[min(token.map[1], last)]
