@@ -19,7 +19,7 @@ READERS: dict[str, str] = {
     "docx": "citewell.extract.docx",
     "html": "citewell.extract.html",
     "image": "citewell.extract.image",
-    "json": "citewell.extract.tabular.json",
+    "json": "citewell.extract.tabular.json_data",
     "legacy": "citewell.extract.legacy",
     "mail": "citewell.extract.mail",
     "markdown": "citewell.extract.markdown",

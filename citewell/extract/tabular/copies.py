@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _BATCH_CELLS = 100_000
 _BATCH_CHARACTERS = 16 * 1024 * 1024
 _MEMORY = "256MB"
+_VECTOR = 2_048
+_GROUP_ROWS = 60 * _VECTOR
+_GROUP_CELLS = 2_000_000
 ROW_COLUMN = "_row"
 
 
@@ -34,6 +37,7 @@ def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
         },
     )
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_geoparquet_conversion = false")
     connection.execute(f"SET allowed_directories = [{literal(str(folder))}]")
     connection.execute(f"SET allowed_paths = [{literal(str(readable)) if readable else ''}]")
     connection.execute("SET enable_external_access = false")
@@ -51,6 +55,13 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def write_parquet(connection: DuckDBPyConnection, query: str, path: Path, width: int) -> None:
+    """Write a query's rows; wide tables in small row groups, so that one fits into the memory limit."""
+    group = max(_VECTOR, min(_GROUP_ROWS, _GROUP_CELLS // max(1, width)) // _VECTOR * _VECTOR)
+    options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {group}"
+    connection.execute(f"COPY ({query}) TO {literal(str(path))} ({options})")
+
+
 class Staging:
     """One table on its way to its copy. Cells come as text, with None for nothing; memory holds one batch."""
 
@@ -58,7 +69,7 @@ class Staging:
         self.rows = 0
         self._connection = connection
         self._name = name
-        self._width = width
+        self._width = self._stored_width = width
         self._numbers: list[int] = []
         self._batch: list[Sequence[str | None]] = []
         self._characters = 0
@@ -67,11 +78,7 @@ class Staging:
 
     def widen(self, width: int) -> None:
         """Make room for more columns; earlier rows hold nothing in them."""
-        if width > self._width:
-            self._flush()
-            for index in range(self._width, width):
-                self._connection.execute(f"ALTER TABLE {self._name} ADD COLUMN c{index} VARCHAR")
-            self._width = width
+        self._width = max(self._width, width)
 
     def add(self, number: int, cells: Sequence[str | None]) -> None:
         """Stage one row under the number that a person sees; `cells` has the table's width or less."""
@@ -92,13 +99,14 @@ class Staging:
         columns = [
             f"{kind.value(f'c{i}')} AS {quoted(name)}" for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
         ]
-        self._connection.execute(
-            f"COPY (SELECT {', '.join([ROW_COLUMN, *columns])} FROM {self._name} ORDER BY rowid) "
-            f"TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"
-        )
+        query = f"SELECT {', '.join([ROW_COLUMN, *columns])} FROM {self._name} ORDER BY rowid"
+        write_parquet(self._connection, query, path, self._width)
         self._connection.execute(f"DROP TABLE {self._name}")
 
     def _flush(self) -> None:
+        for index in range(self._stored_width, self._width):
+            self._connection.execute(f"ALTER TABLE {self._name} ADD COLUMN c{index} VARCHAR")
+        self._stored_width = self._width
         if not self._batch:
             return
         columns = [np.full(len(self._batch), "", dtype=object) for _ in range(self._width)]

@@ -1,0 +1,1 @@
+"""The members of archives: their names made harmless, their bytes unpacked within limits."""

@@ -1,0 +1,57 @@
+"""A member of an archive: what it is called, why it may be left out, and how its bytes are written; names are only ever shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+_DRIVE = re.compile(r"^[A-Za-z]:")
+_LONGEST = 200
+_SYSTEM_FILES = (".ds_store", "thumbs.db", "desktop.ini")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One entry.
+
+    name:     as the archive spells it, untrusted
+    left_out: why it is not unpacked ("a folder", "a link", …), None for a file
+    write:    writes its bytes to the given path; returns their number; raises `CorruptFile`, `LimitExceeded`, `WrongPassword`
+    """
+
+    name: str
+    left_out: str | None
+    write: Callable[[Path], int]
+
+
+def display_name(name: str, number: int) -> str:
+    """A member's name without drive, root, `..` and control characters; `member N` when nothing is left."""
+    kept = [part for part in map(_printable, _parts(name)) if part not in ("", ".", "..")]
+    clean = "/".join(kept)
+    return (clean if len(clean) <= _LONGEST else kept[-1][-_LONGEST:]) or f"member {number}"
+
+
+def points_outside(name: str) -> bool:
+    """Whether a name would leave the folder it is unpacked to."""
+    return name.startswith(("/", "\\")) or bool(_DRIVE.match(name)) or ".." in _parts(name)
+
+
+def is_system_file(name: str) -> bool:
+    """Whether an operating system put the file there for itself."""
+    parts = _parts(name)
+    return "__MACOSX" in parts or parts[-1].lower() in _SYSTEM_FILES
+
+
+def nothing(path: Path) -> int:
+    """Writes no bytes; stands in for a member that is left out."""
+    return 0
+
+
+def _parts(name: str) -> list[str]:
+    return _DRIVE.sub("", name.replace("\\", "/")).split("/")
+
+
+def _printable(part: str) -> str:
+    return "".join(c for c in part.encode("utf-8", "replace").decode() if c.isprintable()).strip()

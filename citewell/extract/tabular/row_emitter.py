@@ -1,0 +1,85 @@
+"""Elements of one table: every row, and a small table as a whole before its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.extract.sink import Sink
+from citewell.extract.tabular.grids import grid_of, html_of, markdown_of
+from citewell.extract.tabular.values import Cell, json_of, row_text
+from citewell.types import ElementType, JsonObject, Locator
+
+SMALL_ROWS = 50
+SMALL_COLUMNS = 20
+
+
+class RowEmitter:
+    """Emits a table's rows as they come; holds back at most 51 of them, until it is known whether the table is small.
+
+    Row and table elements carry `{"table": id, "table_name": name}`, so that the rows of a table element are known.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        id: str,
+        name: str,
+        columns: Sequence[str],
+        header_row: int | None = None,
+        sheet: str | None = None,
+    ) -> None:
+        self.id, self.name, self.sheet, self.header_row = id, name, sheet, header_row
+        self.columns = list(columns)
+        self.rows = 0
+        self.first_row: int | None = None
+        self.last_row: int | None = None
+        self._sink = sink
+        self._waiting: list[tuple[int, Sequence[Cell]]] | None = []
+        self._metadata: JsonObject = {"table": id, "table_name": name}
+
+    def add(self, number: int, cells: Sequence[Cell]) -> None:
+        """One data row under the number that a person sees."""
+        self.rows += 1
+        self.first_row = number if self.first_row is None else self.first_row
+        self.last_row = number
+        if self._waiting is None:
+            self._emit_row(number, cells)
+            return
+        self._waiting.append((number, cells))
+        if len(self._waiting) > SMALL_ROWS:
+            self._release()
+
+    def finish(self) -> None:
+        """Emit what waits."""
+        if self._waiting and len(self.columns) <= SMALL_COLUMNS:
+            self._emit_table(self._waiting)
+        self._release()
+
+    def place(self) -> JsonObject:
+        """Where the table stands: `header_row`, `first_row` and `last_row` as a person counts, None where there is none."""
+        return {"header_row": self.header_row, "first_row": self.first_row, "last_row": self.last_row}
+
+    def _release(self) -> None:
+        waiting, self._waiting = self._waiting or [], None
+        for number, cells in waiting:
+            self._emit_row(number, cells)
+
+    def _emit_row(self, number: int, cells: Sequence[Cell]) -> None:
+        values = {name: json_of(cell) for name, cell in zip(self.columns, cells, strict=False) if cell is not None}
+        text = row_text(self.columns, cells)
+        self._sink.emit(
+            ElementType.ROW, text, Locator(sheet=self.sheet, row=number), values=values, metadata=self._metadata
+        )
+
+    def _emit_table(self, rows: Sequence[tuple[int, Sequence[Cell]]]) -> None:
+        grid = grid_of(self.columns, [cells for _, cells in rows])
+        first = self.header_row if self.header_row is not None else rows[0][0]
+        self._sink.emit(
+            ElementType.TABLE,
+            markdown_of(grid),
+            Locator(sheet=self.sheet, row=first, row_end=rows[-1][0]),
+            html=html_of(grid),
+            grid=grid,
+            header_rows=1,
+            metadata=self._metadata,
+        )
