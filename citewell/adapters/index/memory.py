@@ -1,0 +1,128 @@
+"""A vector store in a dictionary: exact, forgotten at exit. The reference that other stores are compared with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from citewell.errors import InvalidFilter, Unavailable
+from citewell.points import OWNER, PAYLOAD_FIELDS, RESOURCE, TYPE, FieldKind, keyword
+from citewell.ports import Capability, FloatMatrix
+from citewell.types import Condition, Filter, JsonValue, Operator, Point, ScoredId, SparseVector, VectorQuery
+
+
+class MemoryIndex:
+    """Every search looks at every point."""
+
+    def __init__(self) -> None:
+        self._points: dict[str, Point] = {}
+        self._closed = False
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Dense and sparse search, and filters."""
+        return frozenset({Capability.SPARSE, Capability.FILTERS})
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See `VectorIndex.upsert`."""
+        self._check_open()
+        self._points.update({point.id: point for point in points})
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of all points."""
+        self._check_open()
+        admitted = [point for point in self._points.values() if admits(query.filter, point.payload)]
+        if query.dense is not None:
+            scores = _dense_scores(np.asarray(query.dense, dtype=np.float32), admitted)
+        elif query.sparse is not None:
+            scores = self._lexical_scores(query.sparse, admitted)
+        else:
+            raise ValueError("A vector query has a dense or a sparse vector.")
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [ScoredId(key, score) for key, score in best[: max(0, query.limit)]]
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """See `VectorIndex.vectors`."""
+        self._check_open()
+        known = [self._points[key] for key in ids if key in self._points]
+        return {point.id: np.asarray(point.dense, dtype=np.float32) for point in known if point.dense is not None}
+
+    async def delete(self, filter: Filter) -> None:
+        """See `VectorIndex.delete`."""
+        self._check_open()
+        self._points = {key: point for key, point in self._points.items() if not admits(filter, point.payload)}
+
+    async def delete_ids(self, ids: Sequence[str]) -> None:
+        """See `VectorIndex.delete_ids`."""
+        self._check_open()
+        for key in ids:
+            self._points.pop(key, None)
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """See `VectorIndex.count`."""
+        self._check_open()
+        return sum(1 for point in self._points.values() if filter is None or admits(filter, point.payload))
+
+    async def close(self) -> None:
+        """See `VectorIndex.close`; everything is forgotten."""
+        self._closed = True
+        self._points.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("The index is closed.")
+
+    def _lexical_scores(self, query: SparseVector, admitted: Sequence[Point]) -> dict[str, float]:
+        vectors = {p.id: _terms(p.sparse) for p in self._points.values() if p.sparse is not None}
+        weights: dict[int, float] = {}
+        for term, weight in zip(query.indices, query.values, strict=True):
+            holders = sum(1 for terms in vectors.values() if term in terms)
+            weights[term] = weight * math.log((len(vectors) - holders + 0.5) / (holders + 0.5) + 1.0)
+        scores: dict[str, float] = {}
+        for point in admitted:
+            shared = [terms[t] * w for terms in [vectors.get(point.id, {})] for t, w in weights.items() if t in terms]
+            if shared:
+                scores[point.id] = sum(shared)
+        return scores
+
+
+def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
+    """Whether a point with this payload passes the filter."""
+    return (
+        payload.get(OWNER) == filter.owner_id
+        and (filter.resource_ids is None or payload.get(RESOURCE) in filter.resource_ids)
+        and (filter.types is None or payload.get(TYPE) in {kind.value for kind in filter.types})
+        and all(_holds(condition, payload) for condition in filter.conditions)
+    )
+
+
+def _holds(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
+    kind = PAYLOAD_FIELDS.get(condition.field)
+    if kind is None:
+        raise InvalidFilter(f"There is no field {condition.field!r} to filter by.")
+    wanted = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    stored = payload.get(condition.field)
+    values = list(stored) if isinstance(stored, Sequence) and not isinstance(stored, str) else [stored]
+    if kind is FieldKind.KEYWORD:
+        return any(value == keyword(str(want)) for value in values for want in wanted)
+    numbers = [value for value in values if isinstance(value, int | float)]
+    limits = [float(want) for want in wanted]
+    if condition.operator is Operator.GTE:
+        return any(number >= max(limits) for number in numbers)
+    if condition.operator is Operator.LTE:
+        return any(number <= min(limits) for number in numbers)
+    return any(number in limits for number in numbers)
+
+
+def _dense_scores(query: FloatMatrix, admitted: Sequence[Point]) -> dict[str, float]:
+    held = [point for point in admitted if point.dense is not None]
+    if not held:
+        return {}
+    matrix = np.asarray([point.dense for point in held], dtype=np.float32)
+    return dict(zip([point.id for point in held], (matrix @ query).tolist(), strict=True))
+
+
+def _terms(sparse: SparseVector | None) -> dict[int, float]:
+    return dict(zip(sparse.indices, sparse.values, strict=True)) if sparse else {}

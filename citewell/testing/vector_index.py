@@ -1,0 +1,317 @@
+"""The conformance suite of the `VectorIndex` port.
+
+Subclass `VectorIndexConformance` together with one class per declared capability, and define the fixture `open_index`:
+a function that opens the index anew, on the same storage each time within one test.
+
+    class TestMyIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
+        @pytest.fixture
+        def open_index(self, tmp_path):
+            return lambda: MyIndex.open(tmp_path, DIMENSIONS)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from citewell.errors import Unavailable
+from citewell.ports import Capability, VectorIndex
+from citewell.types import (
+    ChunkType,
+    Condition,
+    Filter,
+    JsonValue,
+    Operator,
+    Point,
+    ScoredId,
+    SparseVector,
+    VectorQuery,
+)
+
+DIMENSIONS = 32
+OpenIndex: TypeAlias = Callable[[], Awaitable[VectorIndex]]
+ANN = Filter(owner_id="ann")
+BOB = Filter(owner_id="bob")
+
+
+def make_point(
+    n: int, owner: str = "ann", resource: str = "r0", terms: Sequence[int] = (), **payload: JsonValue
+) -> Point:
+    """Point number `n`: a random unit vector of its own, the same every time."""
+    vector = np.random.default_rng(n).normal(size=DIMENSIONS)
+    vector /= np.linalg.norm(vector)
+    sparse = SparseVector(tuple(terms), (1.0,) * len(terms)) if terms else None
+    base: dict[str, JsonValue] = {"owner_id": owner, "resource_id": resource, "type": "text"}
+    return Point(id=point_id(n), dense=tuple(vector.tolist()), sparse=sparse, payload=base | payload)
+
+
+def point_id(n: int) -> str:
+    """The id of point number `n`."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, str(n)))
+
+
+def near(n: int, filter: Filter = ANN, limit: int = 10) -> VectorQuery:
+    """A query whose best answer is point number `n`."""
+    return VectorQuery(dense=make_point(n).dense, filter=filter, limit=limit)
+
+
+def about(*terms: int, filter: Filter = ANN, limit: int = 10) -> VectorQuery:
+    """A lexical query for terms, each once."""
+    return VectorQuery(sparse=SparseVector(terms, (1.0,) * len(terms)), filter=filter, limit=limit)
+
+
+def _ids(found: Sequence[ScoredId]) -> list[str]:
+    return [item.id for item in found]
+
+
+class _Opened:
+    @pytest_asyncio.fixture
+    async def index(self, open_index: OpenIndex) -> AsyncIterator[VectorIndex]:
+        opened = await open_index()
+        yield opened
+        await opened.close()
+
+
+@pytest.mark.asyncio
+class VectorIndexConformance(_Opened):
+    """What every vector index must do."""
+
+    async def test_every_declared_capability_is_tested(self, index: VectorIndex) -> None:
+        suites = {
+            Capability.SPARSE: SparseConformance,
+            Capability.FILTERS: FilterConformance,
+            Capability.PERSISTENT: PersistenceConformance,
+        }
+        tested = {capability for capability, suite in suites.items() if issubclass(type(self), suite)}
+        assert index.capabilities & set(suites) == tested
+
+    async def test_finds_the_nearest_first_with_inner_products_as_scores(self, index: VectorIndex) -> None:
+        points = [make_point(n) for n in range(50)]
+        await index.upsert(points)
+        found = await index.search(near(7))
+        assert found[0].id == point_id(7)
+        assert found[0].score == pytest.approx(1.0, abs=1e-3)
+        assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
+        assert len(found) == 10
+
+    async def test_agrees_with_brute_force(self, index: VectorIndex) -> None:
+        points = [make_point(n, owner="ann" if n % 3 else "bob") for n in range(600)]
+        await index.upsert(points)
+        mine = [point for point in points if point.payload["owner_id"] == "ann"]
+        matrix = np.asarray([point.dense for point in mine], dtype=np.float32)
+        shared = 0
+        for n in range(2_000, 2_020):
+            best = np.argsort(-matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32))[:10]
+            shared += len({mine[i].id for i in best} & set(_ids(await index.search(near(n)))))
+        assert shared >= 0.99 * 200
+
+    async def test_a_limit_beyond_the_size_returns_everything_once(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n) for n in range(5)])
+        found = _ids(await index.search(near(0, limit=100)))
+        assert sorted(found) == sorted(point_id(n) for n in range(5))
+
+    async def test_upsert_replaces_a_point_with_a_known_id(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1), make_point(2)])
+        moved = make_point(3)
+        await index.upsert([Point(id=point_id(1), dense=moved.dense, sparse=None, payload=moved.payload)])
+        assert await index.count() == 2
+        assert _ids(await index.search(near(3, limit=1))) == [point_id(1)]
+
+    async def test_an_owner_never_sees_another_owners_points(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, owner="bob" if n % 2 else "ann") for n in range(40)])
+        for n in range(40):
+            found = _ids(await index.search(near(n, filter=ANN, limit=40)))
+            assert sorted(found) == sorted(point_id(i) for i in range(0, 40, 2))
+        assert await index.search(near(0, filter=Filter(owner_id="eve"))) == []
+
+    async def test_scope_narrows_to_resources(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, resource=f"r{n % 4}") for n in range(40)])
+        scope = Filter(owner_id="ann", resource_ids=("r1", "r3"))
+        assert await index.count(scope) == 20
+        found = _ids(await index.search(near(0, filter=scope, limit=40)))
+        assert sorted(found) == sorted(point_id(n) for n in range(40) if n % 4 in (1, 3))
+
+    async def test_an_empty_scope_admits_nothing(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1)])
+        nothing = Filter(owner_id="ann", resource_ids=())
+        assert await index.search(near(1, filter=nothing)) == []
+        assert await index.count(nothing) == 0
+        await index.delete(nothing)
+        assert await index.count() == 1
+
+    async def test_counts_all_owners_or_what_a_filter_admits(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, owner="bob" if n < 3 else "ann") for n in range(10)])
+        assert (await index.count(), await index.count(BOB), await index.count(ANN)) == (10, 3, 7)
+
+    async def test_delete_removes_what_the_filter_admits_and_nothing_else(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, resource=f"r{n % 2}", owner="bob" if n > 20 else "ann") for n in range(30)])
+        await index.delete(Filter(owner_id="ann", resource_ids=("r1",)))
+        left = _ids(await index.search(near(0, limit=50)))
+        assert sorted(left) == sorted(point_id(n) for n in range(21) if n % 2 == 0)
+        assert await index.count(BOB) == 9
+
+    async def test_delete_ids_ignores_unknown_ids(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n) for n in range(3)])
+        await index.delete_ids([point_id(0), point_id(99)])
+        await index.delete_ids([])
+        assert sorted(_ids(await index.search(near(0)))) == sorted([point_id(1), point_id(2)])
+
+    async def test_a_deleted_point_can_come_back(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1)])
+        await index.delete_ids([point_id(1)])
+        await index.upsert([make_point(1)])
+        assert _ids(await index.search(near(1))) == [point_id(1)]
+
+    async def test_returns_stored_vectors_of_known_ids(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n) for n in range(3)])
+        vectors = await index.vectors([point_id(2), point_id(99)])
+        assert list(vectors) == [point_id(2)]
+        np.testing.assert_allclose(vectors[point_id(2)], np.asarray(make_point(2).dense or ()), atol=1e-3)
+        assert await index.vectors([]) == {}
+
+    async def test_nothing_in_an_empty_index(self, index: VectorIndex) -> None:
+        assert await index.search(near(1)) == []
+        assert await index.count() == 0
+        await index.upsert([])
+        assert await index.count() == 0
+
+    async def test_reads_and_writes_at_once_keep_every_promise(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n) for n in range(100)])
+
+        async def write(batch: int) -> None:
+            numbers = range(1_000 + batch * 20, 1_000 + batch * 20 + 20)
+            await index.upsert([make_point(n, owner="bob" if n % 2 else "ann") for n in numbers])
+            await index.delete_ids([point_id(batch)])
+
+        async def read(n: int) -> None:
+            kept = 50 + n % 50
+            assert (await index.search(near(kept)))[0].id == point_id(kept)
+            theirs = {point_id(i) for i in range(1_001, 1_200, 2)}
+            assert not theirs & set(_ids(await index.search(near(1_001, limit=500))))
+
+        await asyncio.gather(*[write(b) for b in range(10)], *[read(n) for n in range(40)])
+        assert (await index.count(ANN), await index.count(BOB)) == (190, 100)
+
+    async def test_closing_twice_is_harmless_and_a_closed_index_says_so(self, open_index: OpenIndex) -> None:
+        index = await open_index()
+        await index.close()
+        await index.close()
+        with pytest.raises(Unavailable):
+            await index.search(near(1))
+        with pytest.raises(Unavailable):
+            await index.upsert([make_point(1)])
+
+
+@pytest.mark.asyncio
+class SparseConformance(_Opened):
+    """For indexes that declare `SPARSE`."""
+
+    async def test_a_rare_term_outweighs_a_common_one(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, terms=[1]) for n in range(20)] + [make_point(20, terms=[2])])
+        found = await index.search(about(1, 2, limit=30))
+        assert found[0].id == point_id(20)
+        assert found[0].score > 3 * found[1].score
+        assert len(found) == 21
+
+    async def test_more_of_the_terms_is_better_and_none_is_not_found(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1, terms=[5, 6, 7]), make_point(2, terms=[5, 8]), make_point(3, terms=[9])])
+        assert _ids(await index.search(about(5, 6))) == [point_id(1), point_id(2)]
+        assert await index.search(about(4_000_000_000)) == []
+
+    async def test_a_query_without_terms_finds_nothing(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1, terms=[1])])
+        assert await index.search(about()) == []
+
+    async def test_terms_are_32_bit_numbers(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1, terms=[2**32 - 1]), make_point(2, terms=[0])])
+        assert _ids(await index.search(about(2**32 - 1))) == [point_id(1)]
+        assert _ids(await index.search(about(0))) == [point_id(2)]
+
+    async def test_lexical_search_keeps_to_the_filter(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, owner="bob" if n % 2 else "ann", terms=[1]) for n in range(10)])
+        assert sorted(_ids(await index.search(about(1)))) == sorted(point_id(n) for n in range(0, 10, 2))
+
+    async def test_a_point_may_have_one_kind_of_vector_only(self, index: VectorIndex) -> None:
+        both = make_point(1, terms=[1])
+        words_only = Point(id=point_id(2), dense=None, sparse=both.sparse, payload=both.payload)
+        await index.upsert([both, words_only, make_point(3)])
+        assert sorted(_ids(await index.search(about(1)))) == sorted([point_id(1), point_id(2)])
+        assert sorted(_ids(await index.search(near(1)))) == sorted([point_id(1), point_id(3)])
+        assert list(await index.vectors([point_id(2)])) == []
+
+
+@pytest.mark.asyncio
+class FilterConformance(_Opened):
+    """For indexes that declare `FILTERS`: conditions on the fields of `citewell.points.PAYLOAD_FIELDS`."""
+
+    @pytest.mark.parametrize(
+        ("condition", "expected"),
+        [
+            (Condition("page", Operator.EQ, 3), [3]),
+            (Condition("page", Operator.IN, (1, 4, 99)), [1, 4]),
+            (Condition("page", Operator.GTE, 8), [8, 9]),
+            (Condition("page", Operator.LTE, 1), [0, 1]),
+            (Condition("filename", Operator.EQ, "File 2.PDF"), [2]),
+            (Condition("filename", Operator.IN, ("file 2.pdf", "FILE 5.pdf", "none")), [2, 5]),
+            (Condition("row", Operator.EQ, 3), []),
+        ],
+    )
+    async def test_a_condition_admits_exactly_its_points(
+        self, index: VectorIndex, condition: Condition, expected: list[int]
+    ) -> None:
+        await index.upsert([make_point(n, page=n, filename=f"file {n}.pdf") for n in range(10)])
+        scope = Filter(owner_id="ann", conditions=(condition,))
+        found = await index.search(near(0, filter=scope, limit=20))
+        assert sorted(_ids(found)) == sorted(point_id(n) for n in expected)
+        assert await index.count(scope) == len(expected)
+
+    async def test_a_chunk_over_two_pages_is_on_both(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(1, page=[2, 3]), make_point(2, page=[4])])
+        for page in (2, 3):
+            scope = Filter(owner_id="ann", conditions=(Condition("page", Operator.EQ, page),))
+            assert _ids(await index.search(near(2, filter=scope))) == [point_id(1)]
+
+    async def test_conditions_and_types_and_scope_all_hold(self, index: VectorIndex) -> None:
+        await index.upsert(
+            [make_point(n, resource=f"r{n % 2}", type="row" if n % 3 else "table", row=n) for n in range(24)]
+        )
+        scope = Filter(
+            owner_id="ann",
+            resource_ids=("r1",),
+            types=(ChunkType.ROW,),
+            conditions=(Condition("row", Operator.GTE, 6), Condition("row", Operator.LTE, 18)),
+        )
+        expected = [point_id(n) for n in range(6, 19) if n % 2 and n % 3]
+        assert sorted(_ids(await index.search(near(0, filter=scope, limit=50)))) == sorted(expected)
+        await index.delete(scope)
+        assert await index.count() == 24 - len(expected)
+
+    @pytest.mark.parametrize("value", ['"} or {"', "a' OR 1=1 --", "*", "[page]", "\\", "ﷺ" * 50])
+    async def test_hostile_values_are_only_values(self, index: VectorIndex, value: str) -> None:
+        await index.upsert([make_point(1, filename="a.pdf"), make_point(2, filename=value.casefold())])
+        scope = Filter(owner_id="ann", conditions=(Condition("filename", Operator.EQ, value),))
+        assert _ids(await index.search(near(1, filter=scope))) == [point_id(2)]
+
+
+@pytest.mark.asyncio
+class PersistenceConformance:
+    """For indexes that declare `PERSISTENT`."""
+
+    async def test_what_was_written_is_there_after_reopening(self, open_index: OpenIndex) -> None:
+        first = await open_index()
+        await first.upsert([make_point(n, page=n) for n in range(200)])
+        await first.delete_ids([point_id(5)])
+        before = await first.search(near(9))
+        await first.close()
+        second = await open_index()
+        after = await second.search(near(9))
+        count = await second.count()
+        await second.close()
+        assert _ids(after) == _ids(before)
+        assert count == 199
