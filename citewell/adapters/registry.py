@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ _EMBEDDERS = {
     "fastembed": "citewell.adapters.embedder.fastembed:build",
 }
 _INDEXES = {
-    "edge": "citewell.adapters.index.qdrant_edge:build",
+    "edge": "citewell.adapters.index.qdrant_edge:QdrantEdgeIndex",
     "qdrant": "citewell.adapters.index.qdrant:build",
     "pgvector": "citewell.adapters.index.pgvector:build",
     "redis": "citewell.adapters.index.redis:build",
@@ -53,7 +52,10 @@ def build_embedder(settings: Settings) -> Embedder:
 
 async def open_index(settings: Settings, fingerprint: Fingerprint) -> VectorIndex:
     """The vector store for this model's vectors. `Unavailable` when it cannot be opened or reached."""
-    return await _builder(_INDEXES, settings.vector_store)(settings, fingerprint)
+    build = _builder(_INDEXES, settings.vector_store)
+    if settings.vector_store == "edge":
+        return await build.open(index_folder(settings, fingerprint), fingerprint.dimensions)
+    return await build(settings, fingerprint)
 
 
 def build_reranker(settings: Settings) -> Reranker | None:
@@ -86,7 +88,7 @@ def index_folder(settings: Settings, fingerprint: Fingerprint) -> Path:
     return settings.data / "indexes" / name
 
 
-def _builder(table: dict[str, str], name: str) -> Callable[..., Any]:
+def _builder(table: dict[str, str], name: str) -> Any:
     module_name, _, attribute = table[name].partition(":")
     try:
         module = importlib.import_module(module_name)

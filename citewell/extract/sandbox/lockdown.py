@@ -29,6 +29,7 @@ _SYSTEM = (
     "/proc/meminfo",
     "/proc/self",
     "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
 )
 
 
