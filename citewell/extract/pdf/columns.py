@@ -14,6 +14,7 @@ _MIN_SIDE_HEIGHT = 2.2
 _SHORT_TEXT = 18
 _ALIGNED = 0.75
 _MAX_DEPTH = 12
+_BESIDE = 0.3
 _ROW_HEIGHT = 1.4
 
 
@@ -60,13 +61,31 @@ def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Lin
 
 def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
     """The white strip with the most text side by side; None when the text is one column (or reads row by row)."""
-    size = median(run.size for run in runs)
+    paired = _paired(runs)
+    if _weight(paired) < 2 * _MIN_ROWS:
+        return None
+    size = median(run.size for run in paired)
     best, best_side = None, _MIN_SIDE_HEIGHT * size
-    for low, high in _gaps(runs, _GUTTER * size):
+    for low, high in _gaps(paired, _GUTTER * size):
         side = _side_by_side(runs, low, high)
         if side > best_side:
             best, best_side = (low, high), side
     return best
+
+
+def _paired(runs: list[Line]) -> list[Line]:
+    """The runs that have another one beside them; the rest tells nothing about columns."""
+    ordered = sorted(runs, key=lambda run: run.y0)
+    found: set[int] = set()
+    for i, run in enumerate(ordered):
+        for j in range(i + 1, len(ordered)):
+            other = ordered[j]
+            if other.y0 >= run.y1:
+                break
+            apart = other.x0 >= run.x1 or other.x1 <= run.x0
+            if apart and min(run.y1, other.y1) - other.y0 > _BESIDE * min(run.y1 - run.y0, other.y1 - other.y0):
+                found.update((i, j))
+    return [ordered[i] for i in sorted(found)]
 
 
 def _gaps(runs: list[Line], width: float) -> list[tuple[float, float]]:

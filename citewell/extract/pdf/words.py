@@ -14,10 +14,11 @@ from citewell.extract.pdf import native
 from citewell.extract.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.pdf.geometry import PageFrame, Rect
 
-HYPHEN = "\x02"
+HYPHEN = "\ufffe"
 """What PDFium puts for a hyphen that ends a line."""
 
-_WORD = re.compile(r"[^\s\x00\x01\x03-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+[。！？]*|[。！？]+")
+_WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
+_UNMAPPED = "\uffff"
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -66,7 +67,7 @@ def read_text(textpage: PdfTextPage) -> str:
 
 
 def _character(code: int) -> str:
-    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else "\ufffe"
+    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else _UNMAPPED
 
 
 def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
@@ -81,7 +82,7 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     previous = 0
     for (start, end), (x0, y0, x1, y1) in zip(spans, rects, strict=True):
         space = start > previous
-        breaks = start > previous + 1 and "\n" in text[previous:start]
+        breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
         words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style(start)))
         previous = end
     return words
