@@ -21,7 +21,7 @@ from typing import cast
 from citewell.extract.content_model import content_model
 from citewell.extract.job import Extract, Job, run
 from citewell.extract.registry import READERS
-from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_network
+from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_network, readable
 from citewell.types import JsonValue
 
 HEAVY_PACKAGES = ("cv2", "duckdb", "lxml.etree", "magika", "numpy", "onnxruntime", "PIL.Image", "pypdfium2", "rapidocr")
@@ -97,6 +97,7 @@ def warm(modules: Iterable[str]) -> None:
         with suppress(ImportError):
             importlib.import_module(name)
     content_model()
+    readable()
     gc.collect()
     gc.freeze()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 from citewell.extract.sandbox import landlock, seccomp
@@ -46,14 +47,18 @@ def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_nam
     drop_capabilities()
     forbid_new_privileges()
     if landlock.version():
-        landlock.restrict((source, *_readable()), (scratch, Path("/dev/null")))
+        landlock.restrict((source, *readable()), (scratch, Path("/dev/null")))
     if seccomp.is_offered():
         seccomp.install()
 
 
-def _readable() -> list[Path]:
-    """Where Python and native libraries read from while they run. No folder of the user's, and none that holds data."""
+@cache
+def readable() -> tuple[Path, ...]:
+    """Where Python and native libraries read from while they run. No folder of the user's, and none that holds data.
+
+    Called once before the first fork, since finding it out takes some milliseconds.
+    """
     paths = sysconfig.get_paths()
     own = {Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     own.add(Path(sys.base_prefix) / "lib")
-    return [_PACKAGE, *sorted(own), *(Path(path) for path in _SYSTEM)]
+    return (_PACKAGE, *sorted(own), *(Path(path) for path in _SYSTEM))
