@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from citewell.agent import smalltalk
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
-from citewell.agent.tools import ToolResult, search_call
+from citewell.agent.tables.engine import table_name
+from citewell.agent.tables.phrasing import phrase
+from citewell.agent.tables.planning import Planned, Refused, TablePlanner
+from citewell.agent.tools import Toolbox, ToolResult, search_call
 from citewell.agent.turns import Source, TextDelta
 from citewell.ports import ToolCall
+from citewell.types import ChunkType, Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +44,63 @@ class AssistantStep(Protocol):
 
 
 class RuleAssistant:
-    """Works without a chat model: one search, then the sentences that answer."""
+    """Works without a chat model: a table query where the question is one for a table, else one search and the sentences that answer."""
 
-    def __init__(self, answerer: ExtractiveAnswerer) -> None:
+    def __init__(self, answerer: ExtractiveAnswerer, toolbox: Toolbox, planner: TablePlanner | None = None) -> None:
         self._answerer = answerer
+        self._toolbox = toolbox
+        self._planner = planner
 
     async def step(self, context: TurnContext, intent: Intent, question: str, results: Sequence[ToolResult]) -> Step:
-        """First the search, then the answer from what it found."""
+        """First the table query or the search, then the answer from what it found."""
         if intent.kind == "general_conversation":
             return _say(context, Draft(smalltalk.reply(intent), answered=True))
         if not results:
+            return await self._first_step(context, question)
+        if context.planned is not None and results[-1].table is not None:
+            draft = _from_table(context.planned, results[-1])
+            return _say(context, draft) if draft else (search_call(question),)
+        if results[-1].call.name == "query_table":
             return (search_call(question),)
-        hits = [source.hit for source in results[-1].sources]
+        return await self._from_passages(context, question, [source.hit for source in results[-1].sources])
+
+    async def _first_step(self, context: TurnContext, question: str) -> Step:
+        tables = await self._toolbox.tables(context)
+        if tables and self._planner is not None:
+            with context.timed("plan_table_query"):
+                planned = await self._planner.consider(context.request.owner_id, question, tables)
+            if isinstance(planned, Planned):
+                context.planned = planned
+                query = replace(planned.plan.query, source=table_name(planned.plan.table))
+                return (ToolCall("table", "query_table", query.to_json()),)
+            if isinstance(planned, Refused):
+                context.refused = planned.reason
+                context.note("table_query_refused", planned.reason)
+        return (search_call(question),)
+
+    async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
+        if context.refused is not None:
+            hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         with context.timed("extract"):
             extract = await self._answerer.answer(question, hits)
         context.meter.embedded_texts += extract.embedded
         context.note("confidence", round(extract.confidence, 4))
-        for part in extract.parts:
-            context.emit(TextDelta(part))
         if extract.answered:
+            for part in extract.parts:
+                context.emit(TextDelta(part))
             return Draft(extract.text.rstrip(), True, extract.sources)
-        return Draft(extract.text, False, nearest=extract.sources)
+        text = extract.text
+        if context.refused is not None:
+            text += f" I could not compute it from the tables: {context.refused}."
+        return _say(context, Draft(text, False, nearest=extract.sources))
+
+
+def _from_table(planned: Planned, result: ToolResult) -> Draft | None:
+    """The worded result, with its sources numbered from 1; None when it does not answer."""
+    assert result.table is not None
+    sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
+    text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
+    return Draft(text, True, sources) if text else None
 
 
 def _say(context: TurnContext, draft: Draft) -> Draft:

@@ -17,11 +17,13 @@ from langsmith import tracing_context
 from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant
 from citewell.agent.citations import CitationChecker
 from citewell.agent.context import TurnContext
-from citewell.agent.dependencies import ElementLookup, Library, Searcher
+from citewell.agent.dependencies import ElementLookup, Library, Searcher, Tables
 from citewell.agent.extractive import THRESHOLD, ExtractiveAnswerer
 from citewell.agent.intent import Intent, detect_intent
 from citewell.agent.references import with_references
 from citewell.agent.rephrase import rephrase
+from citewell.agent.tables.engine import TableEngine
+from citewell.agent.tables.planning import TablePlanner
 from citewell.agent.tools import Toolbox, ToolResult
 from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
 from citewell.errors import CitewellError, EmptyQuery
@@ -55,11 +57,16 @@ class Assistant:
         *,
         library: Library | None = None,
         elements: ElementLookup | None = None,
+        tables: Tables | None = None,
         threshold: float = THRESHOLD,
     ) -> None:
-        self._toolbox = Toolbox(searcher, library)
+        self._toolbox = Toolbox(searcher, library, tables)
         self._checker = CitationChecker(embedder, elements)
-        self._assistant: AssistantStep = RuleAssistant(ExtractiveAnswerer(embedder, threshold))
+        self._assistant: AssistantStep = RuleAssistant(
+            ExtractiveAnswerer(embedder, threshold),
+            self._toolbox,
+            TablePlanner(TableEngine(tables)) if tables is not None else None,
+        )
         self._graph = self._build()
 
     async def run(self, request: TurnRequest) -> AsyncIterator[AgentEvent]:

@@ -1,14 +1,17 @@
-"""What an assistant may do: search, list and read. No tool has a parameter for the owner; it comes from the turn's request."""
+"""What an assistant may do: search, list, read and compute. No tool has a parameter for the owner; it comes from the turn's request."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.context import TurnContext
-from citewell.agent.dependencies import Library, Searcher
+from citewell.agent.dependencies import Library, Searcher, TableInfo, Tables
+from citewell.agent.tables.engine import TableEngine, TableResult, find_table, table_name
+from citewell.agent.tables.query import MAX_ROWS, Comparison, Function, Part, parse_query
+from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
-from citewell.errors import InvalidInput
+from citewell.errors import InvalidInput, NotFound
 from citewell.ports import ToolCall, ToolSpec
 from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest
 
@@ -18,26 +21,31 @@ MAX_READ = 12_000
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call found: a text for the model, and the passages it may cite."""
+    """What a tool call found: a text for the model, the passages it may cite, and of a table query the rows themselves."""
 
     call: ToolCall
     text: str
     sources: tuple[Source, ...] = ()
+    table: TableResult | None = None
 
 
-Handler = Callable[[TurnContext, JsonObject], Awaitable[tuple[str, tuple[Source, ...]]]]
+Handler = Callable[[TurnContext, ToolCall], Awaitable[ToolResult]]
 
 
 class Toolbox:
     """Runs tool calls within the scope of a turn. Wrong arguments come back as a text that says what is wrong."""
 
-    def __init__(self, searcher: Searcher, library: Library | None = None) -> None:
+    def __init__(self, searcher: Searcher, library: Library | None = None, tables: Tables | None = None) -> None:
         self._searcher = searcher
         self._library = library
+        self._tables = tables
         self._tools: dict[str, tuple[ToolSpec, Handler]] = {"search_files": (SEARCH_FILES, self._search_files)}
         if library is not None:
             self._tools["list_resources"] = (LIST_RESOURCES, self._list_resources)
             self._tools["read_resource"] = (READ_RESOURCE, self._read_resource)
+        if tables is not None:
+            self._engine = TableEngine(tables)
+            self._tools["query_table"] = (QUERY_TABLE, self._query_table)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -49,12 +57,18 @@ class Toolbox:
         if call.name not in self._tools:
             return ToolResult(call, f"There is no tool {call.name!r}. Use one of: {', '.join(self._tools)}.")
         try:
-            text, sources = await self._tools[call.name][1](context, call.arguments)
-        except InvalidInput as error:
-            text, sources = f"The call was not understood: {error.message}", ()
-        return ToolResult(call, text, sources)
+            return await self._tools[call.name][1](context, call)
+        except (InvalidInput, NotFound) as error:
+            return ToolResult(call, f"That does not work: {error.message}")
 
-    async def _search_files(self, context: TurnContext, arguments: JsonObject) -> tuple[str, tuple[Source, ...]]:
+    async def tables(self, context: TurnContext) -> Sequence[TableInfo]:
+        """The tables in the scope of the turn."""
+        if self._tables is None:
+            return ()
+        return await self._tables.list_tables(context.request.owner_id, context.request.scope)
+
+    async def _search_files(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        arguments = call.arguments
         query = _text(arguments, "query")
         scope = context.request.scope
         request = SearchRequest(
@@ -73,9 +87,18 @@ class Toolbox:
         if context.request.debug:
             context.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         found = f"{len(sources)} passages found." if sources else "Nothing was found."
-        return found, sources
+        return ToolResult(call, found, sources)
 
-    async def _list_resources(self, context: TurnContext, arguments: JsonObject) -> tuple[str, tuple[Source, ...]]:
+    async def _query_table(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        query = parse_query(call.arguments)
+        table = find_table(await self.tables(context), query.source)
+        with context.timed("query_table"):
+            result = await self._engine.run(context.request.owner_id, table, query)
+        sources = context.book.add(row_hits(context.request.owner_id, result))
+        text = f"{table_name(table)}, all {table.rows:,} rows read:\n{result_text(result, [s.n for s in sources])}"
+        return ToolResult(call, text, sources, result)
+
+    async def _list_resources(self, context: TurnContext, call: ToolCall) -> ToolResult:
         assert self._library is not None
         resources = await self._library.list_resources(context.request.owner_id, context.request.scope)
         lines = [
@@ -83,11 +106,12 @@ class Toolbox:
             + (f": {r.note}" if r.note else "")
             for r in resources
         ]
-        return "\n".join(lines) or "There are no files.", ()
+        lines += [_table_line(table) for table in await self.tables(context)]
+        return ToolResult(call, "\n".join(lines) or "There are no files.")
 
-    async def _read_resource(self, context: TurnContext, arguments: JsonObject) -> tuple[str, tuple[Source, ...]]:
+    async def _read_resource(self, context: TurnContext, call: ToolCall) -> ToolResult:
         assert self._library is not None
-        request = context.request
+        request, arguments = context.request, call.arguments
         wanted = _text(arguments, "resource_id")
         allowed = {r.id for r in await self._library.list_resources(request.owner_id, request.scope)}
         if wanted not in allowed:
@@ -96,7 +120,8 @@ class Toolbox:
         last = _integer(arguments, "last", first, first, first + 50)
         elements = await self._library.read_resource(request.owner_id, wanted, first, last)
         text = "\n".join(element.text for element in elements)
-        return text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "") or "Nothing stands there.", ()
+        shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
+        return ToolResult(call, shown or "Nothing stands there.")
 
 
 def _search_details(
@@ -113,6 +138,11 @@ def _search_details(
         for s in sources
     ]
     return {"query": request.query, "hits": hits, "timings_ms": dict(timings), "details": dict(details)}
+
+
+def _table_line(table: TableInfo) -> str:
+    columns = ", ".join(f"{column.name} ({column.kind})" for column in table.columns)
+    return f"Table {table_name(table)}: {table.rows:,} rows; columns: {columns}"
 
 
 def _within(scope: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -192,6 +222,77 @@ READ_RESOURCE = ToolSpec(
             "last": {"type": "integer", "minimum": 1, "description": "Last page, slide or row"},
         },
         "required": ["resource_id"],
+        "additionalProperties": False,
+    },
+)
+QUERY_TABLE = ToolSpec(
+    "query_table",
+    "Computes over all rows of a table (count, sum, average, highest, filters, groups); use it for every figure from data files. "
+    "Returns values and the rows they come from; cite them as [n].",
+    {
+        "type": "object",
+        "properties": {
+            "source": {"type": "string", "description": "The table, as list_resources names it: file/sheet"},
+            "columns": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Columns to return, without aggregates",
+            },
+            "conditions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "column": {"type": "string"},
+                        "part": {"type": "string", "enum": [part.value for part in Part]},
+                        "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparison]},
+                        "value": {
+                            "description": "A text, number or true/false; a list for in and not_in; dates as 2025-01-31"
+                        },
+                    },
+                    "required": ["column", "comparison"],
+                    "additionalProperties": False,
+                },
+            },
+            "groups": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "column": {"type": "string"},
+                        "part": {"type": "string", "enum": [part.value for part in Part]},
+                    },
+                    "required": ["column"],
+                    "additionalProperties": False,
+                },
+            },
+            "aggregates": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "function": {"type": "string", "enum": [function.value for function in Function]},
+                        "column": {"type": "string"},
+                    },
+                    "required": ["function"],
+                    "additionalProperties": False,
+                },
+            },
+            "order": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "by": {"type": "string", "description": "A column, or an aggregate such as sum(Amount)"},
+                        "descending": {"type": "boolean"},
+                    },
+                    "required": ["by"],
+                    "additionalProperties": False,
+                },
+            },
+            "limit": {"type": "integer", "minimum": 1, "maximum": MAX_ROWS},
+        },
+        "required": ["source"],
         "additionalProperties": False,
     },
 )

@@ -1,0 +1,146 @@
+"""Runs typed queries over the Parquet copies: in a thread, within fixed memory and time, with no way to any other file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.agent.dependencies import TableInfo, Tables
+from citewell.agent.tables.compile import Compiled, compile_query, quoted
+from citewell.agent.tables.query import TableQuery
+from citewell.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_MEMORY = "512MB"
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """The rows that a result row came from, by the numbers a person sees; `listed` holds the first 50."""
+
+    count: int
+    first: int | None
+    last: int | None
+    listed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """Values in the order of the result's columns, and where they came from."""
+
+    values: tuple[Any, ...]
+    rows: RowFacts
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """What a query found. `grouped`: rows are groups or totals; else rows of the table itself."""
+
+    table: TableInfo
+    query: TableQuery
+    columns: tuple[str, ...]
+    rows: tuple[ResultRow, ...]
+    grouped: bool
+
+
+class TableEngine:
+    """Answers typed queries on an owner's tables."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def run(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableResult:
+        """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
+        compiled = compile_query(query, table)
+        path = await self._tables.open_table(owner_id, table)
+        rows = await _in_thread(path, compiled.sql, [str(path), *compiled.parameters])
+        return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
+
+    async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
+        """The different texts of a column, or None when there are more than `most`."""
+        path = await self._tables.open_table(owner_id, table)
+        name = quoted(column)
+        sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
+        rows = await _in_thread(path, sql, [str(path)])
+        return tuple(sorted(str(row[0]) for row in rows)) if len(rows) <= most else None
+
+
+def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:
+    """The table that `source` names: `file/sheet`, a sheet's name, or a file with one table; `InvalidInput` lists them."""
+    wanted = source.strip().casefold()
+    for names in (_full_names, _short_names):
+        found = [table for table in tables if wanted in names(table)]
+        if len(found) == 1:
+            return found[0]
+    raise InvalidInput(
+        f"`source` must name one of: {'; '.join(table_name(t) for t in tables) or 'there are no tables'}."
+    )
+
+
+def table_name(table: TableInfo) -> str:
+    """How a table is called in `source`."""
+    return f"{table.filename}/{table.sheet or table.name}"
+
+
+def _full_names(table: TableInfo) -> set[str]:
+    names = {table.name, table.sheet or table.name}
+    return {f"{part}/{name}".casefold() for part in (table.filename, table.resource_id) for name in names}
+
+
+def _short_names(table: TableInfo) -> set[str]:
+    return {name.casefold() for name in (table.name, table.sheet, table.filename, table.resource_id) if name}
+
+
+def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
+    width = len(compiled.names)
+    if not compiled.grouped:
+        return ResultRow(row[:width], RowFacts(1, row[width], row[width], (row[width],)))
+    count, first, last, listed = row[width:]
+    return ResultRow(row[:width], RowFacts(count, first, last, tuple(listed or ())))
+
+
+async def _in_thread(path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    connection = await asyncio.to_thread(_connect, path)
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(_execute, connection, sql, parameters), _SECONDS)
+    except TimeoutError:
+        raise Unavailable(f"The query took longer than {_SECONDS:.0f} seconds and was stopped.") from None
+    finally:
+        connection.interrupt()
+        await asyncio.to_thread(connection.close)
+
+
+def _connect(path: Path) -> DuckDBPyConnection:
+    """A database in memory that can read one file and nothing else."""
+    import duckdb
+
+    connection = duckdb.connect(
+        config={
+            "memory_limit": _MEMORY,
+            "threads": 1,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "']")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    import duckdb
+
+    try:
+        return connection.execute(sql, parameters).fetchall()
+    except duckdb.OutOfMemoryException:
+        raise Unavailable("The query needs more memory than it may use. Narrow it.") from None
+    except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException) as error:
+        raise InvalidInput(f"The query does not fit the table: {str(error).splitlines()[0]}") from None

@@ -1,0 +1,221 @@
+"""The typed query that `query_table` takes: what may be asked of a table, and how it is read from a model's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+from citewell.errors import InvalidInput
+from citewell.types import JsonObject, JsonValue
+
+MAX_ROWS = 200
+Scalar: TypeAlias = str | int | float | bool
+
+
+class Comparison(StrEnum):
+    """Conditions. `eq` on text is exact, to the letter; `ne` also admits empty cells."""
+
+    EQ = "eq"
+    NE = "ne"
+    LT = "lt"
+    LTE = "lte"
+    GT = "gt"
+    GTE = "gte"
+    IN = "in"
+    NOT_IN = "not_in"
+    CONTAINS = "contains"
+    STARTS_WITH = "starts_with"
+    EMPTY = "empty"
+    NOT_EMPTY = "not_empty"
+
+
+class Function(StrEnum):
+    """Aggregates. Empty cells do not count, except in `count` without a column, which counts rows."""
+
+    COUNT = "count"
+    COUNT_DISTINCT = "count_distinct"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    MEDIAN = "median"
+
+
+class Part(StrEnum):
+    """Parts of a date to group or compare by."""
+
+    YEAR = "year"
+    QUARTER = "quarter"
+    MONTH = "month"
+    DAY = "day"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column, or a part of its dates."""
+
+    column: str
+    part: Part | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowCondition:
+    """One comparison; all conditions of a query must hold. `value` is a tuple for `in` and `not_in`, None for (not) empty."""
+
+    ref: ColumnRef
+    comparison: Comparison
+    value: Scalar | tuple[Scalar, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A figure over the rows of each group; `column` is None only for `count`."""
+
+    function: Function
+    column: str | None = None
+
+    @property
+    def name(self) -> str:
+        """How results and `order` call it: `sum(Amount)`, `count`."""
+        return f"{self.function.value}({self.column})" if self.column is not None else self.function.value
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the result is ordered by: a column, or an aggregate's name."""
+
+    by: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableQuery:
+    """With aggregates: a row per group (one in all without groups). Without: the rows that meet the conditions."""
+
+    source: str
+    columns: tuple[str, ...] = ()
+    conditions: tuple[RowCondition, ...] = ()
+    groups: tuple[ColumnRef, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int = 20
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The form that `parse_query` reads, for traces."""
+        return {
+            "source": self.source,
+            "columns": list(self.columns),
+            "conditions": [
+                {
+                    **_ref_json(c.ref),
+                    "comparison": c.comparison.value,
+                    "value": list(c.value) if isinstance(c.value, tuple) else c.value,
+                }
+                for c in self.conditions
+            ],
+            "groups": [_ref_json(g) for g in self.groups],
+            "aggregates": [{"function": a.function.value, "column": a.column} for a in self.aggregates],
+            "order": [{"by": o.by, "descending": o.descending} for o in self.order],
+            "limit": self.limit,
+        }
+
+
+def parse_query(data: JsonObject) -> TableQuery:
+    """A model's arguments as a query; `InvalidInput` says what is wrong with them."""
+    allowed = {"source", "columns", "conditions", "groups", "aggregates", "order", "limit"}
+    if unknown := sorted(set(data) - allowed):
+        raise InvalidInput(f"`query_table` has no argument {', '.join(unknown)}.")
+    limit = data.get("limit") if data.get("limit") is not None else 20
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit != int(limit) or limit < 1:
+        raise InvalidInput("`limit` must be a whole number of at least 1.")
+    return TableQuery(
+        source=_text(data, "source"),
+        columns=tuple(_as_text(c, "columns") for c in _list(data, "columns")),
+        conditions=tuple(_condition(item) for item in _objects(data, "conditions")),
+        groups=tuple(_ref(item) for item in _groups(data)),
+        aggregates=tuple(_aggregate(item) for item in _objects(data, "aggregates")),
+        order=tuple(Order(_text(item, "by"), item.get("descending") is True) for item in _objects(data, "order")),
+        limit=min(int(limit), MAX_ROWS),
+    )
+
+
+def _ref_json(ref: ColumnRef) -> dict[str, JsonValue]:
+    return {"column": ref.column, **({"part": ref.part.value} if ref.part else {})}
+
+
+def _condition(item: JsonObject) -> RowCondition:
+    comparison = _choice(Comparison, item.get("comparison", "eq"), "comparison")
+    value = item.get("value")
+    if comparison in (Comparison.EMPTY, Comparison.NOT_EMPTY):
+        return RowCondition(_ref(item), comparison)
+    if comparison in (Comparison.IN, Comparison.NOT_IN):
+        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+            raise InvalidInput(f"`value` of `{comparison.value}` must be a list that is not empty.")
+        return RowCondition(_ref(item), comparison, tuple(_scalar(v) for v in value))
+    return RowCondition(_ref(item), comparison, _scalar(value))
+
+
+def _aggregate(item: JsonObject) -> Aggregate:
+    function = _choice(Function, item.get("function"), "function")
+    column = item.get("column")
+    if column is None or (function is Function.COUNT and column in ("", "*")):
+        if function is not Function.COUNT:
+            raise InvalidInput(f"`{function.value}` needs a `column`.")
+        return Aggregate(function)
+    return Aggregate(function, _as_text(column, "column"))
+
+
+def _ref(item: JsonObject) -> ColumnRef:
+    part = item.get("part")
+    return ColumnRef(_text(item, "column"), None if part is None else _choice(Part, part, "part"))
+
+
+def _groups(data: JsonObject) -> list[JsonObject]:
+    return [{"column": item} if isinstance(item, str) else _object(item, "groups") for item in _list(data, "groups")]
+
+
+_E = TypeVar("_E", bound=StrEnum)
+
+
+def _choice(kind: type[_E], value: JsonValue, name: str) -> _E:
+    try:
+        return kind(str(value))
+    except ValueError:
+        raise InvalidInput(f"`{name}` must be one of {', '.join(kind)}.") from None
+
+
+def _scalar(value: JsonValue) -> Scalar:
+    if isinstance(value, str | int | float | bool):
+        return value
+    raise InvalidInput("A `value` must be a text, a number or true/false.")
+
+
+def _text(data: JsonObject, name: str) -> str:
+    return _as_text(data.get(name), name)
+
+
+def _as_text(value: JsonValue, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"`{name}` must be a text.")
+    return value
+
+
+def _list(data: JsonObject, name: str) -> Sequence[JsonValue]:
+    value = data.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InvalidInput(f"`{name}` must be a list.")
+    return value
+
+
+def _objects(data: JsonObject, name: str) -> list[JsonObject]:
+    return [_object(item, name) for item in _list(data, name)]
+
+
+def _object(item: JsonValue, name: str) -> JsonObject:
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"`{name}` must be a list of objects.")
+    return item

@@ -1,0 +1,83 @@
+"""Finds total rows: rows of a table that sum up the others, and would be counted twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from citewell.agent.dependencies import TableInfo
+from citewell.agent.tables.compile import ROW
+from citewell.agent.tables.engine import TableEngine
+from citewell.agent.tables.query import (
+    Aggregate,
+    ColumnRef,
+    Comparison,
+    Function,
+    Order,
+    RowCondition,
+    TableQuery,
+)
+
+_LABEL = re.compile(
+    r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"
+    r"|insgesamt|total g[eé]n[eé]ral|all",
+    re.I,
+)
+_NUMERIC = frozenset({"integer", "number"})
+_STARTS = ("total", "subtotal", "sub-total", "grand total", "gesamt", "summe", "insgesamt")
+_RELATIVE = 1e-6
+
+
+async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
+    """The row number of the last row if it is a total of all the others: called so and equal in one numeric column at least,
+    or equal in two and more without the name; else nothing."""
+    numeric = [column.name for column in table.columns if column.kind in _NUMERIC]
+    texts = [column.name for column in table.columns if column.kind not in _NUMERIC]
+    if table.rows < 3 or not numeric:
+        return ()
+    last = await engine.run(
+        owner_id,
+        table,
+        TableQuery(source=table.name, columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
+    )
+    number = last.rows[0].rows.first
+    sums = await engine.run(
+        owner_id,
+        table,
+        TableQuery(
+            source=table.name,
+            conditions=(RowCondition(ColumnRef(ROW), Comparison.LT, number or 0),),
+            aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
+        ),
+    )
+    values = last.rows[0].values
+    label = next((str(value).strip() for value in values[: len(texts)] if value not in (None, "")), "")
+    if number is not None and _is_total(label, values[len(texts) :], sums.rows[0].values):
+        return (number,)
+    return ()
+
+
+async def has_subtotals(engine: TableEngine, owner_id: str, table: TableInfo, known: Sequence[int]) -> bool:
+    """Whether rows besides `known` are called totals in one of the first two text columns."""
+    texts = [column.name for column in table.columns if column.kind == "text"][:2]
+    for name in texts:
+        for start in _STARTS:
+            query = TableQuery(
+                source=table.name,
+                conditions=(
+                    RowCondition(ColumnRef(name), Comparison.STARTS_WITH, start),
+                    *([RowCondition(ColumnRef(ROW), Comparison.NOT_IN, tuple(known))] if known else []),
+                ),
+                aggregates=(Aggregate(Function.COUNT),),
+            )
+            if (await engine.run(owner_id, table, query)).rows[0].rows.count:
+                return True
+    return False
+
+
+def _is_total(label: str, last: Sequence[Any], sums: Sequence[Any]) -> bool:
+    pairs = [(float(a), float(b)) for a, b in zip(last, sums, strict=True) if a is not None and b is not None]
+    equal = [a for a, b in pairs if abs(a - b) <= _RELATIVE * max(abs(a), 1.0) and abs(a) > 0]
+    named = _LABEL.fullmatch(label) is not None
+    return bool(equal) if named else len(equal) >= 2 and len(equal) == len(pairs)

@@ -1,0 +1,241 @@
+"""The words of data questions: operations, comparisons and fillers, as the rule-based planner reads them (English)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from citewell.text.analysis import analyze
+
+_TOKEN = re.compile(r"[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
+_SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
+_COUNT_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
+}  # fmt: skip
+_SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question; `norm` is its stem, or itself in lower case where it is a function word or a code."""
+
+    text: str
+    norm: str
+    start: int
+    end: int
+
+    @property
+    def number(self) -> int | float | None:
+        """Its value if it is a number in digits (`5,000`, `2.5`, `5k`)."""
+        return number_of(self.text)
+
+
+class Operation(StrEnum):
+    """What a data question wants done."""
+
+    COUNT = "count"
+    COUNT_DISTINCT = "count_distinct"
+    SUM = "sum"
+    AVG = "avg"
+    MEDIAN = "median"
+    MAX = "max"
+    MIN = "min"
+    COMPARE = "compare"
+
+
+PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
+    (Operation.COUNT_DISTINCT, ("how many different", "how many distinct", "how many unique", "number of different", "number of distinct",
+                                "number of unique", "count of distinct", "count distinct", "distinct count of")),
+    (Operation.COUNT, ("how many", "number of", "count of", "count the", "count", "row count", "what is the count of")),
+    (Operation.COMPARE, ("compare", "comparison of", "difference between", "difference in", "versus", "vs", "vs.", "compared to", "compared with")),
+    (Operation.MEDIAN, ("median",)),
+    (Operation.AVG, ("average", "mean", "avg", "on average")),
+    (Operation.SUM, ("sum total of", "total sum of", "sum of", "total", "sum", "sum up", "add up", "in total", "altogether", "combined")),
+    (Operation.MAX, ("highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent")),
+    (Operation.MIN, ("lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest")),
+)  # fmt: skip
+DATE_EXTREMES = frozenset({"latest", "newest", "most recent", "earliest", "oldest"})
+COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),
+    ("lte", ("at most", "no more than", "not more than", "up to", "less than or equal to", "maximum of", "<=")),
+    ("gt", ("more than", "greater than", "higher than", "larger than", "bigger than", "over", "above", "exceeding", "exceeds", "exceed",
+            "longer than", "older than", ">")),
+    ("lt", ("less than", "fewer than", "lower than", "smaller than", "under", "below", "shorter than", "<")),
+    ("ne", ("is not", "are not", "not equal to", "other than", "except", "isn't", "aren't")),
+    ("eq", ("equal to", "equals", "exactly", "=")),
+)  # fmt: skip
+GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
+ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
+FILLERS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "from",
+        "with",
+        "by",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "having",
+        "there",
+        "here",
+        "we",
+        "us",
+        "our",
+        "my",
+        "your",
+        "i",
+        "you",
+        "it",
+        "its",
+        "they",
+        "their",
+        "what",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "where",
+        "when",
+        "how",
+        "much",
+        "many",
+        "me",
+        "show",
+        "list",
+        "give",
+        "tell",
+        "display",
+        "find",
+        "get",
+        "let",
+        "know",
+        "please",
+        "can",
+        "could",
+        "would",
+        "all",
+        "any",
+        "every",
+        "each",
+        "only",
+        "also",
+        "exactly",
+        "file",
+        "sheet",
+        "tab",
+        "tabl",
+        "tabl'",
+        "spreadsheet",
+        "column",
+        "field",
+        "valu",
+        "data",
+        "dataset",
+        "report",
+        "row",
+        "rows",
+        "record",
+        "entri",
+        "line",
+        "overall",
+        "whole",
+        "entir",
+        "given",
+        "amount's",
+        "as",
+        "than",
+        "then",
+        "so",
+        "now",
+        "calcul",
+        "comput",
+        "determin",
+        "return",
+        "identifi",
+        "name",
+        "that's",
+        "what's",
+        "whose",
+        "where's",
+        "contain",
+        "contains",
+        "contained",
+        "total's",
+        "respect",
+    ]
+)
+
+
+def words(text: str) -> list[Word]:
+    """The words of a question, in order."""
+    return [Word(m[0], norm(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+
+
+def norms(text: str) -> tuple[str, ...]:
+    """The comparable forms of a name's or value's words."""
+    return tuple(norm(m[0]) for m in _TOKEN.finditer(text))
+
+
+def norm(word: str) -> str:
+    """A word's stem, or its lower case where it has none or is a code."""
+    folded = word.casefold().removesuffix("'s").removesuffix("’s")
+    if not folded.isalpha():
+        value = number_of(word)
+        return f"{value:g}" if value is not None and "%" not in word and value < 1e15 else folded
+    return next(iter(analyze(folded, "en", query=True)), folded)
+
+
+def number_of(text: str) -> int | float | None:
+    """`5,000` → 5000, `2.5` → 2.5, `5k` → 5000; None for what is not a number."""
+    scaled = _SCALED.fullmatch(text.casefold())
+    if scaled:
+        value = float(scaled[1]) * _SCALES[scaled[2]]
+        return int(value) if value == int(value) else value
+    if not _NUMBER.fullmatch(text):
+        return None
+    plain = text.replace(",", "").rstrip("%")
+    return float(plain) if "." in plain else int(plain)
+
+
+def small_count(word: Word) -> int | None:
+    """How many, written in digits or as a word up to twenty."""
+    value = word.number
+    if isinstance(value, int) and 0 < value <= 100:
+        return value
+    return _COUNT_WORDS.get(word.text.casefold())
+
+
+def find_phrase(question: list[Word], phrase: str, start: int = 0) -> Iterator[int]:
+    """Indices at which `phrase` stands in the question, word by word."""
+    parts = phrase.split()
+    texts = [word.text.casefold() for word in question]
+    for index in range(start, len(texts) - len(parts) + 1):
+        if texts[index : index + len(parts)] == parts:
+            yield index
