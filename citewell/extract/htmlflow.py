@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -126,15 +127,24 @@ class _Line:
 class HtmlFlow:
     """Emits the elements of one tree (or several, one after the other) under one outline.
 
-    base:   the place that every element shares (a page, a slide, none); headings are put into it
-    levels: added to each heading's level, so that a page inside a book stands below its chapter
+    base:     the place that every element shares (a page, a slide, none); headings are put into it
+    levels:   added to each heading's level, so that the body of a message stands below its subject
+    on_image: is given an image's source, description and place, and returns whether it could read the image
     """
 
-    def __init__(self, sink: Sink, outline: Outline, base: Locator | None = None, levels: int = 0) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        outline: Outline,
+        base: Locator | None = None,
+        levels: int = 0,
+        on_image: Callable[[str, str, Locator], bool] | None = None,
+    ) -> None:
         self._sink = sink
         self._outline = outline
         self._base = base or Locator()
         self._levels = levels
+        self._on_image = on_image
         self._blocks = [_Block("", ElementType.PARAGRAPH)]
         self._lists: list[_List] = []
         self._line = _Line()
@@ -170,7 +180,7 @@ class HtmlFlow:
                 self._lists.append(_List(tag == "ol", _integer(node.get("start"), 1)))
         elif tag == "br":
             self._line.parts.append("\n")
-        elif tag == "img":
+        elif tag in ("img", "image"):
             self._image(node)
         elif tag == "a":
             self._link(node)
@@ -229,8 +239,11 @@ class HtmlFlow:
 
     def _image(self, node: XmlElement) -> None:
         description = _folded(node.get("alt") or node.get("title") or "")
-        if description:
-            self._line.images.append((description, (node.get("src") or "")[:200]))
+        source = (
+            node.get("src") or node.get("{http://www.w3.org/1999/xlink}href") or node.get("xlink:href") or ""
+        ).strip()
+        if description or (source and self._on_image):
+            self._line.images.append((description, source))
 
     def _table(self, node: XmlElement) -> bool:
         """Emit a data table; False when it is not one after all, and its cells are to be read as text."""
@@ -279,6 +292,7 @@ class HtmlFlow:
     ) -> None:
         place = self._place()
         if kind is ElementType.TITLE and level is not None:
+            text = _folded(text)
             place = self._base.with_headings(self._outline.enter(level, text))
         self._sink.emit(kind, text, place, level=level, metadata=metadata)
 

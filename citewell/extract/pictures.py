@@ -16,7 +16,7 @@ from citewell.types import ElementType, JsonValue, Locator
 MIN_KEPT_BYTES = 30 * 1024
 _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
 _MIN_CHARACTERS = 3
-_OCR_SECONDS = 240.0
+_OCR_SECONDS = 40.0
 _UNREADABLE = (
     UnidentifiedImageError,
     OSError,

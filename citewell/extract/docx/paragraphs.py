@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from citewell.extract.ooxml.equations import equation_text
 from citewell.extract.ooxml.graphics import chosen
 from citewell.extract.ooxml.package import Relationship, attribute, child, is_on
+from citewell.extract.pages import Pages
 from citewell.extract.safexml import XmlElement, local_name
 from citewell.types import JsonValue
 
@@ -34,40 +35,6 @@ _DRAWINGS = frozenset(("drawing", "pict", "object"))
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
 _HYPERLINK = re.compile(r'HYPERLINK\s+"([^"]{1,2000})"')
 _MAX_LINKS = 50
-
-
-class Pages:
-    """Counts pages by the breaks that stand in the document. Word also notes where pages ended when it last laid it out."""
-
-    def __init__(self, known: bool) -> None:
-        self.known = known
-        self.number = 1
-        self._text_since_break = False
-
-    def text(self) -> None:
-        """Note that something stands on the present page."""
-        self._text_since_break = True
-
-    def explicit_break(self) -> None:
-        """A page break that the writer set."""
-        self._next()
-
-    def rendered_break(self) -> None:
-        """A break found at layout: the same as an explicit one right before it."""
-        if self._text_since_break:
-            self._next()
-
-    def section_break(self, kind: str | None) -> None:
-        """The end of a section, before one that begins as `kind` says: on a new page unless `continuous`."""
-        if kind in ("continuous", "nextColumn"):
-            return
-        self.rendered_break()
-        if kind in ("oddPage", "evenPage") and self.number % 2 != (kind == "oddPage"):
-            self.number += 1
-
-    def _next(self) -> None:
-        self.number += 1
-        self._text_since_break = False
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from citewell.extract.docx.numbering import Numbering
-from citewell.extract.docx.paragraphs import Pages, Paragraph, ParagraphReader
+from citewell.extract.docx.paragraphs import Paragraph, ParagraphReader
 from citewell.extract.docx.styles import Styles, outline_level
 from citewell.extract.docx.tables import is_layout, own, read_table
 from citewell.extract.emission import emit_table
@@ -14,6 +14,7 @@ from citewell.extract.ooxml.embedded import add_embedded
 from citewell.extract.ooxml.graphics import Graphics, chosen, description_of, visible
 from citewell.extract.ooxml.package import OfficePackage, attribute, child, read_properties, value
 from citewell.extract.outline import Outline
+from citewell.extract.pages import Pages
 from citewell.extract.safexml import XmlElement, local_name
 from citewell.extract.sink import Sink
 from citewell.types import ElementType, JsonValue, Locator
@@ -106,6 +107,7 @@ class _Reader:
         own_level = outline_level(properties)
         level = own_level if own_level is not None else self._styles.heading_level(style)
         if level is not None and level >= 0:
+            text = " ".join(text.split())
             place = place.with_headings(self._outline.enter(level, text))
             self._sink.emit(ElementType.TITLE, text, place, level=max(1, level), metadata=metadata)
         elif number:
