@@ -51,6 +51,10 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorResponse} for status in (400, 401, 404, 409, 413, 415, 422, 429, 503)
 }
 
+_EXPLAINED = {
+    "Not Found": "There is nothing at this address. The API is described at /docs.",
+    "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
+}
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -107,6 +111,7 @@ async def _on_invalid(_request: Request, error: Exception) -> JSONResponse:
 async def _on_http(_request: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = str(error.detail) if isinstance(error, HTTPException) else "Internal error"
+    detail = _EXPLAINED.get(detail, detail)
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     code = {404: "not_found", 405: "method_not_allowed", 400: "invalid_input"}.get(status, "http_error")
     return JSONResponse({"error": {"code": code, "message": detail, "details": {}}}, status, headers)

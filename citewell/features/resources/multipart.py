@@ -118,7 +118,7 @@ class _Form:
         if self._is_file:
             if self.filename is not None:
                 raise InvalidInput("Send one file per request.")
-            self.filename = _text(options[b"filename"])
+            self.filename = _unescape(_text(options[b"filename"]))
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_file:
@@ -136,6 +136,11 @@ class _Form:
 
     def _end(self) -> None:
         self.ended = True
+
+
+def _unescape(name: str) -> str:
+    """Browsers write a quote and line ends in a file name as these three escapes (WHATWG HTML, multipart/form-data)."""
+    return name.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
 
 
 def _text(value: bytes) -> str:

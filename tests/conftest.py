@@ -1,0 +1,55 @@
+"""What all tests share: no connection leaves this machine, and a real server on a data folder of its own."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.running import RunningServer
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+class OutboundConnectionError(AssertionError):
+    """A test tried to reach another machine."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Refuse every connection but those to this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_local(str(address[0])):
+            raise OutboundConnectionError(f"connection to {address}")
+        connect(self, address)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", guarded)
+    yield
+    patch.undo()
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server in local mode, shared by the tests of a worker; they keep apart by their own content."""
+    with RunningServer(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The folder of sample files."""
+    return SAMPLES

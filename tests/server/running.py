@@ -1,0 +1,108 @@
+"""Starts `citewell serve` as a user would, and talks to it over HTTP."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from citewell.folder import DataFolder
+from citewell.types import TERMINAL
+
+_TERMINAL = {status.value for status in TERMINAL}
+
+
+class RunningServer:
+    """A server process on a data folder. `kill` ends it as a power cut would; `start` starts it again on the same folder."""
+
+    def __init__(self, data: Path, **environment: str) -> None:
+        self.data = data
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("CITEWELL_")} | environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = ""
+        self.client = httpx.Client()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self, seconds: float = 60) -> None:
+        self.data.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "citewell.cli", "serve", "--data", str(self.data), "--port", "0"]
+        with (self.data.parent / f"{self.data.name}.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self._environment, start_new_session=True
+            )
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            holder = DataFolder(self.data).holder()
+            if holder and holder.url and holder.pid == self._process.pid:
+                self.url = holder.url
+                token = DataFolder(self.data).token()
+                self.client = httpx.Client(
+                    base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=120
+                )
+                return
+            if self._process.poll() is not None:
+                raise AssertionError(f"the server ended:\n{self.log()}")
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not start:\n{self.log()}")
+
+    def log(self) -> str:
+        return (self.data.parent / f"{self.data.name}.log").read_text(encoding="utf-8", errors="replace")[-4000:]
+
+    def kill(self) -> None:
+        """kill -9 of the server and everything it started."""
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.client.close()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.client.close()
+
+    def upload(self, name: str, content: bytes, **fields: str) -> httpx.Response:
+        return self.client.post("/ingest", files={"file": (name, content)}, data=fields)
+
+    def wait(self, resource_id: str, seconds: float = 120) -> dict[str, Any]:
+        """The resource once it is terminal."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            resource = self.client.get(f"/resources/{resource_id}").json()
+            if resource["status"] in _TERMINAL:
+                return resource
+            time.sleep(0.05)
+        raise AssertionError(f"not terminal after {seconds} s: {resource}\n{self.log()}")
+
+    def add(self, name: str, content: bytes, **fields: str) -> dict[str, Any]:
+        """Upload and wait."""
+        response = self.upload(name, content, **fields)
+        assert response.status_code in (200, 201), response.text
+        return self.wait(response.json()["id"])
+
+    def resources(self) -> list[dict[str, Any]]:
+        """All resources, whatever their number."""
+        found: list[dict[str, Any]] = []
+        params: dict[str, str] = {"limit": "1000"}
+        while True:
+            page = self.client.get("/resources", params=params).json()
+            found += page["resources"]
+            if page["next_cursor"] is None:
+                return found
+            params["cursor"] = page["next_cursor"]

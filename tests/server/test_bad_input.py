@@ -1,0 +1,218 @@
+"""Every bad input gets the right status, a stable code, and a message that says what to do; and leaves nothing behind."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.running import RunningServer
+
+
+def _error(response: httpx.Response, status: int, code: str) -> None:
+    assert response.status_code == status, response.text
+    error = response.json()["error"]
+    assert error["code"] == code
+    assert len(error["message"]) > 10
+
+
+def _unique(text: str = "Some words") -> bytes:
+    return f"{text} {uuid.uuid4()}".encode()
+
+
+def _files(folder: Path) -> set[Path]:
+    return {p for p in folder.rglob("*") if p.is_file()}
+
+
+def test_empty_file(server: RunningServer) -> None:
+    _error(server.upload("empty.txt", b""), 400, "empty_file")
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n\t"])
+def test_empty_query(server: RunningServer, query: str) -> None:
+    _error(server.client.post("/search", json={"query": query}), 400, "empty_query")
+    _error(server.client.post("/chat", json={"message": query}), 400, "empty_query")
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 101, 10**9])
+def test_top_k_out_of_bounds(server: RunningServer, top_k: int) -> None:
+    _error(server.client.post("/search", json={"query": "x", "top_k": top_k}), 400, "invalid_input")
+
+
+def test_top_k_that_is_no_number(server: RunningServer) -> None:
+    _error(server.client.post("/search", json={"query": "x", "top_k": "many"}), 422, "invalid_request")
+
+
+def test_a_type_without_reader_is_stored_with_its_reason(server: RunningServer) -> None:
+    resource = server.add("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes)
+    assert resource["status"] == "stored"
+    assert resource["error_code"] == "no_reader"
+    assert "no reader" in resource["error_message"]
+
+
+def test_a_type_without_reader_is_refused_when_strict(server: RunningServer) -> None:
+    before = len(server.resources())
+    _error(server.upload("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes, strict="true"), 415, "unsupported_type")
+    assert len(server.resources()) == before
+
+
+@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/resources"), ("POST", "/search"), ("POST", "/ingest"), ("GET", "/ready")])
+def test_no_token_or_a_wrong_one(server: RunningServer, header: dict[str, str], method: str, path: str) -> None:
+    response = httpx.request(method, server.url + path, headers=header)
+    _error(response, 401, "unauthorized")
+    assert response.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("path", ["", "/file", "/elements", "/chunks", "/events", "/blobs"])
+def test_unknown_resource(server: RunningServer, path: str) -> None:
+    _error(server.client.get(f"/resources/{uuid.uuid4()}{path}"), 404, "not_found")
+
+
+def test_unknown_thread_project_and_route(server: RunningServer) -> None:
+    _error(server.client.get(f"/threads/{uuid.uuid4()}"), 404, "not_found")
+    _error(server.client.post("/search", json={"query": "x", "project": "no such"}), 404, "not_found")
+    _error(server.client.get("/nothing-here"), 404, "not_found")
+    _error(server.client.post("/chat", json={"message": "x", "resource_ids": [str(uuid.uuid4())]}), 404, "not_found")
+
+
+@pytest.mark.parametrize("cursor", ["x", "WzFd", "W10", "bnVsbA", "é", "////"])
+def test_a_cursor_that_is_not_ours(server: RunningServer, cursor: str) -> None:
+    _error(server.client.get("/resources", params={"cursor": cursor}), 400, "invalid_cursor")
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt"),
+        ("..\\..\\windows\\win.txt", "win.txt"),
+        ("/absolute/path.txt", "path.txt"),
+        ("nul\x00byte.txt", "nulbyte.txt"),
+        ("line\r\nbreak.txt", "linebreak.txt"),
+        ("\u202etxt.exe.txt", "txt.exe.txt"),
+        ("..", "unnamed"),
+        ("a" * 300 + ".txt", "a" * 251 + ".txt"),
+        ("naïve – файл 文.txt", "naïve – файл 文.txt"),
+    ],
+)
+def test_hostile_names_are_made_harmless(server: RunningServer, sent: str, kept: str) -> None:
+    body, boundary = _multipart(sent.encode(), _unique())
+    response = server.client.post(
+        "/ingest", content=body, headers={"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    )
+    assert response.status_code == 201, response.text
+    assert response.json()["filename"] == kept
+
+
+def test_a_name_that_is_not_utf8(server: RunningServer) -> None:
+    body, boundary = _multipart("Größe.txt".encode("latin-1"), _unique())
+    response = server.client.post(
+        "/ingest", content=body, headers={"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    )
+    assert response.status_code == 201, response.text
+    assert response.json()["filename"] == "Größe.txt"
+
+
+def test_bodies_that_are_no_upload(server: RunningServer) -> None:
+    _error(server.client.post("/ingest", json={"file": "x"}), 400, "invalid_input")
+    _error(server.client.post("/ingest", files={"other": ("a.txt", b"x")}), 400, "invalid_input")
+    _error(server.client.post("/ingest", data={"file": "x"}, files={"b": b""}), 400, "invalid_input")
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    _error(server.client.post("/ingest", content=b"garbage", headers=headers), 400, "invalid_input")
+    _error(server.client.post("/ingest", content=b"", headers=headers), 400, "incomplete_upload")
+
+
+def test_a_flag_that_is_neither_true_nor_false(server: RunningServer) -> None:
+    _error(server.upload("a.txt", _unique(), extract_tables="perhaps"), 400, "invalid_input")
+
+
+def test_no_text_means_no_chunks_and_says_so(server: RunningServer, blank_pdf: bytes) -> None:
+    resource = server.add("blank.pdf", blank_pdf)
+    assert resource["status"] == "indexed"
+    assert resource["chunk_count"] == 0
+    coverage = resource["coverage"]
+    assert coverage["characters"] == 0
+    assert coverage["empty_units"] == 2
+    assert all(unit["warnings"] for unit in coverage["units"])
+
+
+def test_the_same_file_twice_is_one_resource(server: RunningServer) -> None:
+    content = _unique("The same words twice")
+    first = server.upload("one.txt", content)
+    server.wait(first.json()["id"])
+    second = server.upload("two.txt", content, project="Another project")
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["id"] == second.json()["id"]
+    assert len(second.json()["project_ids"]) == 2
+    stages = server.client.get(f"/resources/{first.json()['id']}").json()["stages"]
+    assert [s["status"] for s in stages].count("indexing") == 1
+
+
+def test_the_same_file_from_many_at_once_is_one_resource(server: RunningServer) -> None:
+    content, responses = _unique("At once"), []
+    threads = [
+        threading.Thread(target=lambda n=n: responses.append(server.upload(f"{n}.txt", content))) for n in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(r.status_code for r in responses) == [200] * 5 + [201]
+    assert len({r.json()["id"] for r in responses}) == 1
+
+
+@pytest.fixture
+def small_server(tmp_path: Path) -> Iterator[RunningServer]:
+    with RunningServer(tmp_path / "small", CITEWELL_MAX_UPLOAD_BYTES="100000") as running:
+        yield running
+
+
+def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: RunningServer) -> None:
+    before = _files(small_server.data / "uploads")
+    _error(small_server.upload("big.txt", b"x" * 5_000_000), 413, "too_large")
+    _cut_off(small_server)
+    end = time.monotonic() + 10
+    while _files(small_server.data / "uploads") != before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert _files(small_server.data / "uploads") == before
+    assert small_server.resources() == []
+    assert not _files(small_server.data / "blobs")
+
+
+def _cut_off(server: RunningServer) -> None:
+    """Announce 90,000 bytes, send some, and hang up."""
+    host, port = server.url.removeprefix("http://").split(":")
+    token = server.client.headers["authorization"]
+    body, boundary = _multipart(b"cut.txt", b"y" * 90_000)
+    head = (
+        f"POST /ingest HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Type: multipart/form-data; boundary={boundary}\r\n\r\n"
+    )
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + body[:40_000])
+        time.sleep(0.3)
+
+
+def _multipart(filename: bytes, content: bytes) -> tuple[bytes, str]:
+    boundary = uuid.uuid4().hex
+    quoted = filename.replace(b"\\", b"\\\\").replace(b'"', b"%22").replace(b"\r", b"%0D").replace(b"\n", b"%0A")
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="'.encode() + quoted
+    return head + b'"\r\n\r\n' + content + f"\r\n--{boundary}--\r\n".encode(), boundary
+
+
+@pytest.fixture(scope="session")
+def blank_pdf(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    from reportlab.pdfgen.canvas import Canvas
+
+    path = tmp_path_factory.mktemp("blank") / "blank.pdf"
+    canvas = Canvas(str(path))
+    canvas.showPage()
+    canvas.showPage()
+    canvas.save()
+    return path.read_bytes()

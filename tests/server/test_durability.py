@@ -1,0 +1,103 @@
+"""kill -9 at random moments: what was acknowledged is finished, once, and equal to an undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.server.running import RunningServer
+
+FILES = int(os.environ.get("CITEWELL_TEST_KILL_FILES", "24"))
+KILLS = int(os.environ.get("CITEWELL_TEST_KILLS", "4"))
+_WORDS = "loan borrower repayment ledger quarter branch interest audit receipt harvest market stall season".split()
+
+
+def _document(number: int) -> tuple[str, bytes]:
+    """A document of its own content and of some hundred to some thousand words; every fourth one is a data file."""
+    chance = random.Random(number)
+    if number % 4 == 3:
+        rows = "\n".join(f"{i},{chance.choice(_WORDS)},{chance.randint(1, 9999)}" for i in range(40 + number))
+        return f"data {number}.csv", f"id,word,amount\n{rows}\n".encode()
+    paragraphs = [
+        " ".join(chance.choice(_WORDS) for _ in range(chance.randint(20, 120))) + f" number {number}."
+        for _ in range(chance.randint(3, 25))
+    ]
+    return f"document {number}.md", ("# Document\n\n" + "\n\n".join(paragraphs)).encode()
+
+
+def _counts(server: RunningServer) -> dict[str, tuple[str, int]]:
+    return {r["filename"]: (r["status"], r["chunk_count"]) for r in server.resources()}
+
+
+def _wait_for_all(server: RunningServer, seconds: float = 300) -> dict[str, tuple[str, int]]:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = _counts(server)
+        if found and all(status in {"indexed", "analyzed"} for status, _ in found.values()):
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"not all terminal: {_counts(server)}\n{server.log()}")
+
+
+def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    documents = [_document(number) for number in range(FILES)]
+    with RunningServer(tmp_path / "calm") as calm:
+        for name, content in documents:
+            assert calm.upload(name, content).status_code == 201
+        expected = _wait_for_all(calm)
+
+    disturbed = RunningServer(tmp_path / "disturbed")
+    disturbed.start()
+    stopped = threading.Event()
+    uploads = threading.Thread(target=_upload_all, args=(disturbed, documents, stopped))
+    uploads.start()
+    chance = random.Random(7)
+    for _ in range(KILLS):
+        time.sleep(chance.uniform(0.1, 1.5))
+        disturbed.kill()
+        disturbed.start()
+    uploads.join(300)
+    assert not uploads.is_alive()
+    found = _wait_for_all(disturbed)
+    try:
+        assert found == expected
+        assert len(disturbed.resources()) == len(documents)
+        _index_equals_sql(disturbed, sum(count for _, count in expected.values()))
+    finally:
+        stopped.set()
+        disturbed.stop()
+
+
+def _upload_all(server: RunningServer, documents: list[tuple[str, bytes]], stopped: threading.Event) -> None:
+    """Send each file until it is acknowledged, as a person would."""
+    for name, content in documents:
+        while not stopped.is_set():
+            try:
+                if server.upload(name, content).status_code in (200, 201):
+                    break
+            except (httpx.TransportError, RuntimeError):
+                time.sleep(0.1)
+
+
+def _index_equals_sql(server: RunningServer, chunks: int) -> None:
+    """Every chunk is found once, none is left over: the store is opened after the server has let it go."""
+    import asyncio
+
+    from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+
+    server.stop()
+    folder = next((server.data / "indexes").iterdir())
+
+    async def count() -> int:
+        index = await QdrantEdgeIndex.open(folder, 384)
+        try:
+            return await index.count()
+        finally:
+            await index.close()
+
+    assert asyncio.run(count()) == chunks

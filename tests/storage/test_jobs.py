@@ -1,0 +1,116 @@
+"""Leases and fences: a job is worked on by one, owners take turns, and a late write of a lost lease does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from citewell.errors import LeaseLost
+from citewell.storage.database import Database
+from citewell.storage.jobs import JobRepository
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.types import Stage, Status, UploadOptions
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
+    await opened.migrate()
+    yield opened
+    await opened.close()
+
+
+async def _resource(database: Database, owner: str) -> tuple[str, str]:
+    owner_id = await OwnerRepository(database).ensure(owner)
+    project_id = await ProjectRepository(database).resolve(owner_id, None)
+    new = NewResource(
+        id=str(uuid.uuid4()),
+        owner_id=owner_id,
+        filename="a.txt",
+        identifier=None,
+        file_size_bytes=1,
+        mime_type="text/plain",
+        content_hash=uuid.uuid4().hex,
+        detected_category="rag",
+        type="txt",
+        source="upload",
+        storage_backend="local",
+        blob_key="k",
+        options=UploadOptions(),
+    )
+    resource, created = await ResourceRepository(database).create(new, project_id)
+    assert created
+    return owner_id, resource.id
+
+
+async def test_a_resource_is_leased_to_one_worker_only(database: Database) -> None:
+    jobs = JobRepository(database)
+    for _ in range(5):
+        await _resource(database, "ada")
+    claimed = await asyncio.gather(*(jobs.claim(Stage.EXTRACT, f"w{n}") for n in range(12)))
+    ids = [job.resource_id for job in claimed if job]
+    assert len(ids) == len(set(ids)) == 5
+
+
+async def test_owners_take_turns(database: Database) -> None:
+    jobs = JobRepository(database)
+    many = {(await _resource(database, "many"))[0] for _ in range(20)}
+    few = {(await _resource(database, "few"))[0] for _ in range(2)}
+    first_four = [await jobs.claim(Stage.EXTRACT, "w") for _ in range(4)]
+    owners = [job.owner_id for job in first_four if job]
+    assert sum(owner in few for owner in owners) == 2
+    assert sum(owner in many for owner in owners) == 2
+
+
+async def test_an_expired_lease_is_taken_over_and_the_late_writer_is_fenced_off(database: Database) -> None:
+    owner_id, resource_id = await _resource(database, "ada")
+    slow = JobRepository(database, lease_seconds=-1)
+    first = await slow.claim(Stage.EXTRACT, "slow")
+    second = await JobRepository(database).claim(Stage.EXTRACT, "quick")
+    assert first
+    assert second
+    assert second.fence > first.fence
+    with pytest.raises(LeaseLost):
+        async with slow.fenced(first) as connection:
+            await slow.finish(connection, first, Status.FAILED)
+    with pytest.raises(LeaseLost):
+        await slow.renew(first)
+    async with slow.fenced(second) as connection:
+        await slow.finish(connection, second, Status.EXTRACTED)
+    assert (await ResourceRepository(database).get(owner_id, resource_id)).status is Status.EXTRACTED
+
+
+async def test_a_deleted_resource_ends_its_job(database: Database) -> None:
+    jobs = JobRepository(database)
+    owner_id, resource_id = await _resource(database, "ada")
+    job = await jobs.claim(Stage.EXTRACT, "w")
+    assert job
+    await ResourceRepository(database).delete(owner_id, resource_id)
+    with pytest.raises(LeaseLost):
+        await jobs.renew(job)
+
+
+async def test_a_retry_waits_its_time_and_counts_as_an_attempt(database: Database) -> None:
+    jobs = JobRepository(database)
+    await _resource(database, "ada")
+    job = await jobs.claim(Stage.EXTRACT, "w")
+    assert job
+    await jobs.retry_later(job, 60, "crashed")
+    assert await jobs.claim(Stage.EXTRACT, "w") is None
+    assert await jobs.waiting() == 1
+
+
+async def test_a_death_of_the_process_is_no_attempt_but_is_counted(database: Database) -> None:
+    jobs = JobRepository(database)
+    await _resource(database, "ada")
+    for deaths in range(4):
+        job = await jobs.claim(Stage.EXTRACT, "w")
+        assert job
+        assert (job.attempt, job.deaths) == (1, deaths)
+        assert await jobs.release_all() == 1
