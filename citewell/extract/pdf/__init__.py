@@ -28,7 +28,9 @@ def extract(path: Path, sink: Sink) -> None:
         sink.metadata.update(describe(document))
         writer = PageWriter(sink, _survey(document))
         total = len(document)
-        for page, neighbours in _with_neighbours(read_page(document, index) for index in range(total)):
+        for page, neighbours in _with_neighbours(
+            read_page(document, index, sink.options.extract_tables) for index in range(total)
+        ):
             writer.write(page, neighbours)
             sink.progress(page.number, total)
 
@@ -36,7 +38,7 @@ def extract(path: Path, sink: Sink) -> None:
 def _survey(document: PdfDocument) -> Survey:
     total = len(document)
     step = max(1, total // _SAMPLE_PAGES)
-    sample = (read_page(document, index) for index in range(0, total, step))
+    sample = (read_page(document, index, with_tables=False) for index in range(0, total, step))
     lines = (run for page in sample for passage in page.passages for run in passage.runs)
     return survey(lines, outline_depths(document))
 

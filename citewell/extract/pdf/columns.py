@@ -23,6 +23,11 @@ def reading_order(runs: Sequence[Line], right_to_left: bool = False) -> list[lis
     return [_lines(column) for column in _columns(list(runs), right_to_left, 0) if column]
 
 
+def text_columns(runs: Sequence[Line]) -> list[list[Line]]:
+    """The runs of each column."""
+    return [column for column in _columns(list(runs), False, 0) if column]
+
+
 def _lines(column: list[Line]) -> list[Line]:
     floats = sorted((run for run in column if run.float_index is not None), key=_middle)
     texts = [run for run in column if run.float_index is None]

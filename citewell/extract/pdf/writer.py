@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from citewell.extract.outline import Outline
 from citewell.extract.pdf.columns import reading_order
 from citewell.extract.pdf.content import PageContent, Passage
 from citewell.extract.pdf.flow import Flow, flow
 from citewell.extract.pdf.furniture import running
-from citewell.extract.pdf.lines import Line, join_row, rows
+from citewell.extract.pdf.geometry import Rect
+from citewell.extract.pdf.lines import Line, join_row, placeholder, rows
 from citewell.extract.pdf.paragraphs import paragraphs
 from citewell.extract.pdf.structure import Block, Survey, classify
+from citewell.extract.pdf.tables.model import FoundTable
+from citewell.extract.pdf.tables.render import row_spans, to_table
 from citewell.extract.pdf.turn import Turn
 from citewell.extract.sink import Sink
 from citewell.types import Box, ElementType, Locator
@@ -43,9 +46,14 @@ class PageWriter:
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage.turn)
-        for column in reading_order(body, passage.right_to_left):
-            for block in classify(paragraphs(column), page.number, height, self._survey):
-                self._block(page, block, passage.turn)
+        places = [placeholder(table.rect, i, self._survey.body_size) for i, table in enumerate(passage.tables)]
+        for column in reading_order([*body, *places], passage.right_to_left):
+            for part in _around_places(column):
+                if isinstance(part, int):
+                    self._table(page, passage.tables[part], passage.turn)
+                    continue
+                for block in classify(paragraphs(part), page.number, height, self._survey):
+                    self._block(page, block, passage.turn)
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage.turn)
 
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, turn: Turn) -> None:
@@ -54,6 +62,24 @@ class PageWriter:
             self._sink.emit(
                 kind, running_text.text, _locator(page, running_text, turn), span_starts=running_text.starts
             )
+
+    def _table(self, page: PageContent, found: FoundTable, turn: Turn) -> None:
+        table = to_table(found, page.text)
+        if table is None:
+            return
+        starts, rects = row_spans(found, table)
+        boxes = tuple(_box(page.number, turn.shown(rect)) for rect in rects)
+        self._sink.emit(
+            ElementType.TABLE,
+            table.markdown,
+            Locator(
+                page=page.number, pages=(page.number,), page_label=page.label, boxes=boxes, headings=self._outline.path
+            ),
+            span_starts=starts,
+            html=table.html,
+            grid=table.grid,
+            header_rows=table.header_rows,
+        )
 
     def _block(self, page: PageContent, block: Block, turn: Turn) -> None:
         text = flow(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
@@ -66,6 +92,25 @@ class PageWriter:
 
 
 def _locator(page: PageContent, text: Flow, turn: Turn, headings: tuple[str, ...] = ()) -> Locator:
-    rects = [turn.shown(rect) for rect in text.rects]
-    boxes = tuple(Box(page.number, rect.x0, rect.y0, rect.x1, rect.y1) for rect in rects)
+    boxes = tuple(_box(page.number, turn.shown(rect)) for rect in text.rects)
     return Locator(page=page.number, pages=(page.number,), page_label=page.label, boxes=boxes, headings=headings)
+
+
+def _box(page: int, rect: Rect) -> Box:
+    return Box(page, rect.x0, rect.y0, rect.x1, rect.y1)
+
+
+def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
+    """The lines between tables, and the tables' indices, in turn."""
+    lines: list[Line] = []
+    for line in column:
+        index = line.float_index
+        if index is None:
+            lines.append(line)
+            continue
+        if lines:
+            yield lines
+            lines = []
+        yield index
+    if lines:
+        yield lines

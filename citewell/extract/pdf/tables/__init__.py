@@ -1,0 +1,1 @@
+"""Tables of a page, found by ruling lines and by alignment."""

@@ -1,0 +1,74 @@
+"""How much the rows of a region look like those of a table, and how much like running text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citewell.extract.pdf.tables.columns import Interval, find_columns
+from citewell.extract.pdf.tables.model import is_numeric
+from citewell.extract.pdf.tables.pieces import Piece, TextRow
+
+CAPTION = re.compile(
+    r"^(?:table|exhibit|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|schedule|表|표|таблица)\s*[\w.-]*\d",
+    re.IGNORECASE,
+)
+_LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
+_LONG_PIECE = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Measures of a region.
+
+    multi:    rows with at least two pieces
+    share:    of rows that are such
+    numeric:  share of figures among the pieces after the first of each such row
+    length:   mean characters per piece of such rows
+    filled:   share of the squares (such rows x columns) that hold text
+    leaders:  share of rows with dot leaders
+    """
+
+    multi: int
+    share: float
+    numeric: float
+    length: float
+    filled: float
+    leaders: float
+    columns: Sequence[Interval]
+
+
+def weigh(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> Evidence:
+    """The measures of these rows."""
+    multi = [row for row in rows if len(row.pieces) > 1]
+    if not multi:
+        return Evidence(0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+    columns = find_columns(rows, walls)
+    pieces = [piece for row in multi for piece in row.pieces]
+    later = [piece for row in multi for piece in row.pieces[1:]]
+    squares = sum(_touched(piece, columns) for piece in pieces)
+    return Evidence(
+        multi=len(multi),
+        share=len(multi) / len(rows),
+        numeric=sum(is_numeric(piece.text) for piece in later) / len(later),
+        length=sum(len(piece.text) for piece in pieces) / len(pieces),
+        filled=min(1.0, squares / (len(multi) * max(1, len(columns)))),
+        leaders=sum(_LEADERS.search(" ".join(p.text for p in row.pieces)) is not None for row in rows) / len(rows),
+        columns=columns,
+    )
+
+
+def _touched(piece: Piece, columns: Sequence[Interval]) -> int:
+    return sum(1 for a, b in columns if piece.x0 < b and piece.x1 > a)
+
+
+def is_prose_row(row: TextRow) -> bool:
+    """Whether a row reads like lines of text columns: every piece is long, or there is but one and it is."""
+    lengths = [len(piece.text) for piece in row.pieces]
+    return min(lengths) > _LONG_PIECE
+
+
+def is_caption(row: TextRow) -> bool:
+    """Whether the row begins like "Table 3"."""
+    return CAPTION.match(" ".join(piece.text for piece in row.pieces)) is not None
