@@ -64,7 +64,7 @@ _FORMATS = (
     Format("odp", "OpenDocument slides", f"{_ODF}.presentation", RAG, "opendocument", ("odp", "otp")),
     Format("ods", "OpenDocument sheet", f"{_ODF}.spreadsheet", DATA, "spreadsheet", ("ods", "ots")),
     Format("epub", "EPUB", "application/epub+zip", RAG, "epub", ("epub",)),
-    Format("rtf", "RTF", "application/rtf", RAG, "legacy", ("rtf",)),
+    Format("rtf", "RTF", "application/rtf", RAG, "rtf", ("rtf",)),
     Format("msg", "Outlook message", "application/vnd.ms-outlook", RAG, "msg", ("msg",)),
     Format("eml", "email", "message/rfc822", RAG, "mail", ("eml", "mht", "mhtml")),
     Format("mbox", "mailbox", "application/mbox", RAG, "mail", ("mbox", "mbx")),

@@ -13,8 +13,10 @@ from citewell.extract.decode import decode_bytes
 from citewell.extract.html import parse_html
 from citewell.extract.htmlflow import HtmlFlow
 from citewell.extract.htmltables import cell_text
+from citewell.extract.names import safe_name
 from citewell.extract.outline import Outline
 from citewell.extract.pictures import Pictures
+from citewell.extract.rtf import read_rtf
 from citewell.extract.safexml import XmlElement
 from citewell.extract.sink import Sink
 from citewell.types import ElementType, JsonValue
@@ -22,7 +24,6 @@ from citewell.types import ElementType, JsonValue
 _FIELDS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject", "Message-ID")
 _SHOWN = ("From", "To", "Cc", "Bcc", "Date", "Subject")
 _MAX_FIELD = 4_000
-_MAX_NAME = 255
 
 
 class MailBody:
@@ -33,6 +34,7 @@ class MailBody:
         self._outline = outline
         self._html: list[str] = []
         self._plain: list[str] = []
+        self._rtf: list[bytes] = []
         self._pictures: list[tuple[bytes, str]] = []
 
     def header(self, fields: dict[str, JsonValue]) -> None:
@@ -54,6 +56,10 @@ class MailBody:
     def add_plain(self, text: str) -> None:
         """A part of the body as plain text."""
         self._plain.append(text)
+
+    def add_rtf(self, data: bytes) -> None:
+        """The body as RTF, for a message that has it in no other form."""
+        self._rtf.append(data)
 
     def add_picture(self, data: bytes, name: str) -> None:
         """A picture that the body shows."""
@@ -80,6 +86,8 @@ class MailBody:
             for text in self._plain:
                 for _, paragraph in plain.paragraphs(text.splitlines(keepends=True)):
                     self._sink.emit(ElementType.PARAGRAPH, paragraph.replace("\r\n", "\n"), self._outline.locator())
+        for data in self._rtf:
+            read_rtf(data, self._sink, self._outline)
         pictures = Pictures(self._sink)
         for data, name in self._pictures:
             pictures.emit(data, name, self._outline.locator())
@@ -136,12 +144,6 @@ def attachment_name(part: Message) -> str:
         given = f"{subject[:100] or 'message'}.eml"
     name = safe_name(given)
     return name or f"attachment{mimetypes.guess_extension(part.get_content_type()) or ''}"
-
-
-def safe_name(name: str) -> str:
-    """A file name without folders and control characters, at most 255 characters."""
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in last if c.isprintable()).strip(" .")[-_MAX_NAME:]
 
 
 def _parsed(text: str) -> XmlElement | None:

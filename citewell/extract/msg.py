@@ -16,9 +16,10 @@ import olefile
 from citewell.errors import CorruptFile
 from citewell.extract.decode import decode_bytes, is_usable
 from citewell.extract.html import declared_charset
-from citewell.extract.mailparts import MailBody, decoded_header, safe_name
+from citewell.extract.mailparts import MailBody, decoded_header
+from citewell.extract.names import safe_name
 from citewell.extract.outline import Outline
-from citewell.extract.rtfmail import decompressed, html_or_text
+from citewell.extract.rtfmail import decompressed, wrapped_html
 from citewell.extract.sink import Sink
 from citewell.types import JsonValue
 
@@ -71,8 +72,12 @@ def _read(message: _Message, sink: Sink) -> None:
     if text:
         body.add_plain(text)
     elif not html:
-        kind, content = message.rtf_body()
-        (body.add_html if kind == "html" else body.add_plain)(content)
+        rtf = message.rtf()
+        wrapped = wrapped_html(rtf)
+        if wrapped is not None:
+            body.add_html(wrapped)
+        elif rtf:
+            body.add_rtf(rtf)
     body.write()
     for attachment in message.attachments():
         data = attachment.data(_DATA)
@@ -135,10 +140,10 @@ class _Message:
             return self.text(_HTML)
         return decode_bytes(data, declared_charset(data[:4096]) or _charset(self._number(_HTML_CODEPAGE))).text
 
-    def rtf_body(self) -> tuple[str, str]:
-        """(`html` or `text`, content) of a body kept as compressed RTF."""
+    def rtf(self) -> bytes:
+        """The body as RTF; empty when there is none."""
         data = self.data(_RTF)
-        return html_or_text(decompressed(data)) if data else ("text", "")
+        return decompressed(data) if data else b""
 
     def fields(self) -> dict[str, JsonValue]:
         """From, to, cc, subject and date, as far as they are known."""

@@ -31,6 +31,7 @@ READERS: dict[str, str] = {
     "pdf": "citewell.extract.pdf",
     "plain": "citewell.extract.plain",
     "pptx": "citewell.extract.pptx",
+    "rtf": "citewell.extract.rtf",
     "spreadsheet": "citewell.extract.tabular.spreadsheet",
     "svg": "citewell.extract.svg",
     "xml": "citewell.extract.xml",

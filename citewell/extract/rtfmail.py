@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import struct
 
-from citewell.extract.decode import is_usable
+from citewell.extract.rtf.state import codepage
+from citewell.extract.rtf.tokens import Kind, Token, tokens
 
 _MAX_SIZE = 64 * 1024 * 1024
 _COMPRESSED, _STORED = 0x75465A4C, 0x414C454D
@@ -13,12 +14,21 @@ _PRELOADED = (
     b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArial"
     b"Times New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 )
-_TOKEN = re.compile(rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]+)(-?\d+)? ?|\\([^a-zA-Z])|([{}])|([^\\{}\r\n]+)|[\r\n]+")
 _DESTINATIONS = frozenset(
     ("fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "generator", "themedata", "datastore", "listtable")
 )
-_BREAKS = {"par": "\n", "line": "\n", "tab": "\t", "sect": "\n", "row": "\n", "cell": "\t"}
-_SIGNS = {"lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•", "endash": "–", "emdash": "—"}
+_SIGNS = {
+    "par": "\n",
+    "line": "\n",
+    "tab": "\t",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "bullet": "•",
+    "endash": "–",
+    "emdash": "—",
+}
 
 
 def decompressed(data: bytes) -> bytes:
@@ -64,72 +74,60 @@ def _unpacked(data: bytes, size: int) -> bytes:
     return bytes(out)
 
 
-def html_or_text(rtf: bytes) -> tuple[str, str]:
-    """(`html`, the HTML that Outlook wrapped) or (`text`, the plain text of the RTF)."""
-    wrapped = b"\\fromhtml" in rtf[:4096]
-    codepage = re.search(rb"\\ansicpg(\d{3,5})", rtf[:4096])
-    encoding = f"cp{codepage.group(1).decode()}" if codepage else "cp1252"
-    reader = _Reader(encoding if is_usable(encoding) else "cp1252", wrapped)
-    return ("html" if wrapped else "text"), reader.read(rtf)
+def wrapped_html(rtf: bytes) -> str | None:
+    """The HTML that Outlook wrapped into RTF; None when the RTF is itself the body."""
+    if b"\\fromhtml" not in rtf[:4096]:
+        return None
+    found = re.search(rb"\\ansicpg(\d{3,5})", rtf[:4096])
+    reader = _Unwrapper((codepage(int(found.group(1))) if found else None) or "cp1252")
+    for token in tokens(rtf):
+        reader.read(token)
+    return reader.html()
 
 
-class _Reader:
-    """Tokens of RTF to text. In wrapped HTML, tags stand in `\\*\\htmltag` groups, and `\\htmlrtf` marks what is RTF only."""
+class _Unwrapper:
+    """Tags stand in `\\*\\htmltag` groups; `\\htmlrtf` marks what is there for readers of RTF alone."""
 
-    def __init__(self, encoding: str, wrapped: bool) -> None:
-        self._encoding, self._wrapped = encoding, wrapped
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
         self._out: list[str] = []
         self._bytes = bytearray()
         self._groups: list[tuple[bool, bool, int]] = []
-        self._ignored, self._rtf_only, self._skip_after_unicode = False, False, 1
+        self._ignored, self._rtf_only, self._after_unicode = False, False, 1
         self._to_skip = 0
+        self._starred = False
 
-    def read(self, rtf: bytes) -> str:
-        starred = False
-        for match in _TOKEN.finditer(rtf):
-            hexadecimal, word, number, symbol, brace, text = match.groups()
-            if brace:
-                self._brace(brace)
-            elif word:
-                self._word(word.decode("ascii"), number, starred)
-            elif hexadecimal:
-                self._raw(bytes([int(hexadecimal, 16)]))
-            elif symbol in (b"\\", b"{", b"}"):
-                self._raw(symbol)
-            elif symbol == b"~":
-                self._text("\u00a0")
-            elif text:
-                self._raw(text)
-            starred = symbol == b"*"
+    def html(self) -> str:
+        """What was unwrapped so far."""
         self._end_bytes()
         return "".join(self._out)
 
-    def _brace(self, brace: bytes) -> None:
+    def read(self, token: Token) -> None:
+        """Take one token."""
+        if token.kind is Kind.TEXT or (token.kind is Kind.SYMBOL and token.word in "\\{}"):
+            self._raw(token.data or token.word.encode("ascii"))
+            return
         self._end_bytes()
-        if brace == b"{":
-            self._groups.append((self._ignored, self._rtf_only, self._skip_after_unicode))
-        elif self._groups:
-            self._ignored, self._rtf_only, self._skip_after_unicode = self._groups.pop()
+        if token.kind is Kind.OPEN:
+            self._groups.append((self._ignored, self._rtf_only, self._after_unicode))
+        elif token.kind is Kind.CLOSE and self._groups:
+            self._ignored, self._rtf_only, self._after_unicode = self._groups.pop()
+        elif token.kind is Kind.WORD:
+            self._word(token.word, token.number)
+        self._starred = token.kind is Kind.SYMBOL and token.word == "*"
 
-    def _word(self, word: str, number: bytes | None, starred: bool) -> None:
+    def _word(self, word: str, number: int | None) -> None:
         if word == "htmlrtf":
-            self._end_bytes()
-            self._rtf_only = number != b"0"
-        elif word == "u" and number:
-            self._text(chr(int(number) % 0x10000))
-            self._to_skip = self._skip_after_unicode
-        elif word == "uc" and number:
-            self._skip_after_unicode = max(0, min(int(number), 8))
-        elif (
-            (starred and not (word in ("htmltag", "mhtmltag") and self._wrapped))
-            or word in _DESTINATIONS
-            or word == "mhtmltag"
-        ):
+            self._rtf_only = number != 0
+        elif word == "u" and number is not None:
+            self._text(chr(number % 0x10000))
+            self._to_skip = self._after_unicode
+        elif word == "uc" and number is not None:
+            self._after_unicode = max(0, min(number, 8))
+        elif (self._starred and word != "htmltag") or word in _DESTINATIONS:
             self._ignored = True
-        elif word in _BREAKS:
-            self._text(_BREAKS[word])
-        elif word in _SIGNS:
-            self._text(_SIGNS[word])
+        else:
+            self._text(_SIGNS.get(word, ""))
 
     def _raw(self, data: bytes) -> None:
         skipped = min(self._to_skip, len(data))
@@ -138,8 +136,7 @@ class _Reader:
             self._bytes += data[skipped:]
 
     def _text(self, text: str) -> None:
-        if not self._ignored and not self._rtf_only:
-            self._end_bytes()
+        if text and not self._ignored and not self._rtf_only:
             self._out.append(text)
 
     def _end_bytes(self) -> None:

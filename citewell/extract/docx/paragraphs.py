@@ -10,6 +10,7 @@ from citewell.extract.ooxml.graphics import chosen
 from citewell.extract.ooxml.package import Relationship, attribute, child, is_on
 from citewell.extract.pages import Pages
 from citewell.extract.safexml import XmlElement, local_name
+from citewell.extract.symbols import symbol_character
 from citewell.types import JsonValue
 
 # Deleted and moved-away text, field codes, ruby readings and properties are no text of the document as accepted.
@@ -160,32 +161,5 @@ def _symbol(element: XmlElement) -> str:
     except ValueError:
         return ""
     if 0xF000 <= number <= 0xF0FF:
-        return _SYMBOL_FONT.get(number - 0xF000, "") if (attribute(element, "font") or "").lower() == "symbol" else ""
+        return symbol_character(number, attribute(element, "font") or "")
     return chr(number) if 0x20 <= number < 0xD800 or 0xE000 <= number <= 0x10FFFF else ""
-
-
-_SYMBOL_FONT = dict(
-    zip(
-        (
-            *range(0x41, 0x5B),
-            *range(0x61, 0x7B),
-            0xA3,
-            0xA5,
-            0xAE,
-            0xB0,
-            0xB1,
-            0xB3,
-            0xB4,
-            0xB7,
-            0xB9,
-            0xBB,
-            0xC5,
-            0xCE,
-            0xD6,
-            0xE5,
-            0xF2,
-        ),
-        "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ≤∞→°±≥×•≠≈⊕∈√∑∫",
-        strict=True,
-    )
-)

@@ -23,6 +23,7 @@ _MAIN_PARTS = ("word/document.xml",)
 _SEPARATORS = frozenset(("separator", "continuationSeparator", "continuationNotice"))
 _TEXT_BOX = frozenset(("txbxContent",))
 _PROGRESS_EVERY = 200
+_PAGE_CHARACTERS, _PAGE_PARAGRAPHS = 3_000, 40
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -43,7 +44,7 @@ class _Reader:
         self._notes = {"footnote": self._by_id("footnotes", "footnote"), "endnote": self._by_id("endnotes", "endnote")}
         self._comments = self._by_id("comments", "comment")
         self._outline = Outline()
-        self._pages = Pages(_has_page_breaks(self._root))
+        self._pages = Pages(_tells_pages(self._root))
         self._reader = ParagraphReader(package.relationships(part), self._pages)
         self._graphics = Graphics(package, sink)
         # A section's properties stand at its end and say how it begins, so that a break is told by those of the section after it.
@@ -250,12 +251,26 @@ class _Reader:
         }
 
 
-def _has_page_breaks(root: XmlElement) -> bool:
+def _tells_pages(root: XmlElement) -> bool:
+    """Whether the breaks in the document tell its pages: Word noted where pages ended, or there are explicit breaks alone,
+    and so little stands between them that no page can have flowed over.
+    """
+    explicit = False
+    characters = paragraphs = 0
+    fits = True
     for element in root.iter():
         name = local_name(element)
-        if name == "lastRenderedPageBreak" or (name == "br" and attribute(element, "type") == "page"):
+        if name == "lastRenderedPageBreak":
             return True
-    return False
+        if name == "br" and attribute(element, "type") == "page":
+            explicit = True
+            characters = paragraphs = 0
+        elif name == "p":
+            paragraphs += 1
+        elif name == "t":
+            characters += len(element.text or "")
+        fits = fits and characters <= _PAGE_CHARACTERS and paragraphs <= _PAGE_PARAGRAPHS
+    return explicit and fits
 
 
 def _cell_blocks(cell: XmlElement) -> Iterator[XmlElement]:

@@ -44,7 +44,7 @@ def unwrapped(data: bytes) -> tuple[str, bytes] | None:
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as ole:
             if ole.exists("\x01Ole10Native"):
-                return _native(ole.openstream("\x01Ole10Native").read())
+                return native_file(ole.openstream("\x01Ole10Native").read())
             for stream in _WRAPPED_STREAMS:
                 if ole.exists(stream):
                     return "", ole.openstream(stream).read()
@@ -53,13 +53,18 @@ def unwrapped(data: bytes) -> tuple[str, bytes] | None:
     return None
 
 
-def _native(data: bytes) -> tuple[str, bytes] | None:
-    """An `Ole10Native` stream ([MS-OLEDS] 2.3.6, as the Packager writes it): label, path, command, then the file's bytes."""
-    position = 6
-    label, position = _text(data, position)
-    _, position = _text(data, position)
-    _, position = _text(data, position + 8)
-    (size,) = struct.unpack_from("<I", data, position)
+def native_file(data: bytes) -> tuple[str, bytes] | None:
+    """(name, bytes) of an `Ole10Native` stream, as the Packager writes it: label, path, command, then the file's bytes.
+
+    None when it is damaged or empty. Layout: [MS-OLEDS] 2.3.6 and what the Packager puts inside.
+    """
+    try:
+        label, position = _text(data, 6)
+        _, position = _text(data, position)
+        _, position = _text(data, position + 8)
+        (size,) = struct.unpack_from("<I", data, position)
+    except (struct.error, ValueError):
+        return None
     content = data[position + 4 : position + 4 + size]
     return (posixpath.basename(label.replace("\\", "/"))[:_MAX_NAME], content) if content else None
 
