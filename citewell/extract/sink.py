@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import orjson
+
 from citewell.errors import LimitExceeded
 from citewell.types import (
     ChildFile,
@@ -84,13 +86,20 @@ class Sink:
         self._skipped: list[str] = []
         self._elements = 0
         self._written = 0
-        self._file = (folder / ELEMENTS_FILE).open("w", encoding="utf-8")
+        self._file = (folder / ELEMENTS_FILE).open("wb")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._file.close()
+
+    @property
+    def written(self) -> int:
+        """Bytes of elements written so far; at `options.max_output_bytes` the next one is refused."""
+        return self._written
 
     def next_id(self) -> str:
         """The id that the next emitted element must carry."""
@@ -139,9 +148,7 @@ class Sink:
     def add_blob(self, name: str, mime_type: str, kind: str, metadata: JsonObject | None = None) -> Path:
         """Declare a blob and return the path to write it to. `kind` is `image` or `parquet`."""
         path = f"blob-{len(self.blobs)}"
-        self.blobs.append(
-            ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {})
-        )
+        self.blobs.append(ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {}))
         return self.folder / path
 
     def add_child(self, filename: str, locator: Locator | None = None) -> Path:
@@ -182,11 +189,11 @@ class Sink:
         )
 
     def _write(self, element: Element) -> None:
-        line = json.dumps(element.to_json(), ensure_ascii=False, separators=(",", ":"))
+        line = _encoded(element)
         self._written += len(line)
         if self._written > self.options.max_output_bytes:
             raise LimitExceeded(f"The text of this file exceeds {self.options.max_output_bytes:,} bytes.")
-        self._file.write(line + "\n")
+        self._file.write(line)
         self._elements += 1
 
     def _count(self, element: Element) -> None:
@@ -202,6 +209,14 @@ class Sink:
         if element.confidence is not None:
             unit.ocr_characters += characters
             unit.confidence_sum += element.confidence * characters
+
+
+def _encoded(element: Element) -> bytes:
+    """The element as one line of JSON."""
+    try:
+        return orjson.dumps(element.to_json(), option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # numbers beyond 64 bits and lone surrogates, which Python's own encoder lets pass
+        return json.dumps(element.to_json(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _printable(text: str) -> str:

@@ -5,6 +5,7 @@ In `test` and `convert`, `{c}` stands for the column's trimmed text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 NULL_MARKERS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", "–", "—", "?")
@@ -29,20 +30,24 @@ class Kind:
     """One kind of value.
 
     dtype:   the name people see: integer, number, boolean, date, datetime, time or text
-    sql:     the DuckDB type of the Parquet column
+    pattern: what every text of this kind matches; not every text that matches is of this kind
     format:  how it was written, where that is not the plain form
     rivals:  formats that read the same text as something else (day/month against month/day)
     """
 
     dtype: str
-    sql: str
+    pattern: str
     test: str
     convert: str
     format: str | None = None
     rivals: tuple[str, ...] = ()
 
+    def admits(self, text: str) -> bool:
+        """Whether `text` can be of this kind; what it admits, `test` decides."""
+        return re.fullmatch(self.pattern, text, re.IGNORECASE) is not None
 
-TEXT = Kind("text", "VARCHAR", "true", "{c}")
+
+TEXT = Kind("text", "(?s).*", "true", "{c}")
 
 
 def _matching(pattern: str) -> str:
@@ -54,21 +59,36 @@ def _written_number(digits: str, group: str, decimal: str, name: str) -> Kind:
     pattern = rf"[(]?[+-]?{UNIT}?\s?[+-]?{digits}\s?{UNIT}?[)]?"
     bare = f"replace(regexp_replace({{c}}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
     sign = "CASE WHEN regexp_matches({c}, '[(-]') THEN -1 ELSE 1 END"
-    return Kind("number", "DOUBLE", _matching(pattern), f"TRY_CAST({bare} AS DOUBLE) * {sign}", name)
+    return Kind("number", pattern, _matching(pattern), f"TRY_CAST({bare} AS DOUBLE) * {sign}", name)
 
 
 def _day(format: str) -> Kind:
     moment = f"try_strptime({{c}}, '{format}')"
-    rivals = (_swapped(format),) if "%b" not in format and "%B" not in format and _swapped(format) != format else ()
-    return Kind("date", "DATE", f"{moment} >= TIMESTAMP '1000-01-01'", f"CAST({moment} AS DATE)", format, rivals)
+    test = f"{moment} >= TIMESTAMP '1000-01-01'"
+    return Kind("date", _shape(format), test, f"CAST({moment} AS DATE)", format, _rivals(format))
 
 
 def _moment(day: str) -> Kind:
     formats = ", ".join(f"'{day}{gap}{clock}'" for gap in (" ", "T") for clock in _CLOCKS)
     moment = f"try_strptime({{c}}, [{formats}, '{day}'])"
-    swapped = _swapped(day)
-    rivals = (f"{swapped} %H:%M:%S",) if swapped != day else ()
-    return Kind("datetime", "TIMESTAMP", f"{moment} >= TIMESTAMP '1000-01-01'", moment, f"{day} %H:%M:%S", rivals)
+    pattern = _shape(day) + r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AP]M)?)?"
+    rivals = tuple(f"{rival} %H:%M:%S" for rival in _rivals(day))
+    return Kind("datetime", pattern, f"{moment} >= TIMESTAMP '1000-01-01'", moment, f"{day} %H:%M:%S", rivals)
+
+
+def _shape(format: str) -> str:
+    """A pattern for the texts that a date format reads."""
+    parts = {"%Y": r"\d{4}", "%y": r"\d{2}", "%m": r"\d{1,2}", "%d": r"\d{1,2}", "%b": r"[a-z]{3}", "%B": r"[a-z]{3,9}"}
+    pattern = re.escape(format).replace("\\%", "%")
+    for name, part in parts.items():
+        pattern = pattern.replace(name, part)
+    return pattern
+
+
+def _rivals(format: str) -> tuple[str, ...]:
+    """The format that reads the same texts with month and day swapped."""
+    swapped = _swapped(format)
+    return (swapped,) if swapped != format and "%b" not in format.lower() else ()
 
 
 def _swapped(format: str) -> str:
@@ -78,22 +98,18 @@ def _swapped(format: str) -> str:
     return format.replace("%d", "%?").replace("%m", "%d").replace("%?", "%m")
 
 
+_INTEGER = r"[+-]?(0|[1-9][0-9]{0,17})"
 _TIME_TEXT = "CASE WHEN length({c}) - length(replace({c}, ':', '')) = 1 THEN {c} || ':00' ELSE {c} END"
+_IN_UTC = "TRY_CAST({c} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'"
 
 KINDS: tuple[Kind, ...] = (
-    Kind("boolean", "BOOLEAN", "lower({c}) IN ('true', 'false')", "lower({c}) = 'true'"),
-    Kind("integer", "BIGINT", _matching(r"[+-]?(0|[1-9][0-9]{0,17})"), "TRY_CAST({c} AS BIGINT)"),
-    Kind("number", "DOUBLE", f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"),
+    Kind("boolean", "true|false", "lower({c}) IN ('true', 'false')", "lower({c}) = 'true'"),
+    Kind("integer", _INTEGER, _matching(_INTEGER), "TRY_CAST({c} AS BIGINT)"),
+    Kind("number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"),
     _written_number(_POINT, ",", ".", "1,234.5"),
     _written_number(_COMMA, ".", ",", "1.234,5"),
     *map(_day, (*_NUMERIC_DAYS, *_SHORT_DAYS, *_NAMED_DAYS)),
-    Kind(
-        "datetime",
-        "TIMESTAMP",
-        _matching(_ZONED),
-        "TRY_CAST({c} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'",
-        "ISO 8601, in UTC",
-    ),
+    Kind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
     *map(_moment, (*_NUMERIC_DAYS, *_SHORT_DAYS)),
-    Kind("time", "TIME", _matching(_CLOCK), f"TRY_CAST({_TIME_TEXT} AS TIME)"),
+    Kind("time", _CLOCK, _matching(_CLOCK), f"TRY_CAST({_TIME_TEXT} AS TIME)"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _BATCH_CELLS = 100_000
 _BATCH_CHARACTERS = 16 * 1024 * 1024
 _MEMORY = "256MB"
+_BLOCK = 16_384  # the least there is: a table under construction holds a block per column in memory
 _VECTOR = 2_048
 _GROUP_ROWS = 60 * _VECTOR
 _GROUP_CELLS = 2_000_000
@@ -30,6 +32,7 @@ def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
         str(folder / "staging.duckdb"),
         config={
             "memory_limit": _MEMORY,
+            "default_block_size": _BLOCK,
             "threads": 1,
             "temp_directory": str(folder / "staging.tmp"),
             "autoinstall_known_extensions": False,
@@ -63,7 +66,7 @@ def write_parquet(connection: DuckDBPyConnection, query: str, path: Path, width:
 
 
 class Staging:
-    """One table on its way to its copy. Cells come as text, with None for nothing; memory holds one batch."""
+    """One table on its way to its copy. Cells come as text, empty for nothing; memory holds one batch."""
 
     def __init__(self, connection: DuckDBPyConnection, name: str, width: int) -> None:
         self.rows = 0
@@ -71,7 +74,7 @@ class Staging:
         self._name = name
         self._width = self._stored_width = width
         self._numbers: list[int] = []
-        self._batch: list[Sequence[str | None]] = []
+        self._batch: list[Sequence[str]] = []
         self._characters = 0
         columns = [f"{ROW_COLUMN} BIGINT", *(f"c{index} VARCHAR" for index in range(width))]
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
@@ -80,11 +83,11 @@ class Staging:
         """Make room for more columns; earlier rows hold nothing in them."""
         self._width = max(self._width, width)
 
-    def add(self, number: int, cells: Sequence[str | None]) -> None:
+    def add(self, number: int, cells: Sequence[str]) -> None:
         """Stage one row under the number that a person sees; `cells` has the table's width or less."""
         self._numbers.append(number)
         self._batch.append(cells)
-        self._characters += sum([len(cell) for cell in cells if cell is not None])
+        self._characters += sum(map(len, cells))
         self.rows += 1
         if len(self._batch) * self._width >= _BATCH_CELLS or self._characters >= _BATCH_CHARACTERS:
             self._flush()
@@ -92,7 +95,7 @@ class Staging:
     def kinds(self) -> list[ColumnKind]:
         """What each column holds, over all rows."""
         self._flush()
-        return [infer(self._connection, self._name, f"c{index}") for index in range(self._width)]
+        return infer(self._connection, self._name, self._width)
 
     def write(self, path: Path, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         """Write the Parquet copy and drop the staged rows."""
@@ -109,12 +112,10 @@ class Staging:
         self._stored_width = self._width
         if not self._batch:
             return
-        columns = [np.full(len(self._batch), "", dtype=object) for _ in range(self._width)]
-        for place, cells in enumerate(self._batch):
-            for column, cell in zip(columns, cells, strict=False):
-                if cell is not None:
-                    column[place] = cell
-        batch = {"n": np.array(self._numbers, dtype=np.int64)} | {f"c{i}": column for i, column in enumerate(columns)}
+        columns = list(zip_longest(*self._batch, fillvalue=""))
+        columns += [("",) * len(self._batch)] * (self._width - len(columns))
+        batch = {f"c{index}": np.array(column, dtype=object) for index, column in enumerate(columns)}
+        batch["n"] = np.array(self._numbers, dtype=np.int64)
         self._connection.register("batch", batch)
         values = [f"nullif(c{index}, '')" for index in range(self._width)]
         self._connection.execute(f"INSERT INTO {self._name} SELECT {', '.join(['n', *values])} FROM batch")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ from citewell.extract.tabular.column_types import KINDS, NULL_MARKERS, TEXT, UNI
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_SAMPLE = 1_000
-_MARKER_LIST = ", ".join(f"'{marker}'" for marker in NULL_MARKERS)
+_SAMPLE_ROWS = 1_000
+_SAMPLE_VALUES = 100
+_COLUMNS_PER_QUERY = 20
+_MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class ColumnKind:
 
     unit:          the one currency or percent sign that its numbers carry
     null_markers:  texts such as `N/A` that stand for nothing in a column of numbers or dates, with their counts
-    note:          why a column that looks like dates stayed text
+    note:          why a column that looks like numbers or dates stayed text
     """
 
     kind: Kind
@@ -31,51 +34,89 @@ class ColumnKind:
 
     def value(self, column: str) -> str:
         """SQL that turns the staged text of `column` into the typed value."""
-        if self.kind is TEXT:
-            return column
-        text = f"trim({column})"
-        if self.null_markers:
-            text = f"CASE WHEN {text} IN ({_MARKER_LIST}) THEN NULL ELSE {text} END"
-        return self.kind.convert.replace("{c}", f"({text})")
+        return column if self.kind is TEXT else self.kind.convert.replace("{c}", _meant(column))
 
 
-def infer(connection: DuckDBPyConnection, table: str, column: str) -> ColumnKind:
-    """The first kind that all cells of the column pass, else text."""
-    markers = _null_markers(connection, table, column)
-    source = f"(SELECT trim({column}) AS v FROM {table} WHERE {column} IS NOT NULL"
-    if markers:
-        source += f" AND trim({column}) NOT IN ({_MARKER_LIST})"
-    survivors = _passing(connection, f"{source} LIMIT {_SAMPLE})", KINDS)
-    if not survivors:
+def infer(connection: DuckDBPyConnection, table: str, width: int) -> list[ColumnKind]:
+    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text."""
+    samples = _samples(connection, table, width)
+    guesses = [[kind for kind in KINDS if sample and all(map(kind.admits, sample))] for sample in samples]
+    found: dict[int, ColumnKind] = {}
+    while len(found) < width:
+        open_columns = [index for index in range(width) if index not in found]
+        for first in range(0, len(open_columns), _COLUMNS_PER_QUERY):
+            batch = {
+                index: _first_with_rivals(guesses[index]) for index in open_columns[first : first + _COLUMNS_PER_QUERY]
+            }
+            for index, proved in _prove(connection, table, batch).items():
+                if not guesses[index] or guesses[index][0] in proved:
+                    found[index] = _decide(connection, table, f"c{index}", proved)
+                guesses[index] = guesses[index][1:]
+    return [found[index] for index in range(width)]
+
+
+def _first_with_rivals(kinds: Sequence[Kind]) -> list[Kind]:
+    """The next kind to prove, and those that read the same texts as something else."""
+    return [kind for kind in kinds if kind is kinds[0] or kind.format in kinds[0].rivals]
+
+
+def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set[str]]:
+    """Some different values of each column, without those that stand for nothing."""
+    columns = ", ".join(f"trim(c{index})" for index in range(width))
+    rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
+    samples: list[set[str]] = []
+    for index in range(width):
+        seen = {row[index]: None for row in rows if row[index] is not None and row[index] not in NULL_MARKERS}
+        if not seen and len(rows) == _SAMPLE_ROWS:
+            query = f"SELECT {_meant('v')} FROM (SELECT c{index} AS v FROM {table}) WHERE {_meant('v')} IS NOT NULL LIMIT {_SAMPLE_VALUES}"
+            seen = dict.fromkeys(value for (value,) in connection.execute(query).fetchall())
+        samples.append(set(list(seen)[:_SAMPLE_VALUES]))
+    return samples
+
+
+def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[Kind]]) -> dict[int, list[Kind]]:
+    """Of the guesses for each column those that hold for every cell."""
+    tests = [
+        f"bool_and(coalesce({kind.test.replace('{c}', f'v{index}')}, false)) FILTER (WHERE v{index} IS NOT NULL)"
+        for index, kinds in guesses.items()
+        for kind in kinds
+    ]
+    if not tests:
+        return {index: [] for index in guesses}
+    meant = ", ".join(f"{_meant(f'c{index}')} AS v{index}" for index, kinds in guesses.items() if kinds)
+    row = connection.execute(f"SELECT {', '.join(tests)} FROM (SELECT {meant} FROM {table})").fetchone()
+    outcomes = iter(row or ())
+    return {index: [kind for kind in kinds if next(outcomes)] for index, kinds in guesses.items()}
+
+
+def _decide(connection: DuckDBPyConnection, table: str, column: str, kinds: Sequence[Kind]) -> ColumnKind:
+    if not kinds:
         return ColumnKind(TEXT)
-    survivors = _passing(connection, source + ")", survivors)
-    if not survivors:
-        return ColumnKind(TEXT)
-    kind = survivors[0]
-    if any(other.format in kind.rivals for other in survivors):
+    kind = kinds[0]
+    if any(other.format in kind.rivals for other in kinds):
         return ColumnKind(TEXT, note=f"dates could be {kind.format} or {kind.rivals[0]}")
-    units = _units(connection, source + ")") if kind.dtype == "number" and kind.format else []
+    units = _units(connection, table, column) if kind.dtype == "number" and kind.format else []
     if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
         return ColumnKind(TEXT, note="numbers carry different units")
-    return ColumnKind(kind, unit=next((unit for unit in units if unit), None), null_markers=markers)
+    return ColumnKind(kind, next((unit for unit in units if unit), None), _null_markers(connection, table, column))
 
 
-def _passing(connection: DuckDBPyConnection, source: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Those kinds that every row of `source` passes; none when it has no rows."""
-    tests = ", ".join(f"coalesce(bool_and(coalesce({kind.test.replace('{c}', 'v')}, false)), false)" for kind in kinds)
-    row = connection.execute(f"SELECT {tests} FROM {source}").fetchone()
-    return tuple(kind for kind, passed in zip(kinds, row or (), strict=False) if passed)
+def _meant(column: str) -> str:
+    """SQL for the trimmed text of a column, NULL where it says that there is nothing."""
+    return f"(CASE WHEN {_is_marker(column)} THEN NULL ELSE trim({column}) END)"
+
+
+def _is_marker(column: str) -> str:
+    return f"regexp_full_match(trim({column}), '{_MARKERS}')"
 
 
 def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
-    query = f"SELECT trim({column}) AS v, count(*) FROM {table} WHERE v IN ({_MARKER_LIST}) GROUP BY v ORDER BY v"
+    query = f"SELECT trim({column}) AS v, count(*) FROM {table} WHERE {_is_marker(column)} GROUP BY v ORDER BY v"
     return dict(connection.execute(query).fetchall())
 
 
-def _units(connection: DuckDBPyConnection, source: str) -> list[str]:
-    found: Counter[str] = Counter()
-    for unit, count in connection.execute(
-        f"SELECT regexp_extract(v, '{UNIT}'), count(*) FROM {source} GROUP BY 1"
-    ).fetchall():
-        found[str(unit)] += int(count)
-    return [unit for unit, _ in found.most_common()]
+def _units(connection: DuckDBPyConnection, table: str, column: str) -> list[str]:
+    """The units in a column of numbers, "" for numbers without one."""
+    found = f"regexp_extract({_meant(column)}, '{UNIT}')"
+    query = f"SELECT DISTINCT {found} FROM {table} WHERE {_meant(column)} IS NOT NULL"
+    return [str(unit) for (unit,) in connection.execute(query).fetchall()]

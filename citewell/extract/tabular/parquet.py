@@ -93,7 +93,9 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
         name, sql, kind = work.pop()
         if kind.id == "struct" and len(found) + len(work) < _MAX_COLUMNS:
             fields = cast("list[tuple[str, DuckDBPyType]]", kind.children)
-            work.extend((f"{name}.{field}", f"struct_extract({sql}, {literal(field)})", inner) for field, inner in fields[::-1])
+            work.extend(
+                (f"{name}.{field}", f"struct_extract({sql}, {literal(field)})", inner) for field, inner in fields[::-1]
+            )
         else:
             found.append(_leaf(name, sql, kind))
     names = distinct([leaf.name for leaf in found])
@@ -120,4 +122,3 @@ def _leaf(name: str, sql: str, column_type: DuckDBPyType) -> Leaf:
     elif dtype != "text":
         return Leaf(name, sql, sql if kind not in _MOMENTS else text, dtype)
     return Leaf(name, text, text, "text")
-

@@ -86,4 +86,5 @@ class Records(Iterator[Record]):
             yield line
 
     def _pull(self) -> str:
-        return self._pushed.popleft() if self._pushed else self._file.readline(_LINE_PIECE)
+        line = self._pushed.popleft() if self._pushed else self._file.readline(_LINE_PIECE)
+        return line.replace("\0", "") or "\n" if "\0" in line else line

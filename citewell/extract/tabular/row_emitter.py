@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.grids import grid_of, html_of, markdown_of
-from citewell.extract.tabular.values import Cell, json_of, row_text
+from citewell.extract.tabular.values import Cell, row_text, row_values
 from citewell.types import ElementType, JsonObject, Locator
 
 SMALL_ROWS = 50
 SMALL_COLUMNS = 20
+_ROOM_FOR_ROWS = 0.75
 
 
 class RowEmitter:
@@ -35,6 +36,8 @@ class RowEmitter:
         self.last_row: int | None = None
         self._sink = sink
         self._waiting: list[tuple[int, Sequence[Cell]]] | None = []
+        self._room = sink.options.max_output_bytes * _ROOM_FOR_ROWS
+        self._first_unlisted: int | None = None
         self._metadata: JsonObject = {"table": id, "table_name": name}
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
@@ -54,6 +57,11 @@ class RowEmitter:
         if self._waiting and len(self.columns) <= SMALL_COLUMNS:
             self._emit_table(self._waiting)
         self._release()
+        if self._first_unlisted:
+            self._sink.skip(
+                f"the rows of {self.name!r} from row {self._first_unlisted:,} on are not listed one by one, as the file is "
+                "very large; its copy, counts and statistics hold them all"
+            )
 
     def place(self) -> JsonObject:
         """Where the table stands: `header_row`, `first_row` and `last_row` as a person counts, None where there is none."""
@@ -65,7 +73,10 @@ class RowEmitter:
             self._emit_row(number, cells)
 
     def _emit_row(self, number: int, cells: Sequence[Cell]) -> None:
-        values = {name: json_of(cell) for name, cell in zip(self.columns, cells, strict=False) if cell is not None}
+        if self._sink.written > self._room:
+            self._first_unlisted = self._first_unlisted or number
+            return
+        values = row_values(self.columns, cells)
         text = row_text(self.columns, cells)
         self._sink.emit(
             ElementType.ROW, text, Locator(sheet=self.sheet, row=number), values=values, metadata=self._metadata

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _NUMBERS = ("integer", "number")
 _ORDERED = (*_NUMBERS, "date", "datetime", "time")
 _EXACT_DISTINCT_ROWS = 500_000
+_COLUMNS_PER_QUERY = 25
+_CELLS_PER_QUERY = 1_000_000
 _SAMPLES = 5
 _SAMPLE_ROWS = 1_000
 _LONGEST_SAMPLE = 200
@@ -43,30 +45,44 @@ def inferred(name: str, found: ColumnKind) -> Column:
 def describe(connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int) -> list[JsonObject]:
     """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, mean and sum too."""
     source = f"read_parquet({literal(str(copy))})"
-    return [_describe(connection, source, column, rows) for column in columns]
+    width = max(1, min(_COLUMNS_PER_QUERY, _CELLS_PER_QUERY // max(1, rows)))
+    described: list[JsonObject] = []
+    for first in range(0, len(columns), width):
+        described += _describe(connection, source, columns[first : first + width], rows)
+    return described
 
 
-def _describe(connection: DuckDBPyConnection, source: str, described: Column, rows: int) -> JsonObject:
-    column, dtype = quoted(described.name), described.dtype
-    wanted = {"nulls": f"count(*) - count({column})"}
+def _describe(
+    connection: DuckDBPyConnection, source: str, columns: Sequence[Column], rows: int
+) -> Iterator[JsonObject]:
+    wanted = [_aggregates(column, rows) for column in columns]
+    query = f"SELECT {', '.join(sql for facts in wanted for sql in facts.values())} FROM {source}"
+    values = iter(connection.execute(query).fetchone() or ())
+    samples = _samples(connection, source, columns)
+    for column, facts, sample in zip(columns, wanted, samples, strict=True):
+        found: dict[str, JsonValue] = {key: plain(next(values)) for key in facts}
+        if not found.get("not_finite"):
+            found.pop("not_finite", None)
+        yield {"name": column.name, "dtype": column.dtype, **found, **column.notes, "samples": sample}
+
+
+def _aggregates(column: Column, rows: int) -> dict[str, str]:
+    """The SQL of every fact about a column."""
+    name, dtype = quoted(column.name), column.dtype
+    wanted = {"nulls": f"count(*) - count({name})"}
     if rows <= _EXACT_DISTINCT_ROWS:
-        wanted["distinct"] = f"count(DISTINCT {column})"
+        wanted["distinct"] = f"count(DISTINCT {name})"
     else:
-        wanted["distinct_about"] = f"approx_count_distinct({column})"
+        wanted["distinct_about"] = f"approx_count_distinct({name})"
     if dtype in _ORDERED:
-        finite = f"{column}" if dtype != "number" else f"CASE WHEN isfinite({column}::DOUBLE) THEN {column} END"
+        finite = name if dtype != "number" else f"CASE WHEN isfinite({name}::DOUBLE) THEN {name} END"
         wanted |= {"min": f"min({finite})", "max": f"max({finite})"}
         if dtype in _NUMBERS:
-            exact = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
-            wanted |= {"sum": exact, "mean": f"favg({finite})", "stddev": f"stddev_samp({finite})"}
+            total = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
+            wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({finite}::DOUBLE)"}
         if dtype == "number":
-            wanted["not_finite"] = f"count({column}) - count({finite})"
-    row = connection.execute(f"SELECT {', '.join(wanted.values())} FROM {source}").fetchone() or ()
-    facts: dict[str, JsonValue] = {"name": described.name, "dtype": dtype}
-    facts |= {key: plain(value) for key, value in zip(wanted, row, strict=True)}
-    if not facts.get("not_finite"):
-        facts.pop("not_finite", None)
-    return {**facts, **described.notes, "samples": _samples(connection, source, column)}
+            wanted["not_finite"] = f"count({name}) - count({finite})"
+    return wanted
 
 
 def plain(value: object) -> JsonValue:
@@ -82,14 +98,17 @@ def plain(value: object) -> JsonValue:
     return str(value)
 
 
-def _samples(connection: DuckDBPyConnection, source: str, column: str) -> list[JsonValue]:
-    query = f"SELECT {column} FROM (SELECT {column} FROM {source} WHERE {column} IS NOT NULL LIMIT {_SAMPLE_ROWS})"
-    samples: list[JsonValue] = []
-    for (value,) in connection.execute(query).fetchall():
-        sample = plain(value)
-        sample = sample[:_LONGEST_SAMPLE] if isinstance(sample, str) else sample
-        if sample not in samples:
-            samples.append(sample)
-        if len(samples) == _SAMPLES:
-            break
+def _samples(connection: DuckDBPyConnection, source: str, columns: Sequence[Column]) -> list[list[JsonValue]]:
+    """The first few different values of each column."""
+    names = ", ".join(quoted(column.name) for column in columns)
+    head = connection.execute(f"SELECT {names} FROM {source} LIMIT {_SAMPLE_ROWS}").fetchall()
+    samples: list[list[JsonValue]] = []
+    for place, column in enumerate(columns):
+        values = [row[place] for row in head if row[place] is not None]
+        if not values and len(head) == _SAMPLE_ROWS:
+            name = quoted(column.name)
+            query = f"SELECT {name} FROM {source} WHERE {name} IS NOT NULL LIMIT {_SAMPLES}"
+            values = [value for (value,) in connection.execute(query).fetchall()]
+        shown = [value[:_LONGEST_SAMPLE] if isinstance(value, str) else plain(value) for value in values]
+        samples.append(list(dict.fromkeys(shown))[:_SAMPLES])
     return samples

@@ -22,7 +22,8 @@ _BOOLEANS = frozenset({"true", "false"})
 def tidy(value: object) -> Cell:
     """A reader's value as a cell: nothing for blank text, an integer for a whole float that holds one exactly."""
     if isinstance(value, str):
-        return value if value and not value.isspace() else None
+        text = value if value.isascii() and "\0" not in value else _storable(value)
+        return text if text and not text.isspace() else None
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT_FLOAT else value
     if value is None or isinstance(value, int | date | time | timedelta):
@@ -49,7 +50,7 @@ def text_of(cell: Cell) -> str:
 
 def line_of(cell: Cell) -> str:
     """`text_of` on one line."""
-    text = text_of(cell).strip()
+    text = (cell if isinstance(cell, str) else text_of(cell)).strip()
     return _LINE_BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text
 
 
@@ -65,10 +66,24 @@ def json_of(cell: Cell) -> JsonValue:
 
 
 def row_text(names: Sequence[str], cells: Iterable[Cell]) -> str:
-    """`Header: value | Header: value` of the cells that hold something."""
-    return " | ".join(
-        [f"{name}: {line_of(cell)}" for name, cell in zip(names, cells, strict=False) if cell is not None]
+    """`Header: value | Header: value` of the cells that hold something, on one line."""
+    text = " | ".join(
+        [
+            f"{name}: {cell.strip() if isinstance(cell, str) else text_of(cell)}"
+            for name, cell in zip(names, cells, strict=False)
+            if cell is not None
+        ]
     )
+    return _LINE_BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text
+
+
+def row_values(names: Sequence[str], cells: Iterable[Cell]) -> dict[str, JsonValue]:
+    """Header → value as JSON, of the cells that hold something."""
+    return {
+        name: cell if isinstance(cell, str) else json_of(cell)
+        for name, cell in zip(names, cells, strict=False)
+        if cell is not None
+    }
 
 
 def is_data(cell: Cell) -> bool:
@@ -91,6 +106,11 @@ def column_letter(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         letters = chr(65 + rest) + letters
     return letters
+
+
+def _storable(text: str) -> str:
+    """Text that databases take: no NUL, no lone surrogates."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _elapsed(span: timedelta) -> str:

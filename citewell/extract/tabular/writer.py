@@ -99,7 +99,7 @@ class TableWriter:
     def add(self, number: int, cells: Sequence[Cell]) -> None:
         """One data row under the number that a person sees."""
         self._rows.add(number, cells)
-        self._staging.add(number, [None if cell is None else text_of(cell) for cell in cells])
+        self._staging.add(number, [cell if isinstance(cell, str) else text_of(cell) for cell in cells])
         if self._rows.rows % _PROGRESS_ROWS == 0:
             self._file.sink.progress(self._rows.rows)
 
