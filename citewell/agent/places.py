@@ -61,7 +61,7 @@ def narrow(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) 
 def _boxes(element: Element, start: int, end: int) -> list[Box]:
     """Rectangles of the element's spans that `element.text[start:end]` touches."""
     boxes, starts = element.locator.boxes, element.span_starts
-    if len(starts) != len(boxes):
+    if not starts or len(starts) != len(boxes):
         return list(boxes)
     ends = (*starts[1:], len(element.text))
     return [box for box, low, high in zip(boxes, starts, ends, strict=True) if low < end and high > start]
