@@ -20,6 +20,7 @@ from citewell.errors import Unavailable
 from citewell.features.auth.service import AuthService, JwtRules
 from citewell.features.chat.service import ChatService
 from citewell.features.chat.sources import SqlLibrary
+from citewell.features.chat.tables import SqlTables
 from citewell.features.health.service import HealthService
 from citewell.features.resources.service import ResourceService
 from citewell.features.search.service import SearchService, SqlChunks
@@ -194,7 +195,8 @@ async def _assemble(
         indexes, SqlChunks(stores.content, stores.projects), _retrieval(settings), registry.build_reranker(settings)
     )
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
-    assistant = Assistant(search, indexes.active.embedder, library=library, elements=library)
+    tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
+    assistant = Assistant(search, indexes.active.embedder, library=library, elements=library, tables=tables)
     threads, usage = ThreadRepository(stores.database), UsageRepository(stores.database)
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", folder.token())

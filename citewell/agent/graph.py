@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import operator
 import time
 from collections.abc import AsyncIterator
@@ -30,6 +31,7 @@ from citewell.errors import CitewellError, EmptyQuery
 from citewell.ports import Embedder, ToolCall
 from citewell.types import Answer, JsonObject
 
+log = logging.getLogger(__name__)
 MAX_STEPS = 40
 
 
@@ -96,6 +98,7 @@ class Assistant:
         except CitewellError as error:
             context.emit(Failed(error.code, error.message, error.details))
         except BaseException:
+            log.exception("a turn failed unexpectedly")
             context.emit(Failed("internal", "The answer could not be finished."))
             raise
 

@@ -63,6 +63,7 @@ class ResourceFilter:
     category: str | None = None
     parent_id: str | None = None
     query: str | None = None
+    has_tables: bool = False
 
 
 class ResourceRepository:
@@ -261,6 +262,9 @@ def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
         conditions.append(resources.c.parent_id == filter.parent_id)
     if filter.query:
         conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
+    if filter.has_tables:
+        copies = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
+        conditions.append(resources.c.id.in_(copies))
     if filter.project_id:
         inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == filter.project_id)
         conditions.append(resources.c.id.in_(inside))

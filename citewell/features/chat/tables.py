@@ -1,0 +1,88 @@
+"""The exact copies of data files, for questions that are computed over all rows."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from citewell.agent.dependencies import Column, ColumnKind, TableInfo
+from citewell.agent.turns import Scope
+from citewell.errors import NotFound
+from citewell.ports import BlobStore
+from citewell.storage.content import ContentRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.types import Resource
+
+_MOST_RESOURCES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTables:
+    """`Tables` of the agent. Copies in an object store are kept in `cache` once they have been asked for."""
+
+    resources: ResourceRepository
+    projects: ProjectRepository
+    content: ContentRepository
+    blobs: BlobStore
+    cache: Path
+
+    async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
+        """All tables in scope, of the newest 500 files."""
+        if scope.resource_ids is not None:
+            found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
+        else:
+            project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
+            narrowed = ResourceFilter(project_id=project, has_tables=True)
+            found, _ = await self.resources.page(owner_id, narrowed, _MOST_RESOURCES, None)
+        return [table for resource in found for table in _tables(resource)]
+
+    async def open_table(self, owner_id: str, table: TableInfo) -> Path:
+        """A local Parquet file with the table's rows."""
+        await self.resources.get(owner_id, table.resource_id)
+        for blob in await self.content.blobs(table.resource_id, table.version, "parquet"):
+            if blob.metadata.get("table_id") == table.id:
+                return await self._local(blob.key)
+        raise NotFound("There is no exact copy of this table.")
+
+    async def _local(self, key: str) -> Path:
+        if self.blobs.backend == "local":
+            async with self.blobs.local_copy(key) as path:
+                return path
+        kept = self.cache / hashlib.sha256(key.encode()).hexdigest()
+        if not kept.exists():
+            async with self.blobs.local_copy(key) as path:
+                await asyncio.to_thread(_keep, path, kept)
+        return kept
+
+
+def _keep(path: Path, kept: Path) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    part = kept.with_suffix(".part")
+    shutil.copyfile(path, part)
+    part.replace(kept)
+
+
+def _tables(resource: Resource) -> list[TableInfo]:
+    tables = resource.extraction_metadata.get("tables")
+    if not isinstance(tables, Sequence) or isinstance(tables, str):
+        return []
+    return [_table(resource, cast(Mapping[str, Any], t)) for t in tables if isinstance(t, Mapping) and t.get("copy")]
+
+
+def _table(resource: Resource, table: Mapping[str, Any]) -> TableInfo:
+    return TableInfo(
+        id=str(table["id"]),
+        resource_id=resource.id,
+        version=resource.version,
+        filename=resource.filename,
+        name=str(table.get("name") or ""),
+        sheet=table.get("sheet"),
+        columns=tuple(Column(str(c["name"]), cast(ColumnKind, c["dtype"])) for c in table.get("columns", ())),
+        rows=int(table.get("row_count") or 0),
+    )
