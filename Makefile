@@ -48,8 +48,8 @@ format: $(DEV)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench:
-	@python3 benchmarks/run.py $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
+bench: $(BASE)
+	@$(BIN)/python benchmarks/run.py --docs $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
 
 samples: $(DEV)
 	@$(BIN)/python scripts/make_samples.py

@@ -1,0 +1,117 @@
+"""`POST /search` over HTTP as a library grows: p50 and p99 with 1 and 32 clients at 2,000 and 100,000 chunks."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pypdfium2
+import report
+import server
+from process import Watch, quiet
+
+from citewell import Citewell
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADER = ("Chunks", "Clients", "Searches", "Errors", "p50 ms", "p99 ms", "Searches/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", nargs="*", type=int, default=[2_000, 100_000])
+    parser.add_argument("--clients", nargs="*", type=int, default=[1, 32])
+    parser.add_argument(
+        "--requests", type=int, default=2_000, help="searches per measurement, after a tenth as many to warm up"
+    )
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results" / "http_search.json")
+    options = parser.parse_args()
+    measured = []
+    with tempfile.TemporaryDirectory(prefix="citewell-bench-") as scratch:
+        for size in options.sizes:
+            measured += measure(Path(scratch) / f"data-{size}", size, options.clients, options.requests)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    result = {"machine": report.machine(), "measured": measured}
+    options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(report.terminal(HEADER, [row(one) for one in measured]))
+
+
+def row(one: dict) -> tuple[str, ...]:
+    times = f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.1f}", f"{one['per_second']:.0f}"
+    return f"{one['chunks']:,}", str(one["clients"]), f"{one['searches']:,}", str(one["errors"]), *times
+
+
+def measure(data: Path, size: int, clients: list[int], requests: int) -> list[dict[str, object]]:
+    texts = sentences(seed=size)
+    started = time.perf_counter()
+    with Citewell(data) as library:
+        library.add_texts({"id": str(i), "text": next(texts)} for i in range(size))
+    added = time.perf_counter() - started
+    print(f"{size:,} texts added in {added:.0f} s", file=sys.stderr, flush=True)
+    queries = data.with_suffix(".json")
+    asked = sentences(seed=-1)
+    queries.write_text(json.dumps([" ".join(next(asked).split()[:8]) for _ in range(500)]), encoding="utf-8")
+    rows = []
+    with server.serving(data) as ours:
+        watch = Watch(ours.pid)
+        for number in clients:
+            load(ours, number, requests // 10, queries)
+            before = quiet(20)
+            times = load(ours, number, requests, queries)
+            rows.append(
+                {
+                    "chunks": size,
+                    "clients": number,
+                    "searches": len(times["times_ms"]),
+                    "errors": len(times["errors"]),
+                    "p50_ms": round(report.percentile(times["times_ms"], 50), 2),
+                    "p99_ms": round(report.percentile(times["times_ms"], 99), 2),
+                    "per_second": round(len(times["times_ms"]) / times["seconds"], 1),
+                    "add_seconds": round(added, 1),
+                    "start_seconds": round(ours.start_seconds, 2),
+                    "load_before": round(before, 2),
+                }
+            )
+        watch.stop()
+    return [row | {"peak_mb": round(watch.peak_mb)} for row in rows]
+
+
+def load(ours: server.Server, clients: int, requests: int, queries: Path) -> dict:
+    command = [sys.executable, Path(__file__).with_name("load.py"), ours.port, ours.token, clients, requests, queries]
+    outcome = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
+    return json.loads(outcome.stdout)
+
+
+def sentences(seed: int) -> Iterator[str]:
+    """Endless different sentences of 20 to 40 words that read like the sample files: each word follows one that it follows there."""
+    chance = random.Random(seed)
+    followers: defaultdict[str, list[str]] = defaultdict(list)
+    words = _sample_words()
+    for word, following in itertools.pairwise(words):
+        followers[word].append(following)
+    while True:
+        sentence = [chance.choice(words)]
+        for _ in range(chance.randint(19, 39)):
+            jump = chance.random() < 0.2 or not followers[sentence[-1]]
+            sentence.append(chance.choice(words if jump else followers[sentence[-1]]))
+        yield f"{' '.join(sentence)} (note {chance.randint(1, 10**6)})."
+
+
+def _sample_words() -> list[str]:
+    words: list[str] = []
+    for path in sorted((ROOT / "samples").glob("*.pdf")):
+        with pypdfium2.PdfDocument(path) as document:
+            words += " ".join(page.get_textpage().get_text_bounded() for page in document).split()
+    return words
+
+
+if __name__ == "__main__":
+    main()
