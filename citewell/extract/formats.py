@@ -58,7 +58,7 @@ _FORMATS = (
         "xlsb", "Excel binary", "application/vnd.ms-excel.sheet.binary.macroenabled.12", DATA, "spreadsheet", ("xlsb",)
     ),
     Format("xls", "Excel 97", "application/vnd.ms-excel", DATA, "spreadsheet", ("xls", "xlt")),
-    Format("doc", "Word 97", "application/msword", RAG, "legacy", ("doc", "dot")),
+    Format("doc", "Word 97", "application/msword", RAG, "word97", ("doc", "dot")),
     Format("ppt", "PowerPoint 97", "application/vnd.ms-powerpoint", RAG, "legacy", ("ppt", "pps", "pot")),
     Format("odt", "OpenDocument text", f"{_ODF}.text", RAG, "opendocument", ("odt", "ott")),
     Format("odp", "OpenDocument slides", f"{_ODF}.presentation", RAG, "opendocument", ("odp", "otp")),

@@ -34,6 +34,7 @@ READERS: dict[str, str] = {
     "rtf": "citewell.extract.rtf",
     "spreadsheet": "citewell.extract.tabular.spreadsheet",
     "svg": "citewell.extract.svg",
+    "word97": "citewell.extract.word97",
     "xml": "citewell.extract.xml",
 }
 

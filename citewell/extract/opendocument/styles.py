@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from citewell.extract.docx.numbering import formatted
+from citewell.extract.numbering import formatted
 from citewell.extract.opendocument.package import attribute
 from citewell.extract.safexml import XmlElement, local_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from citewell.extract.docx.numbering import formatted
+from citewell.extract.numbering import formatted
 from citewell.extract.ooxml.equations import equation_text
 from citewell.extract.ooxml.graphics import chosen
 from citewell.extract.ooxml.package import Relationship, attribute, child

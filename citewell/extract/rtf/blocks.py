@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from citewell.extract.edge_tables import Row, RowFormat, read_table
 from citewell.extract.emission import emit_table
 from citewell.extract.outline import Outline
 from citewell.extract.pictures import Pictures
 from citewell.extract.rtf.state import Head, Place, State
-from citewell.extract.rtf.tables import Row, RowFormat, read_table
 from citewell.extract.sink import Sink
 from citewell.extract.symbols import without_private_use
 from citewell.types import ElementType, JsonValue, Locator

@@ -1,4 +1,4 @@
-"""RTF tables: rows of cells with right edges, from which the columns that each covers follow."""
+"""Tables of RTF and Word 97: rows of cells with right edges, from which the columns that each covers follow."""
 
 from __future__ import annotations
 
