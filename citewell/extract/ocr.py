@@ -30,6 +30,7 @@ _DOUBTFUL = 0.75
 _TALL = 1.5
 _SMALLEST_TEXT = 8
 _MAX_THREADS = 4
+_LEAST_SKEW = 0.4
 
 Pixels = npt.NDArray[np.uint8]
 Quad = npt.NDArray[np.float64]
@@ -42,7 +43,8 @@ class OcrLine:
     confidence:  0..1
     box:         x0, y0, x1, y1 in pixels of the image that was given, origin top left
     upright:     the same rectangle after the page is turned so that the text runs left to right
-    turn:        degrees clockwise by which the text is turned on the image: 0, 90, 180 or 270
+    turn:        degrees clockwise by which the line is turned on the image: 0, 90, 180 or 270
+    angle:       degrees clockwise by which the page as a whole is turned, skew included
     """
 
     text: str
@@ -50,6 +52,7 @@ class OcrLine:
     box: tuple[float, float, float, float]
     upright: tuple[float, float, float, float]
     turn: int = 0
+    angle: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +234,8 @@ def _skew(found: list[tuple[Quad, _Reading]], quarter: int) -> float:
             edge = quad[3] - quad[0] if quarter % 2 else quad[1] - quad[0]
             slope = math.degrees(math.atan2(edge[1], edge[0])) - (90.0 if quarter % 2 else 0.0)
             slopes.append(slope)
-    return float(np.median(slopes)) if slopes else 0.0
+    skew = float(np.median(slopes)) if slopes else 0.0
+    return skew if abs(skew) >= _LEAST_SKEW else 0.0
 
 
 def _line(quad: Quad, reading: _Reading, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:
@@ -245,6 +249,7 @@ def _line(quad: Quad, reading: _Reading, angle: float, scale: float, size: tuple
         box=_bounds(corners),
         upright=_bounds(turned),
         turn=90 * _quarter(quad, reading),
+        angle=angle % 360.0,
     )
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from pypdfium2 import PdfDocument
 
+from citewell.extract.pdf.attachments import AttachmentReader
 from citewell.extract.pdf.bookmarks import outline_depths
-from citewell.extract.pdf.content import PageContent, read_page
-from citewell.extract.pdf.document import describe, open_document
+from citewell.extract.pdf.content import PageContent
+from citewell.extract.pdf.document import describe, language, open_document
+from citewell.extract.pdf.reader import PageReader
 from citewell.extract.pdf.structure import Survey, survey
 from citewell.extract.pdf.writer import PageWriter
 from citewell.extract.sink import Sink
@@ -26,19 +28,20 @@ def extract(path: Path, sink: Sink) -> None:
     """
     with open_document(path, sink.options) as document:
         sink.metadata.update(describe(document))
-        writer = PageWriter(sink, _survey(document))
+        sink.language = language(document)
+        attachments = AttachmentReader(document, sink)
+        attachments.of_document()
+        reader = PageReader(document, sink)
+        writer = PageWriter(sink, _survey(document, reader), attachments)
         total = len(document)
-        for page, neighbours in _with_neighbours(
-            read_page(document, index, sink.options.extract_tables) for index in range(total)
-        ):
+        for page, neighbours in _with_neighbours(reader.read(index) for index in range(total)):
             writer.write(page, neighbours)
             sink.progress(page.number, total)
 
 
-def _survey(document: PdfDocument) -> Survey:
+def _survey(document: PdfDocument, reader: PageReader) -> Survey:
     total = len(document)
-    step = max(1, total // _SAMPLE_PAGES)
-    sample = (read_page(document, index, with_tables=False) for index in range(0, total, step))
+    sample = (reader.sample(index) for index in range(0, total, max(1, total // _SAMPLE_PAGES)))
     lines = (run for page in sample for passage in page.passages for run in passage.runs)
     return survey(lines, outline_depths(document))
 

@@ -1,84 +1,64 @@
-"""What is read of one page before it becomes elements: its runs of text by direction, and where it stands."""
+"""What is read of one page before it becomes elements: its passages of text by direction, tables, images and notes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pypdfium2 import PdfDocument, PdfiumError, PdfPage
-
-from citewell.extract.pdf.furniture import Edge, page_edges
-from citewell.extract.pdf.geometry import PageFrame, page_frame
-from citewell.extract.pdf.lines import Line, build_runs
-from citewell.extract.pdf.objects import Drawing, read_drawing
+from citewell.extract.pdf.annotations import Annotations
+from citewell.extract.pdf.furniture import Edge
+from citewell.extract.pdf.geometry import PageFrame
+from citewell.extract.pdf.images import PageImage
+from citewell.extract.pdf.lines import Line, build_runs, make_line
+from citewell.extract.pdf.objects import Drawing
+from citewell.extract.pdf.scans import OcrText
 from citewell.extract.pdf.tables.detect import find_tables, may_hold_tables
 from citewell.extract.pdf.tables.model import FoundTable
-from citewell.extract.pdf.turn import Turn, by_direction
-from citewell.extract.pdf.words import Word, is_right_to_left, read_text, read_words
+from citewell.extract.pdf.turn import Turn
+from citewell.extract.pdf.words import Word, is_right_to_left
+
+Beat = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The text of one direction, in its upright frame; `runs` are what stands outside of its tables."""
+    """The text of one direction, in its upright frame; `runs` are what stands outside of its tables.
+
+    confidences is set for text that OCR read: one value per line, `Word.start` being the index of the word's line.
+    """
 
     turn: Turn
     runs: Sequence[Line]
     right_to_left: bool
     tables: Sequence[FoundTable] = ()
+    confidences: Sequence[float] | None = None
+
+    def confidence(self, words: Sequence[Word]) -> float | None:
+        """Mean confidence of these words by their length; None for text that was not read by OCR."""
+        if self.confidences is None:
+            return None
+        weights = [(self.confidences[word.start], len(word.text)) for word in words]
+        return round(sum(c * n for c, n in weights) / max(1, sum(n for _, n in weights)), 4)
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """One page. `text` is PDFium's own, for looking words up; `warnings` say what could not be read."""
+    """One page. `text` is PDFium's own, for looking words up; `warnings` say what could not be read, `skipped` what was not."""
 
     number: int
     label: str | None
     frame: PageFrame | None = None
     text: str = ""
     passages: Sequence[Passage] = ()
+    images: Sequence[PageImage] = ()
+    notes: Annotations = Annotations()
     edges: Sequence[Edge] = ()
-    skipped: Sequence[str] = ()
+    skipped: Sequence[str] = field(default_factory=list[str])
     warnings: Sequence[str] = field(default_factory=list[str])
 
 
-def read_page(document: PdfDocument, index: int, with_tables: bool = True) -> PageContent:
-    """The content of a page; what fails is a warning in it."""
-    number, label = index + 1, document.get_page_label(index) or None
-    try:
-        page = document[index]
-    except PdfiumError:
-        return PageContent(number, label, warnings=[f"Page {number} is damaged and could not be read."])
-    try:
-        return _content(page, number, label, with_tables)
-    except PdfiumError:
-        return PageContent(number, label, warnings=[f"The text of page {number} could not be read."])
-    finally:
-        page.close()
-
-
-def _content(page: PdfPage, number: int, label: str | None, with_tables: bool) -> PageContent:
-    frame = page_frame(page)
-    textpage = page.get_textpage()
-    try:
-        text = read_text(textpage)
-        words = read_words(textpage, text, frame)
-    finally:
-        textpage.close()
-    width, height = frame.width, frame.height
-    shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
-    hidden = len(words) - len(shown)
-    drawing = read_drawing(page, frame) if with_tables and shown else Drawing()
-    passages = [
-        _passage(turn, members, drawing if with_tables and not i else None)
-        for i, (turn, members) in enumerate(by_direction(shown))
-    ]
-    edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].turn.angle == 0 else []
-    skipped = [f"{hidden} words outside the visible page"] if hidden else []
-    return PageContent(number, label, frame, text, passages, edges, skipped)
-
-
-def _passage(turn: Turn, words: list[Word], drawing: Drawing | None) -> Passage:
-    """The passage with its tables, looked for when the page's drawing is given."""
+def text_passage(turn: Turn, words: list[Word], drawing: Drawing | None) -> Passage:
+    """The passage of upright words with its tables, looked for when the page's drawing is given."""
     right_to_left = is_right_to_left("".join([word.text for word in words]))
     runs = build_runs(words)
     if drawing is None or drawing.full:
@@ -90,3 +70,14 @@ def _passage(turn: Turn, words: list[Word], drawing: Drawing | None) -> Passage:
         taken = {id(word) for table in tables for word in table.words}
         runs = build_runs([word for word in words if id(word) not in taken])
     return Passage(turn, runs, right_to_left, tables)
+
+
+def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
+    """The passage of a scan."""
+    words = [word for line in text.lines for word in line]
+    runs = [make_line(line) for line in text.lines if line]
+    tables = find_tables(words, [], []) if with_tables and may_hold_tables(runs, [], []) else []
+    taken = {id(word) for table in tables for word in table.words}
+    rest = [make_line(kept) for line in text.lines if (kept := [word for word in line if id(word) not in taken])]
+    right_to_left = is_right_to_left("".join([word.text for word in words]))
+    return Passage(text.turn, rest, right_to_left, tables, text.confidences)

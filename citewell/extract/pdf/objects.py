@@ -26,19 +26,21 @@ Matrix = tuple[float, float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class ImagePlace:
-    """An image object (a PDFium handle, alive as long as its page) and its rectangle."""
+    """An image object (a PDFium handle, alive as long as its page), its rectangle, and its matrix in user space."""
 
     handle: object
     rect: Rect
+    matrix: Matrix
 
 
 @dataclass(slots=True)
 class Drawing:
-    """`rules` are thin rectangles along straight lines; `fills` are larger coloured areas; `full` is set when a limit cut the list."""
+    """`rules` are thin rectangles along straight lines; `fills` are larger coloured areas; `paths` counts all drawn paths; `full` is set when a limit cut the list."""
 
     rules: list[Rect] = field(default_factory=list[Rect])
     fills: list[Rect] = field(default_factory=list[Rect])
     images: list[ImagePlace] = field(default_factory=list[ImagePlace])
+    paths: int = 0
     full: bool = False
 
 
@@ -49,8 +51,9 @@ def read_drawing(page: PdfPage, frame: PageFrame) -> Drawing:
         if kind == pdfium_c.FPDF_PAGEOBJ_IMAGE:
             rect = _bounds(handle, matrix, frame)
             if rect is not None:
-                drawing.images.append(ImagePlace(handle, rect))
+                drawing.images.append(ImagePlace(handle, rect, _times(_matrix(handle), matrix)))
         elif kind == pdfium_c.FPDF_PAGEOBJ_PATH and not drawing.full:
+            drawing.paths += 1
             _add_path(drawing, handle, matrix, frame)
             drawing.full = len(drawing.rules) > _MAX_RULES
     return drawing

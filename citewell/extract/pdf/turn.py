@@ -13,13 +13,14 @@ _SNAP = 1
 _BUCKET = 3
 _HALF_HEIGHT = 0.6
 _HALF_ADVANCE = 0.3
+_EXACT: dict[float, tuple[float, float]] = {0: (1.0, 0.0), 90: (0.0, 1.0), 180: (-1.0, 0.0), 270: (0.0, -1.0)}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A rotation by `angle` degrees clockwise about the origin, which makes text of that angle upright."""
 
-    angle: int
+    angle: float
     cosine: float
     sine: float
 
@@ -56,10 +57,9 @@ class Turn:
         return Rect(u - along, v - _HALF_HEIGHT * size, u + along, v + _HALF_HEIGHT * size)
 
 
-def turn_of(angle: int) -> Turn:
+def turn_of(angle: float) -> Turn:
     """The turn that makes text of this angle (degrees counter-clockwise) upright."""
-    exact = {0: (1.0, 0.0), 90: (0.0, 1.0), 180: (-1.0, 0.0), 270: (0.0, -1.0)}
-    cosine, sine = exact.get(angle) or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+    cosine, sine = _EXACT.get(angle) or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
     return Turn(angle, cosine, sine)
 
 

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from citewell.extract.outline import Outline
+from citewell.extract.pdf.attachments import AttachmentReader
 from citewell.extract.pdf.columns import reading_order
 from citewell.extract.pdf.content import PageContent, Passage
 from citewell.extract.pdf.flow import Flow, flow
 from citewell.extract.pdf.furniture import running
 from citewell.extract.pdf.geometry import Rect
+from citewell.extract.pdf.images import PageImage
 from citewell.extract.pdf.lines import Line, join_row, placeholder, rows
 from citewell.extract.pdf.paragraphs import paragraphs
-from citewell.extract.pdf.structure import Block, Survey, classify
+from citewell.extract.pdf.structure import Block, Survey, classify, survey
 from citewell.extract.pdf.tables.model import FoundTable
 from citewell.extract.pdf.tables.render import row_spans, to_table
 from citewell.extract.pdf.turn import Turn
 from citewell.extract.sink import Sink
-from citewell.types import Box, ElementType, Locator
+from citewell.types import Box, ElementType, JsonObject, Locator
 
 
 class PageWriter:
     """Emits the elements of one document's pages, in order."""
 
-    def __init__(self, sink: Sink, survey: Survey) -> None:
+    def __init__(self, sink: Sink, known: Survey, attachments: AttachmentReader) -> None:
         self._sink = sink
-        self._survey = survey
+        self._survey = known
+        self._attachments = attachments
         self._outline = Outline()
 
     def write(self, page: PageContent, neighbours: Sequence[PageContent]) -> None:
@@ -38,37 +41,89 @@ class PageWriter:
         if page.frame is None:
             return
         furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height)
-        for passage in page.passages:
-            self._passage(page, passage, furniture)
+        behind, beside = _behind_text(page)
+        for image in behind:
+            self._image(page, image)
+        for i, passage in enumerate(page.passages):
+            self._passage(page, passage, furniture, [] if i else beside)
+        if not page.passages:
+            for image in beside:
+                self._image(page, image)
+        self._notes(page)
 
-    def _passage(self, page: PageContent, passage: Passage, furniture: set[int]) -> None:
+    def _passage(self, page: PageContent, passage: Passage, furniture: set[int], images: Sequence[PageImage]) -> None:
         height = page.frame.height if page.frame else 0.0
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
-        self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage.turn)
-        places = [placeholder(table.rect, i, self._survey.body_size) for i, table in enumerate(passage.tables)]
+        self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
+        known = self._survey if passage.confidences is None else survey(body, self._survey.outline)
+        rects = [table.rect for table in passage.tables] + [passage.turn.upright(image.rect) for image in images]
+        places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
         for column in reading_order([*body, *places], passage.right_to_left):
             for part in _around_places(column):
-                if isinstance(part, int):
-                    self._table(page, passage.tables[part], passage.turn)
-                    continue
-                for block in classify(paragraphs(part), page.number, height, self._survey):
-                    self._block(page, block, passage.turn)
-        self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage.turn)
+                if not isinstance(part, int):
+                    for block in classify(paragraphs(part), page.number, height, known):
+                        self._block(page, passage, block)
+                elif part < len(passage.tables):
+                    self._table(page, passage, passage.tables[part])
+                else:
+                    self._image(page, images[part - len(passage.tables)])
+        self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
-    def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, turn: Turn) -> None:
+    def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: Passage) -> None:
         for row in rows(runs):
-            running_text = flow([join_row(row)])
+            line = join_row(row)
+            running_text = flow([line])
             self._sink.emit(
-                kind, running_text.text, _locator(page, running_text, turn), span_starts=running_text.starts
+                kind,
+                running_text.text,
+                _locator(page, running_text, passage.turn),
+                span_starts=running_text.starts,
+                confidence=passage.confidence(line.words),
             )
 
-    def _table(self, page: PageContent, found: FoundTable, turn: Turn) -> None:
+    def _notes(self, page: PageContent) -> None:
+        """Form fields, comments and attached files of a page, after its text."""
+        for form_field in page.notes.fields:
+            text = f"{form_field.name}: {form_field.value}" if form_field.name else form_field.value
+            self._sink.emit(
+                ElementType.FORM_FIELD,
+                text,
+                self._at(page, form_field.rect),
+                metadata={"name": form_field.name, "value": form_field.value},
+            )
+        for comment in page.notes.comments:
+            metadata = {"kind": comment.kind} | ({"author": comment.author} if comment.author else {})
+            self._sink.emit(ElementType.COMMENT, comment.text, self._at(page, comment.rect), metadata=metadata)
+        for pinned in page.notes.files:
+            self._attachments.of_page(pinned.handle, self._at(page, pinned.rect))
+
+    def _at(self, page: PageContent, rect: Rect) -> Locator:
+        return Locator(
+            page=page.number,
+            pages=(page.number,),
+            page_label=page.label,
+            boxes=(_box(page.number, rect),),
+            headings=self._outline.path,
+        )
+
+    def _image(self, page: PageContent, image: PageImage) -> None:
+        self._sink.emit(
+            ElementType.IMAGE,
+            image.text,
+            self._at(page, image.rect),
+            span_starts=(0,),
+            blob=image.blob,
+            confidence=image.confidence,
+            metadata={"width": image.width, "height": image.height},
+        )
+
+    def _table(self, page: PageContent, passage: Passage, found: FoundTable) -> None:
         table = to_table(found, page.text)
         if table is None:
             return
         starts, rects = row_spans(found, table)
-        boxes = tuple(_box(page.number, turn.shown(rect)) for rect in rects)
+        boxes = tuple(_box(page.number, passage.turn.shown(rect)) for rect in rects)
         self._sink.emit(
             ElementType.TABLE,
             table.markdown,
@@ -79,16 +134,25 @@ class PageWriter:
             html=table.html,
             grid=table.grid,
             header_rows=table.header_rows,
+            confidence=passage.confidence(found.words),
         )
 
-    def _block(self, page: PageContent, block: Block, turn: Turn) -> None:
+    def _block(self, page: PageContent, passage: Passage, block: Block) -> None:
         text = flow(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
         if block.type is ElementType.TITLE:
             headings = self._outline.enter(block.level or 1, text.text)
         else:
             headings = self._outline.path
-        locator = _locator(page, text, turn, headings)
-        self._sink.emit(block.type, text.text, locator, span_starts=text.starts, level=block.level)
+        locator = _locator(page, text, passage.turn, headings)
+        self._sink.emit(
+            block.type,
+            text.text,
+            locator,
+            span_starts=text.starts,
+            level=block.level,
+            confidence=passage.confidence([word for line in block.lines for word in line.words]),
+            metadata=_links(page, locator),
+        )
 
 
 def _locator(page: PageContent, text: Flow, turn: Turn, headings: tuple[str, ...] = ()) -> Locator:
@@ -114,3 +178,24 @@ def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
         yield index
     if lines:
         yield lines
+
+
+def _behind_text(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
+    """Images that lie behind text (backgrounds), and the others, which take a place of their own in the reading order."""
+    behind: list[PageImage] = []
+    beside: list[PageImage] = []
+    runs = [p.turn.shown(run.rect) for p in page.passages for run in p.runs]
+    for image in page.images:
+        covered = sum(1 for run in runs if run.overlap(image.rect) > 0.5 * run.area)
+        (behind if covered > 1 else beside).append(image)
+    return behind, beside
+
+
+def _links(page: PageContent, locator: Locator) -> JsonObject:
+    """`links` that stand on these boxes."""
+    urls = [
+        link.url
+        for link in page.notes.links
+        if any(link.rect.overlap(Rect(box.x0, box.y0, box.x1, box.y1)) > 0.5 * link.rect.area for box in locator.boxes)
+    ]
+    return {"links": list(dict.fromkeys(urls))} if urls else {}

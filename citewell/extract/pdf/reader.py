@@ -1,0 +1,118 @@
+"""Reads pages one by one: text layer, drawing, tables, images, and OCR where the text layer is missing or broken."""
+
+from __future__ import annotations
+
+import pypdfium2.raw as pdfium_c
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
+
+from citewell.extract.pdf.annotations import read_annotations
+from citewell.extract.pdf.content import Beat, PageContent, Passage, ocr_passage, text_passage
+from citewell.extract.pdf.document import open_form
+from citewell.extract.pdf.furniture import page_edges
+from citewell.extract.pdf.geometry import PageFrame, page_frame
+from citewell.extract.pdf.images import ImageReader
+from citewell.extract.pdf.objects import read_drawing
+from citewell.extract.pdf.scans import OcrBudget, is_garbage, lacks_text, page_text
+from citewell.extract.pdf.turn import by_direction
+from citewell.extract.pdf.words import Word, read_text, read_words
+from citewell.extract.sink import Sink
+
+_GARBAGE_SAMPLE = 200
+
+
+class PageReader:
+    """The pages of one open document."""
+
+    def __init__(self, document: PdfDocument, sink: Sink) -> None:
+        self._document = document
+        self._sink = sink
+        self._total = len(document)
+        self._budget = OcrBudget(sink.options.ocr)
+        self._images = ImageReader(sink, self._budget)
+        self._form = open_form(document)
+
+    def sample(self, index: int) -> PageContent:
+        """The text of a page alone: no tables, images or OCR."""
+        return self._guarded(index, full=False)
+
+    def read(self, index: int) -> PageContent:
+        """Everything on a page; what fails is a warning in it."""
+        return self._guarded(index, full=True)
+
+    def _guarded(self, index: int, full: bool) -> PageContent:
+        number, label = index + 1, self._document.get_page_label(index) or None
+        try:
+            page = self._document[index]
+        except PdfiumError:
+            return PageContent(number, label, warnings=[f"Page {number} is damaged and could not be read."])
+        try:
+            return self._content(page, number, label, full)
+        except PdfiumError:
+            return PageContent(number, label, warnings=[f"The text of page {number} could not be read."])
+        finally:
+            page.close()
+
+    def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
+        frame = page_frame(page)
+        text, words, unmapped = _text_layer(page, frame)
+        shown, skipped = _on_page(words, frame)
+        if not full:
+            return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
+        drawing = read_drawing(page, frame)
+        warnings: list[str] = []
+        passages: list[Passage] = []
+        broken = is_garbage(text, unmapped)
+        if broken or lacks_text(shown, drawing):
+            passages, problems = self._scan(page, frame, number, broken)
+            warnings += problems
+        if not passages:
+            with_tables = self._sink.options.extract_tables
+            for i, (turn, members) in enumerate(by_direction(shown)):
+                passages.append(text_passage(turn, members, drawing if with_tables and not i else None))
+        scanned = any(passage.confidences is not None for passage in passages)
+        seen = None if scanned else shown
+        images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
+        passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
+        edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].turn.angle == 0 else []
+        notes = read_annotations(page, frame, self._document.raw, self._form)
+        return PageContent(number, label, frame, text, passages, images, notes, edges, [*skipped, *unread], warnings)
+
+    def _scan(self, page: PdfPage, frame: PageFrame, number: int, broken: bool) -> tuple[list[Passage], list[str]]:
+        """The page read by OCR, and warnings."""
+        problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
+        if self._budget.reason:
+            return [], [f"{problem}, and it was not scanned: {self._budget.reason}."]
+        read = page_text(page, frame, self._budget, self._beat(number), self._sink.options.max_pixels)
+        if read is None:
+            return [], []
+        if not read.characters:
+            return [], [f"{problem}, and OCR found none."]
+        return [ocr_passage(read, self._sink.options.extract_tables)], [
+            f"{problem}; it was read by OCR."
+        ] if broken else []
+
+    def _beat(self, number: int) -> Beat:
+        return lambda: self._sink.progress(number - 1, self._total)
+
+
+def _text_layer(page: PdfPage, frame: PageFrame) -> tuple[str, list[Word], int]:
+    """The text, its words, and how many characters the fonts do not map (estimated from a sample)."""
+    textpage = page.get_textpage()
+    try:
+        text = read_text(textpage)
+        return text, read_words(textpage, text, frame), _unmapped(textpage, len(text))
+    finally:
+        textpage.close()
+
+
+def _unmapped(textpage: PdfTextPage, count: int) -> int:
+    step = max(1, count // _GARBAGE_SAMPLE)
+    places = range(0, count, step)
+    return step * sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places)
+
+
+def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]]:
+    width, height = frame.width, frame.height
+    shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
+    hidden = len(words) - len(shown)
+    return shown, [f"{hidden} words outside the visible page"] if hidden else []
