@@ -59,7 +59,7 @@ _FORMATS = (
     ),
     Format("xls", "Excel 97", "application/vnd.ms-excel", DATA, "spreadsheet", ("xls", "xlt")),
     Format("doc", "Word 97", "application/msword", RAG, "word97", ("doc", "dot")),
-    Format("ppt", "PowerPoint 97", "application/vnd.ms-powerpoint", RAG, "legacy", ("ppt", "pps", "pot")),
+    Format("ppt", "PowerPoint 97", "application/vnd.ms-powerpoint", RAG, "powerpoint97", ("ppt", "pps", "pot")),
     Format("odt", "OpenDocument text", f"{_ODF}.text", RAG, "opendocument", ("odt", "ott")),
     Format("odp", "OpenDocument slides", f"{_ODF}.presentation", RAG, "opendocument", ("odp", "otp")),
     Format("ods", "OpenDocument sheet", f"{_ODF}.spreadsheet", DATA, "spreadsheet", ("ods", "ots")),
