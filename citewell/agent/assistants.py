@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from citewell.agent import smalltalk
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
-from citewell.agent.tables.engine import table_name
 from citewell.agent.tables.phrasing import phrase
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
 from citewell.agent.tools import Toolbox, ToolResult, search_call
@@ -71,15 +70,14 @@ class RuleAssistant:
                 planned = await self._planner.consider(context.request.owner_id, question, tables)
             if isinstance(planned, Planned):
                 context.planned = planned
-                query = replace(planned.plan.query, source=table_name(planned.plan.table))
-                return (ToolCall("table", "query_table", query.to_json()),)
+                return (ToolCall("table", "query_table", planned.plan.query.to_json()),)
             if isinstance(planned, Refused):
-                context.refused = planned.reason
+                context.refused = planned
                 context.note("table_query_refused", planned.reason)
         return (search_call(question),)
 
     async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
-        if context.refused is not None:
+        if context.refused is not None and context.refused.computes:
             hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         with context.timed("extract"):
             extract = await self._answerer.answer(question, hits)
@@ -91,7 +89,7 @@ class RuleAssistant:
             return Draft(extract.text.rstrip(), True, extract.sources)
         text = extract.text
         if context.refused is not None:
-            text += f" I could not compute it from the tables: {context.refused}."
+            text += f" I could not work it out from the tables: {context.refused.reason}."
         return _say(context, Draft(text, False, nearest=extract.sources))
 
 

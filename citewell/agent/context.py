@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from citewell.agent.tables.planning import Planned
+from citewell.agent.tables.planning import Planned, Refused
 from citewell.agent.turns import AgentEvent, Source, TurnRequest, Usage
 from citewell.types import Hit, JsonValue
 
@@ -71,7 +71,7 @@ class TurnContext:
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     planned: Planned | None = None
-    refused: str | None = None
+    refused: Refused | None = None
     started: float = field(default_factory=time.monotonic)
 
     @contextmanager

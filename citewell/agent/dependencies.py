@@ -70,8 +70,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInfo:
-    """A sheet or table with a typed Parquet copy. `name` is unique within the resource version."""
+    """A table of a data file with its typed Parquet copy. `id` (`t0`, `t1`, …) is unique within the resource version, `name` is not."""
 
+    id: str
     resource_id: str
     version: int
     filename: str

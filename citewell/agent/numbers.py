@@ -17,7 +17,7 @@ _UNITS = {
 }  # fmt: skip
 _WORD = "|".join(sorted(_UNITS, key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?<![\w.,])(?P<sign>[-−(])?(?P<digits>\d+(?:[.,'’\u00a0\u202f ]\d{{3}})*(?:[.,]\d+)?)(?:\s?(?P<scale>k|m|bn|mn|mio|mrd|tsd"
+    rf"(?<![\w.,])(?P<sign>[-−(])?(?P<digits>\d+(?:[.,'’\u00a0\u202f ]\d{{3}}(?!\d))*(?:[.,]\d+)?)(?:\s?(?P<scale>k|m|bn|mn|mio|mrd|tsd"
     rf"|thousand|millions?|millionen|billions?|milliarden|trillion)\b)?(?P<tail>\w*)"
     rf"|\b(?P<words>(?:{_WORD})(?:[\s-]+(?:and\s+)?(?:{_WORD}|hundred|thousand|million|billion))*)\b",
     re.I,

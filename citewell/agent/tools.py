@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import Library, Searcher, TableInfo, Tables
-from citewell.agent.tables.engine import TableEngine, TableResult, find_table, table_name
+from citewell.agent.tables.engine import TableEngine, TableResult, find_table, table_key, table_name
 from citewell.agent.tables.query import MAX_ROWS, Comparison, Function, Part, parse_query
 from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
@@ -142,7 +142,7 @@ def _search_details(
 
 def _table_line(table: TableInfo) -> str:
     columns = ", ".join(f"{column.name} ({column.kind})" for column in table.columns)
-    return f"Table {table_name(table)}: {table.rows:,} rows; columns: {columns}"
+    return f"Table {table_key(table)} ({table_name(table)}): {table.rows:,} rows; columns: {columns}"
 
 
 def _within(scope: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -232,7 +232,7 @@ QUERY_TABLE = ToolSpec(
     {
         "type": "object",
         "properties": {
-            "source": {"type": "string", "description": "The table, as list_resources names it: file/sheet"},
+            "source": {"type": "string", "description": "The table, as list_resources names it"},
             "columns": {
                 "type": "array",
                 "items": {"type": "string"},

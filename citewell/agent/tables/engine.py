@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,9 @@ from citewell.errors import InvalidInput, Unavailable
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MEMORY = "512MB"
+_MEMORY = "256MB"
 _SECONDS = 20.0
+_OPEN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,13 @@ class TableEngine:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+        self._connections: OrderedDict[Path, DuckDBPyConnection] = OrderedDict()
 
     async def run(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableResult:
         """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
         compiled = compile_query(query, table)
         path = await self._tables.open_table(owner_id, table)
-        rows = await _in_thread(path, compiled.sql, [str(path), *compiled.parameters])
+        rows = await self._execute(path, compiled.sql, [str(path), *compiled.parameters])
         return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
 
     async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
@@ -67,25 +70,52 @@ class TableEngine:
         path = await self._tables.open_table(owner_id, table)
         name = quoted(column)
         sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
-        rows = await _in_thread(path, sql, [str(path)])
+        rows = await self._execute(path, sql, [str(path)])
         return tuple(sorted(str(row[0]) for row in rows)) if len(rows) <= most else None
+
+    async def _execute(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        cursor = (await self._connection(path)).cursor()
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(_execute, cursor, sql, parameters), _SECONDS)
+        except (TimeoutError, asyncio.CancelledError) as stopped:
+            cursor.interrupt()
+            if isinstance(stopped, asyncio.CancelledError):
+                raise
+            raise Unavailable(f"The query took longer than {_SECONDS:.0f} seconds and was stopped.") from None
+
+    async def _connection(self, path: Path) -> DuckDBPyConnection:
+        """Opening takes 20-90 ms, so the last few stay open; one that is put out closes when its last cursor is gone."""
+        if path not in self._connections:
+            self._connections[path] = await asyncio.to_thread(_connect, path)
+        self._connections.move_to_end(path)
+        while len(self._connections) > _OPEN:
+            self._connections.popitem(last=False)
+        return self._connections[path]
 
 
 def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:
-    """The table that `source` names: `file/sheet`, a sheet's name, or a file with one table; `InvalidInput` lists them."""
+    """The table that `source` names: its key, `file/sheet`, a sheet's name, or a file with one table; `InvalidInput` lists them."""
     wanted = source.strip().casefold()
-    for names in (_full_names, _short_names):
+    for names in (_key_names, _full_names, _short_names):
         found = [table for table in tables if wanted in names(table)]
         if len(found) == 1:
             return found[0]
-    raise InvalidInput(
-        f"`source` must name one of: {'; '.join(table_name(t) for t in tables) or 'there are no tables'}."
-    )
+    listed = "; ".join(f"{table_key(t)} ({table_name(t)})" for t in tables)
+    raise InvalidInput(f"`source` must name one of: {listed or 'there are no tables'}.")
+
+
+def table_key(table: TableInfo) -> str:
+    """What names the table and no other: `resource id/table id`."""
+    return f"{table.resource_id}/{table.id}"
 
 
 def table_name(table: TableInfo) -> str:
-    """How a table is called in `source`."""
-    return f"{table.filename}/{table.sheet or table.name}"
+    """What people call the table: file and sheet."""
+    return f"{table.filename}/{table.sheet}" if table.sheet is not None else table.filename
+
+
+def _key_names(table: TableInfo) -> set[str]:
+    return {table_key(table).casefold()}
 
 
 def _full_names(table: TableInfo) -> set[str]:
@@ -103,17 +133,6 @@ def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
         return ResultRow(row[:width], RowFacts(1, row[width], row[width], (row[width],)))
     count, first, last, listed = row[width:]
     return ResultRow(row[:width], RowFacts(count, first, last, tuple(listed or ())))
-
-
-async def _in_thread(path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    connection = await asyncio.to_thread(_connect, path)
-    try:
-        return await asyncio.wait_for(asyncio.to_thread(_execute, connection, sql, parameters), _SECONDS)
-    except TimeoutError:
-        raise Unavailable(f"The query took longer than {_SECONDS:.0f} seconds and was stopped.") from None
-    finally:
-        connection.interrupt()
-        await asyncio.to_thread(connection.close)
 
 
 def _connect(path: Path) -> DuckDBPyConnection:

@@ -96,11 +96,16 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     if best is None:
         return None
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
-    if len(tied) > CITED_ROWS:
-        return None
     what = _measured(plan)
     where = conditions_text(plan.query.conditions)
     word = "highest" if plan.descending else "lowest"
+    if len(tied) > CITED_ROWS:
+        if plan.unique:
+            return None
+        more = "more than " if len(tied) == len(result.rows) == result.query.limit else ""
+        count = len(tied) - 1 if more else len(tied)
+        marks = "".join(f"[{n}]" for n in numbers[:3])
+        return f"The {word} {what}{where} is {shown(best)}, in {more}{count} rows {marks}."
     names = [f"{shown(result.rows[i].values[0])} [{numbers[i]}]" for i in tied]
     if plan.subject is None:
         marks = "".join(f"[{numbers[i]}]" for i in tied)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from citewell.agent.dependencies import Column, TableInfo
+from citewell.agent.tables.engine import table_key
 from citewell.agent.tables.links import core_name
 from citewell.agent.tables.query import (
     MAX_ROWS,
@@ -65,7 +66,14 @@ class Plan:
 
 
 class CannotPlan(Exception):
-    """The question is about the table, but means no one query; the message says why."""
+    """The question is about the table, but means no one query; the message says why.
+
+    computes: whether it asks for a figure over several rows, so that no single row can be the answer.
+    """
+
+    def __init__(self, message: str, *, computes: bool = False) -> None:
+        super().__init__(message)
+        self.computes = computes
 
 
 def plan(reading: Reading, label: Column | None) -> Plan | None:
@@ -75,13 +83,28 @@ def plan(reading: Reading, label: Column | None) -> Plan | None:
     """
     if not _concerns(reading):
         return None
-    if reading.problem:
-        raise CannotPlan(reading.problem)
-    if reading.left_over:
-        raise CannotPlan(f"it is not clear what {_named(reading.left_over)} means in this table")
+    try:
+        if reading.problem:
+            raise CannotPlan(reading.problem)
+        if reading.left_over:
+            raise CannotPlan(f"it is not clear what {_named(reading.left_over)} means in this table")
+        return _plan(reading, label)
+    except CannotPlan as error:
+        raise CannotPlan(str(error), computes=_computes(reading)) from None
+
+
+def _computes(reading: Reading) -> bool:
+    operations = {o.operation for o in reading.operations}
+    summed = operations & {Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE, Operation.COUNT_DISTINCT}
+    return bool(
+        summed or (Operation.COUNT in operations and reading.asks_rows) or any(o.count for o in reading.operations)
+    )
+
+
+def _plan(reading: Reading, label: Column | None) -> Plan:
     operations = {o.operation for o in reading.operations}
     match operations:
-        case set() if not operations:
+        case _ if not operations or _asks_for_label(reading, operations):
             return _lookup(reading, label)
         case _ if operations == {Operation.COUNT}:
             return _count(reading)
@@ -99,12 +122,18 @@ def plan(reading: Reading, label: Column | None) -> Plan | None:
             raise CannotPlan("it asks for several things at once")
 
 
+def _asks_for_label(reading: Reading, operations: set[Operation]) -> bool:
+    """`How many active borrowers`, where a row is called so."""
+    return operations == {Operation.COUNT} and not reading.columns and not reading.asks_rows and _is_label(reading)
+
+
 def _concerns(reading: Reading) -> bool:
     """Whether enough of the question is about this table to say anything of it."""
     counts = any(o.operation in (Operation.COUNT, Operation.COUNT_DISTINCT) for o in reading.operations)
     if reading.operations:
         return bool(reading.columns or reading.values or (counts and (reading.asks_rows or reading.names_table)))
-    return bool(reading.values and (reading.columns or reading.asks_rows or reading.names_table)) or _is_label(reading)
+    rows = reading.asks_rows or reading.names_table
+    return bool((reading.values and reading.columns) or (reading.conditions and rows)) or _is_label(reading)
 
 
 def _is_label(reading: Reading) -> bool:
@@ -123,7 +152,7 @@ def _count(reading: Reading) -> Plan:
     if reading.groups:
         return _groups(reading, Aggregate(Function.COUNT), None)
     query = TableQuery(
-        source=table.name, conditions=tuple(reading.conditions), aggregates=(Aggregate(Function.COUNT),), limit=1
+        source=table_key(table), conditions=tuple(reading.conditions), aggregates=(Aggregate(Function.COUNT),), limit=1
     )
     unique = (counted.name,) if counted is not None else ()
     return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
@@ -147,7 +176,7 @@ def _count_distinct(reading: Reading) -> Plan:
     if reading.groups:
         return _groups(reading, aggregate, mention.column)
     query = TableQuery(
-        source=reading.words.table.name, conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
+        source=table_key(reading.words.table), conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
     )
     return Plan(
         shape=Shape.FIGURE,
@@ -167,7 +196,7 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     if reading.groups:
         return _groups(reading, aggregate, metric)
     query = TableQuery(
-        source=reading.words.table.name, conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
+        source=table_key(reading.words.table), conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
     )
     return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
 
@@ -177,7 +206,7 @@ def _groups(reading: Reading, aggregate: Aggregate, metric: Column | None) -> Pl
         raise CannotPlan("it names more than one column to group by")
     group = reading.groups[0]
     query = TableQuery(
-        source=reading.words.table.name,
+        source=table_key(reading.words.table),
         conditions=tuple(reading.conditions),
         groups=(ColumnRef(group.name),),
         aggregates=(aggregate,),
@@ -207,7 +236,7 @@ def _extreme(reading: Reading, label: Column | None) -> Plan:
     subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
     columns = (subject.name, metric.name) if subject is not None else (metric.name,)
     query = TableQuery(
-        source=table.name,
+        source=table_key(table),
         columns=columns,
         conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY)),
         order=(Order(metric.name, descending),),
@@ -242,7 +271,7 @@ def _most_rows(reading: Reading, mention: OperationMention, descending: bool) ->
     assert reading.entity is not None
     aggregate = Aggregate(Function.COUNT)
     query = TableQuery(
-        source=reading.words.table.name,
+        source=table_key(reading.words.table),
         conditions=tuple(reading.conditions),
         groups=(ColumnRef(reading.entity.name),),
         aggregates=(aggregate,),
@@ -271,7 +300,7 @@ def _extreme_of_groups(reading: Reading) -> Plan:
     aggregate = Aggregate(_AGGREGATES[other.operation], metric.name)
     descending = extreme.operation is Operation.MAX
     query = TableQuery(
-        source=reading.words.table.name,
+        source=table_key(reading.words.table),
         conditions=tuple(reading.conditions),
         groups=(ColumnRef(entity.name),),
         aggregates=(aggregate,),
@@ -302,7 +331,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
     table = reading.words.table
     if not others:
         query = TableQuery(
-            source=table.name,
+            source=table_key(table),
             columns=(subject.name, metric.name),
             conditions=tuple(reading.conditions),
             limit=MAX_ROWS,
@@ -320,7 +349,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
         raise CannotPlan("it asks for several things at once")
     function = _AGGREGATES[next(iter(others))]
     query = TableQuery(
-        source=table.name,
+        source=table_key(table),
         conditions=tuple(reading.conditions),
         groups=(ColumnRef(subject.name),),
         aggregates=(Aggregate(function, metric.name),),
@@ -346,15 +375,17 @@ def _lookup(reading: Reading, label: Column | None) -> Plan:
     keyed = {c.ref.column for c in reading.conditions}
     columns = (*([label.name] if label is not None and label.name not in wanted else []), *wanted)
     if wanted:
-        query = TableQuery(source=table.name, columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS)
+        query = TableQuery(
+            source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
+        )
         return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_metrics(reading)[0])
     if reading.asks_rows or reading.names_table:
-        query = TableQuery(source=table.name, conditions=tuple(reading.conditions), limit=MAX_ROWS)
+        query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
         return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
-    if label is None or keyed != {label.name}:
+    if len(keyed) != 1:
         raise CannotPlan("it is not clear what is asked about these rows")
-    query = TableQuery(source=table.name, conditions=tuple(reading.conditions), limit=MAX_ROWS)
-    return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, unique=(label.name,), expected=1)
+    query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
+    return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, expected=1)
 
 
 def _metrics(reading: Reading, apart: Column | None = None) -> list[Column]:

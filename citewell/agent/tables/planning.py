@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables import wording
 from citewell.agent.tables.compile import ROW
-from citewell.agent.tables.engine import TableEngine, table_name
+from citewell.agent.tables.engine import TableEngine, table_key, table_name
 from citewell.agent.tables.links import TableWords, column_mentions, core_name, names_of_table, table_words
 from citewell.agent.tables.planner import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.query import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
 from citewell.agent.tables.reading import read
-from citewell.agent.tables.totals import has_subtotals, total_rows
+from citewell.agent.tables.totals import holds_subtotals, total_rows
 
 _MOST_TABLES = 50
 _MOST_VALUES = 5_000
@@ -33,9 +33,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The question is one for the tables, but not one that the rules can answer."""
+    """The question is one for the tables, but not one that the rules can answer.
+
+    computes: it asks for a figure over several rows, so that no single row may be taken for the answer.
+    """
 
     reason: str
+    computes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,42 +62,48 @@ class TablePlanner:
     async def consider(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | Refused | None:
         """A plan; a refusal with its reason; or None when the question is not one for the tables."""
         plans: list[tuple[Plan, _Known]] = []
-        reasons: list[tuple[int, str]] = []
+        reasons: list[tuple[int, str, bool]] = []
         for table in _likely(question, tables):
             known = await self._learn(owner_id, table)
             reading = read(question, known.words)
             try:
                 found = plan(reading, known.label)
             except CannotPlan as error:
-                if reading.operations:
-                    reasons.append((len(reading.left_over), f"{error} ({table_name(table)})"))
+                if reading.operations or reading.asks_rows or reading.names_table:
+                    explained = len(reading.columns) + len(reading.values) + reading.names_table
+                    order = len(reading.left_over) - explained
+                    reasons.append((order, f"{error} ({table_name(table)})", error.computes))
                 continue
             if found is not None:
                 plans.append((found, known))
         if len(plans) > 1:
             plans = _named_ones(question, plans) or plans
         if len(plans) > 1:
-            return Refused(f"several tables could be meant: {', '.join(table_name(p.table) for p, _ in plans)}")
+            names = ", ".join(table_name(p.table) for p, _ in plans)
+            return Refused(f"several tables could be meant: {names}", computes=True)
         if plans:
             return await self._settle(owner_id, *plans[0])
-        return Refused(min(reasons)[1]) if reasons else None
+        return Refused(*min(reasons)[1:]) if reasons else None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         left_out = known.totals if found.shape in _WITHOUT_TOTALS else ()
         if known.subtotals and found.shape in _SUMMING:
-            return Refused(f"{table_name(found.table)} holds subtotals among its rows, which would be counted twice")
+            return Refused(
+                f"{table_name(found.table)} holds subtotals among its rows, which would be counted twice", computes=True
+            )
         if left_out:
             found = replace(found, query=_without(found.query, left_out))
         for column in found.unique:
             if not await self._is_unique(owner_id, found, column):
                 return Refused(
-                    f"several rows have the same {core_name(column)}; ask for the total, the average or the count"
+                    f"several rows have the same {core_name(column)}; ask for the total, the average or the count",
+                    computes=True,
                 )
         return Planned(found, left_out)
 
     async def _is_unique(self, owner_id: str, found: Plan, column: str) -> bool:
         query = TableQuery(
-            source=found.table.name,
+            source=table_key(found.table),
             conditions=found.query.conditions,
             aggregates=(Aggregate(Function.COUNT), Aggregate(Function.COUNT_DISTINCT, column)),
         )
@@ -101,7 +111,7 @@ class TablePlanner:
         return values[0] == values[1]
 
     async def _learn(self, owner_id: str, table: TableInfo) -> _Known:
-        key = (table.resource_id, table.version, table.name)
+        key = (table.resource_id, table.version, table.id)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
@@ -113,7 +123,7 @@ class TablePlanner:
                     values[column.name] = found
         label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
         totals = await total_rows(self._engine, owner_id, table)
-        subtotals = await has_subtotals(self._engine, owner_id, table, totals)
+        subtotals = holds_subtotals(values, len(totals))
         self._known[key] = _Known(table_words(table, values), label, totals, subtotals)
         while len(self._known) > _CACHED_TABLES:
             self._known.popitem(last=False)

@@ -83,7 +83,12 @@ def read(text: str, words: TableWords) -> Reading:
 
 def _read_columns_and_values(reading: Reading) -> None:
     """A value beats a column name that it contains or equals in length; a longer column name beats a value."""
-    columns = column_mentions(reading.question, reading.words.table)
+    asked = _operation_words(reading)
+    columns = [
+        c
+        for c in column_mentions(reading.question, reading.words.table)
+        if c.whole or not asked & {*range(c.first, c.last)}
+    ]
     values = _settled(value_mentions(reading.question, reading.words), columns, reading)
     for value in sorted(values, key=lambda v: v.first - v.last):
         rival = next((c for c in columns if c.first < value.last and c.last > value.first), None)
@@ -96,6 +101,18 @@ def _read_columns_and_values(reading: Reading) -> None:
             reading.columns.append(column)
             reading.use(column.first, column.last)
     _values_to_conditions(reading)
+
+
+def _operation_words(reading: Reading) -> set[int]:
+    """Where operations of two and more words stand ("number of"): they are not parts of column names."""
+    found: set[int] = set()
+    for _, phrases in wording.PHRASES:
+        for phrase in phrases:
+            length = len(phrase.split())
+            if length > 1:
+                for first in find_phrase(list(reading.question), phrase):
+                    found.update(range(first, first + length))
+    return found
 
 
 def _settled(values: Sequence[ValueMention], columns: Sequence[ColumnMention], reading: Reading) -> list[ValueMention]:
@@ -315,18 +332,22 @@ def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, in
 
 
 def _read_groups(reading: Reading) -> None:
-    """`per branch`, `by status`, `for each officer`; and `which quarter` as the entity asked for."""
+    """`per branch`, `by status`, `for each officer`; `which quarter` and `top 3 branches by` name the entity asked for."""
+    ranked = any(o.count for o in reading.operations)
     for phrase in wording.GROUPING:
         for first in find_phrase(list(reading.question), phrase):
             last = first + len(phrase.split())
             mention = next((m for m in reading.columns if m.first == last), None)
-            if mention is not None and mention.column not in reading.groups:
+            if mention is None or not reading.is_free(first, last):
+                continue
+            reading.use(first, last)
+            if not (ranked and phrase == "by") and mention.column not in reading.groups:
                 reading.groups.append(mention.column)
-    for index, word in enumerate(reading.question):
-        if word.text.casefold() in ("which", "what", "whose"):
-            mention = next((m for m in reading.columns if m.first == index + 1), None)
-            if mention is not None:
-                reading.entity = mention.column
+    starts = {i + 1 for i, word in enumerate(reading.question) if word.text.casefold() in ("which", "what", "whose")}
+    starts |= {o.last for o in reading.operations if o.count}
+    mention = next((m for m in reading.columns if m.first in starts), None)
+    if mention is not None:
+        reading.entity = mention.column
 
 
 def _read_rows_and_names(reading: Reading) -> None:

@@ -113,7 +113,7 @@ def place(table: TableInfo, facts: RowFacts) -> Locator:
 def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
     table = result.table
     text = statement(result, row)
-    key = f"{table.resource_id}/{table.version}/{table.name}/{text}"
+    key = f"{table.resource_id}/{table.version}/{table.id}/{text}"
     chunk = Chunk(
         id=str(uuid.uuid5(_NAMESPACE, key)),
         owner_id=owner_id,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from citewell.agent.dependencies import TableInfo
 from citewell.agent.tables.compile import ROW
-from citewell.agent.tables.engine import TableEngine
+from citewell.agent.tables.engine import TableEngine, table_key
 from citewell.agent.tables.query import (
     Aggregate,
     ColumnRef,
@@ -25,7 +25,7 @@ _LABEL = re.compile(
     re.I,
 )
 _NUMERIC = frozenset({"integer", "number"})
-_STARTS = ("total", "subtotal", "sub-total", "grand total", "gesamt", "summe", "insgesamt")
+_SUBTOTAL = re.compile(r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|summe|insgesamt)\b", re.I)
 _RELATIVE = 1e-6
 
 
@@ -39,14 +39,14 @@ async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tu
     last = await engine.run(
         owner_id,
         table,
-        TableQuery(source=table.name, columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
+        TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
     )
     number = last.rows[0].rows.first
     sums = await engine.run(
         owner_id,
         table,
         TableQuery(
-            source=table.name,
+            source=table_key(table),
             conditions=(RowCondition(ColumnRef(ROW), Comparison.LT, number or 0),),
             aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
         ),
@@ -58,22 +58,9 @@ async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tu
     return ()
 
 
-async def has_subtotals(engine: TableEngine, owner_id: str, table: TableInfo, known: Sequence[int]) -> bool:
-    """Whether rows besides `known` are called totals in one of the first two text columns."""
-    texts = [column.name for column in table.columns if column.kind == "text"][:2]
-    for name in texts:
-        for start in _STARTS:
-            query = TableQuery(
-                source=table.name,
-                conditions=(
-                    RowCondition(ColumnRef(name), Comparison.STARTS_WITH, start),
-                    *([RowCondition(ColumnRef(ROW), Comparison.NOT_IN, tuple(known))] if known else []),
-                ),
-                aggregates=(Aggregate(Function.COUNT),),
-            )
-            if (await engine.run(owner_id, table, query)).rows[0].rows.count:
-                return True
-    return False
+def holds_subtotals(values: Mapping[str, Sequence[str]], known: int) -> bool:
+    """Whether a text column has more values called totals than the `known` total rows account for."""
+    return any(sum(bool(_SUBTOTAL.match(value)) for value in texts) > known for texts in values.values())
 
 
 def _is_total(label: str, last: Sequence[Any], sums: Sequence[Any]) -> bool:

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from citewell.text.analysis import analyze
 
-_TOKEN = re.compile(r"[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
+_TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
+_NUMBER = re.compile(r"[+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
 _SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
 _COUNT_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
@@ -208,7 +208,9 @@ def norm(word: str) -> str:
     folded = word.casefold().removesuffix("'s").removesuffix("’s")
     if not folded.isalpha():
         value = number_of(word)
-        return f"{value:g}" if value is not None and "%" not in word and value < 1e15 else folded
+        if value is None or "%" in word:
+            return folded
+        return str(int(value)) if value == int(value) else repr(value)
     return next(iter(analyze(folded, "en", query=True)), folded)
 
 
@@ -220,7 +222,7 @@ def number_of(text: str) -> int | float | None:
         return int(value) if value == int(value) else value
     if not _NUMBER.fullmatch(text):
         return None
-    plain = text.replace(",", "").rstrip("%")
+    plain = text.replace(",", "").replace("−", "-").rstrip("%")
     return float(plain) if "." in plain else int(plain)
 
 
