@@ -1,0 +1,103 @@
+"""The command line, as typed: alone on a data folder, and against the server that holds it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.running import RunningServer
+
+
+def _citewell(*arguments: str | Path, code: int = 0) -> str:
+    command = [sys.executable, "-m", "citewell.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def _json(*arguments: str | Path) -> Any:
+    return json.loads(_citewell(*arguments, "--json"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with three files of their own, added by the command line alone."""
+    top = tmp_path_factory.mktemp("cli")
+    files = top / "files"
+    files.mkdir()
+    (files / "Harbour rules.md").write_text(
+        "# Berths\n\nA visiting boat pays 14 crowns for a night at the quay.\n\n# Quiet\n\nNo engines after ten in the evening.\n"
+    )
+    (files / "catch.csv").write_text("day,species,kilos\nMonday,cod,120\nTuesday,herring,310\nWednesday,cod,95\n")
+    (files / ".hidden.txt").write_text("not to be read")
+    said = _citewell("add", files, "--data", top / "data")
+    assert "indexed" in said
+    assert "analyzed" in said
+    assert ".hidden" not in said
+    return top / "data"
+
+
+def test_ask_answers_with_references(folder: Path) -> None:
+    said = _citewell("ask", "What does a visiting boat pay for a night?", "--data", folder)
+    assert "14 crowns" in said
+    assert "[1]" in said
+    assert "Harbour rules.md" in said.split("References")[1]
+
+
+def test_ask_names_sheet_and_row_of_data(folder: Path) -> None:
+    answer = _json("ask", "Which species had the highest kilos?", "--data", folder)
+    assert "herring" in answer["answer"]
+    assert answer["citations"][0]["locator"]["row"] == 3
+
+
+def test_search_lists_passages_with_scores_and_places(folder: Path) -> None:
+    found = _json("search", "engines at night", "--data", folder)
+    best = found["hits"][0]
+    assert best["filename"] == "Harbour rules.md"
+    assert best["locator"]["headings"][-1] == "Quiet"
+    assert best["score"] > 0
+    assert "Harbour rules.md" in _citewell("search", "engines at night", "--data", folder)
+
+
+def test_ls_lists_files(folder: Path) -> None:
+    assert {r["filename"] for r in _json("ls", "--data", folder)} == {"Harbour rules.md", "catch.csv"}
+    assert [r["filename"] for r in _json("ls", "--data", folder, "--status", "ready")]
+    assert "catch.csv" in _citewell("ls", "--data", folder)
+
+
+def test_token_prints_a_token_as_its_last_word(folder: Path) -> None:
+    assert _citewell("token", "--data", folder).split()[-1] == _json("token", "--data", folder)["token"]
+
+
+def test_doctor_says_what_works(folder: Path) -> None:
+    findings = {f["part"]: f["level"] for f in _json("doctor", "--data", folder)}
+    assert findings["database"] == findings["index"] == findings["embedder"] == "ok"
+
+
+def test_errors_are_one_line_and_an_exit_code(folder: Path) -> None:
+    assert "There is no file" in _citewell("add", "/no/such/file", "--data", folder, code=2)
+    assert "empty_query" in _citewell("search", " ", "--data", folder, code=2)
+    assert "There is no file" in _citewell("rm", "nothing like this", "--data", folder, code=2)
+    assert "CITEWELL_AUTH_SECRET" in _citewell("serve", "--host", "0.0.0.0", "--data", folder, code=2)
+
+
+def test_a_running_server_is_used(server: RunningServer, tmp_path: Path) -> None:
+    word = f"zebra{uuid.uuid4().hex[:6]}"
+    (tmp_path / f"{word}.txt").write_text(f"The {word} sleeps standing.")
+    assert "indexed" in _citewell("add", tmp_path / f"{word}.txt", "--data", server.data)
+    assert word in [Path(r["filename"]).stem for r in server.resources()]
+    assert word in _citewell("ask", f"How does the {word} sleep?", "--data", server.data)
+    assert "deleted" in _citewell("rm", f"{word}.txt", "--data", server.data)
+    assert word not in [Path(r["filename"]).stem for r in server.resources()]
+
+
+def test_a_refused_file_fails_the_command(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    said = _citewell("add", tmp_path / "empty.txt", "--data", folder, code=1)
+    assert "empty" in said

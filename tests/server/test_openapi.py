@@ -1,0 +1,45 @@
+"""Generated requests over the whole OpenAPI document: no answer is a server error, and every error has our shape."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+
+from tests.server.running import RunningServer
+
+EXAMPLES = int(os.environ.get("CITEWELL_TEST_EXAMPLES", "20"))
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server of its own: generated requests delete and revoke what they find."""
+    with RunningServer(tmp_path_factory.mktemp("openapi") / "data") as running:
+        running.add("text.txt", b"A few words to be found.")
+        yield running
+
+
+def test_no_request_makes_a_server_error(api: RunningServer) -> None:
+    schema = schemathesis.openapi.from_url(f"{api.url}/openapi.json")
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) > 25
+    for operation in operations:
+        _attack(operation, api)
+
+
+def _attack(operation: schemathesis.APIOperation, api: RunningServer) -> None:
+    headers = {"Authorization": api.client.headers["authorization"]}
+
+    @given(case=operation.as_strategy())
+    @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    def attack(case: schemathesis.Case) -> None:
+        response = case.call(headers=headers, timeout=60)
+        assert response.status_code < 500, f"{operation.label}: {response.text}\n{api.log()}"
+        if response.status_code >= 400:
+            assert set(response.json()["error"]) == {"code", "message", "details"}, operation.label
+
+    attack()
