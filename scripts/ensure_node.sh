@@ -6,7 +6,7 @@ venv=$1
 commands=$(cd "$venv" && pwd)/node
 
 node_is_recent() {
-    command -v npm >/dev/null && node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null
+    command -v npm >/dev/null && node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null
 }
 
 link_commands() {
