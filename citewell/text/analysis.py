@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
-import snowballstemmer
+import Stemmer
 
 from citewell.text.language import Script, default_language, detect_language, script_of
 from citewell.text.stopwords import STOP_WORDS, UNSPACED_STOP_RUNS
-from citewell.text.tokens import Kind, tokens
+from citewell.text.tokens import Kind, split_kinds, written_tokens
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -38,6 +39,10 @@ _UNDECOMPOSED = str.maketrans(
         "\u200d": "",
     }
 )
+# English words fall to a stemmer alone; Vietnamese words are single syllables.
+_WITHOUT_PIECES = frozenset({"en", "vi"})
+_PIECE = 4
+_CHARACTER_WEIGHT = 0.4
 _FOLDABLE = frozenset({Script.LATIN, Script.GREEK, Script.CYRILLIC, Script.ARABIC, Script.HEBREW})
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:([.,'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
@@ -45,6 +50,9 @@ _PARTS = re.compile(r"\d+|[^\W\d_]+(?:[\u0300-\u036f]+[^\W\d_]*)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]")
 _CLITIC_TAILS = frozenset({"s", "t", "re", "ve", "ll", "d", "m"})
+_SIGNS = re.compile(r"[.,@\-‐‑/:'’&+_]+")
+_of_thread = threading.local()
+_LONGEST_REMEMBERED = 32
 _MAX_TERM = 64
 _MAX_PARTS = 8
 
@@ -54,6 +62,13 @@ class _Stemmer(Protocol):
         ...
 
 
+class Term(NamedTuple):
+    """An index term, and how much a query's occurrence of it counts (documents count every term once)."""
+
+    text: str
+    weight: float = 1.0
+
+
 def analyze(text: str, language: str | None = None, *, query: bool = False) -> list[str]:
     """The index terms of `text`, in order, repeats kept.
 
@@ -61,62 +76,86 @@ def analyze(text: str, language: str | None = None, *, query: bool = False) -> l
     default. query: only the forms a query should ask for, without the alternative spellings a document is found under.
     """
     language = language or detect_language(text)
-    return [term for group in term_groups(text, language, query=query) for term in group]
+    return [term.text for group in term_groups(text, language, query=query) for term in group]
 
 
-def term_groups(text: str, language: str | None, *, query: bool = False) -> Iterator[tuple[str, ...]]:
-    """Per token its terms: the main one first, then the others under which the token can be found; stop words left out."""
-    for token in tokens(text):
+def term_groups(text: str, language: str | None, *, query: bool = False) -> Iterator[tuple[Term, ...]]:
+    """Per token its terms: the main one first, then others under which the token can be found; stop words left out."""
+    for written in written_tokens(text):
+        yield from token_groups(written, language, query)
+
+
+def token_groups(written: str, language: str | None, query: bool) -> tuple[tuple[Term, ...], ...]:
+    """The groups of terms of one written token (`citewell.text.tokens.written_tokens`)."""
+    if len(written) > _LONGEST_REMEMBERED:
+        return _token_groups(written, language, query)
+    return _remembered_groups(written, language, query)
+
+
+def _token_groups(written: str, language: str | None, query: bool) -> tuple[tuple[Term, ...], ...]:
+    groups: list[tuple[Term, ...]] = []
+    for token in split_kinds(written):
         if token.kind is Kind.WORD:
-            terms = _word_terms(token.text, language, query)
+            groups.append(_word_terms(token.text, language, query))
         elif token.kind is Kind.COMPOUND:
-            terms = _compound_terms(token.text, language, query)
+            groups.append(_compound_terms(token.text, language, query))
         else:
-            yield from ((gram,) for gram in _grams(token.text, token.kind, language))
-            continue
-        if terms:
-            yield terms
+            groups += _grams(token.text, token.kind, language)
+    return tuple(group for group in groups if group)
 
 
-@lru_cache(maxsize=200_000)
-def _word_terms(word: str, language: str | None, query: bool) -> tuple[str, ...]:
-    """Terms of a token without connectors: its stem, and for codes such as `AB12` or `getName` its parts."""
+_remembered_groups = lru_cache(maxsize=200_000)(_token_groups)
+
+
+def _word_terms(word: str, language: str | None, query: bool) -> tuple[Term, ...]:
+    """Terms of a token without connectors: its stem, pieces of it, and for codes such as `AB12` or `getName` their parts."""
     code = _language_of(word, language)
     lower = _lower(word, code)
     if code is not None and lower in STOP_WORDS.get(code, frozenset()):
         return ()
-    terms = [_stem(lower, code)]
+    stem = _stem(lower, code)
+    terms = [Term(stem)]
     if not query:
-        terms += _spellings(lower, code)
+        terms += [Term(spelling) for spelling in _spellings(lower, code)]
     parts = _code_parts(word)
     if len(parts) > 1:
-        terms += [_stem(_lower(part, code), code) for part in parts]
+        terms += [Term(_stem(_lower(part, code), code)) for part in parts]
+    if _wants_pieces(word, language, code, query):
+        terms += _pieces(_fold(stem))
     return _unique(terms)
 
 
-@lru_cache(maxsize=100_000)
-def _compound_terms(token: str, language: str | None, query: bool) -> tuple[str, ...]:
+def _wants_pieces(word: str, language: str | None, code: str | None, query: bool) -> bool:
+    """Whether a word is also indexed by its 4-grams: where endings and compounds defeat a stemmer.
+
+    A query of unknown language asks for them too, since the documents it is meant for may be in any.
+    """
+    if word.isdigit():
+        return False
+    return code not in _WITHOUT_PIECES or (query and language is None)
+
+
+def _compound_terms(token: str, language: str | None, query: bool) -> tuple[Term, ...]:
     """Terms of parts joined by signs: the number, address or code whole, then its parts; `don't` and `l'avion` by their words."""
     number = _number(token)
     if number:
-        return (number,)
+        return (Term(number),)
     words = _split_apostrophes(token)
-    if len(words) == 1 and words[0].isalnum():
+    if len(words) != 1:
+        return _unique([term for word in words for term in _token_terms(word, language, query)])
+    if not _SIGNS.search(words[0]):
         return _word_terms(words[0], language, query)
-    if len(words) > 1:
-        return _unique([t for word in words for t in analyze_token(word, language, query)])
-    pieces = [piece for piece in re.split(r"[.,@\-‐‑/:&+_]+", words[0]) if piece]
-    terms = [_whole(words[0], pieces, language)]
+    pieces = [piece for piece in _SIGNS.split(words[0]) if piece]
+    terms = [Term(_whole(words[0], pieces, language))]
     if len(pieces) <= _MAX_PARTS:
-        terms += [t for piece in pieces for t in _word_terms(piece, language, query)]
+        terms += [term for piece in pieces for term in _word_terms(piece, language, query)]
     else:
-        terms += [_stem(_lower(piece, None), None) for piece in pieces]
+        terms += [Term(_stem(_lower(piece, None), None)) for piece in pieces]
     return _unique(terms)
 
 
-def analyze_token(word: str, language: str | None, query: bool) -> tuple[str, ...]:
-    """Terms of a single token, whatever its kind."""
-    return _word_terms(word, language, query) if word.isalnum() else _compound_terms(word, language, query)
+def _token_terms(word: str, language: str | None, query: bool) -> tuple[Term, ...]:
+    return _compound_terms(word, language, query) if _SIGNS.search(word) else _word_terms(word, language, query)
 
 
 def _whole(token: str, pieces: list[str], language: str | None) -> str:
@@ -154,18 +193,35 @@ def _code_parts(word: str) -> list[str]:
     return parts if 1 < len(parts) <= 4 else []
 
 
-def _grams(run: str, kind: Kind, language: str | None) -> Iterator[str]:
-    """Overlapping character n-grams of a run that has no spaces: two for Chinese, Japanese and Korean, three elsewhere."""
-    size = 3 if kind is Kind.UNSPACED else 2
-    if len(run) <= size:
-        if run not in UNSPACED_STOP_RUNS.get(language or "", frozenset()):
-            yield run
-        return
+def _grams(run: str, kind: Kind, language: str | None) -> Iterator[tuple[Term, ...]]:
+    """Overlapping character n-grams of a run of a script that writes no spaces.
+
+    Two characters for Chinese, Japanese and Korean, with single Chinese characters as weaker evidence; three and four
+    for Thai and its neighbours, whose letters each say less.
+    """
     stop = UNSPACED_STOP_RUNS.get(language or "", frozenset())
-    for start in range(len(run) - size + 1):
-        gram = run[start : start + size]
-        if gram not in stop:
-            yield gram
+    size = 3 if kind is Kind.UNSPACED else 2
+    for start in range(max(1, len(run) - size + 1)):
+        terms = [Term(run[start : start + size])]
+        if kind is Kind.UNSPACED:
+            terms.append(Term(run[start : start + 4]))
+        elif kind is Kind.IDEOGRAPHIC:
+            last = start + size >= len(run)
+            terms += [
+                Term(character, _CHARACTER_WEIGHT) for character in run[start : start + size if last else start + 1]
+            ]
+        kept = _unique([term for term in terms if term.text not in stop])
+        if kept:
+            yield kept
+
+
+def _pieces(stem: str) -> list[Term]:
+    """The 4-grams of a word with its ends marked; together they weigh as much as the word."""
+    marked = f"_{stem}_"
+    if len(marked) <= _PIECE:
+        return []
+    pieces = [marked[start : start + _PIECE] for start in range(len(marked) - _PIECE + 1)]
+    return [Term(f"#{piece}", 1.0 / len(pieces)) for piece in pieces]
 
 
 def _language_of(word: str, language: str | None) -> str | None:
@@ -207,7 +263,6 @@ def _spellings(word: str, language: str | None) -> list[str]:
     return [] if folded == word else [_stem(folded, language)]
 
 
-@lru_cache(maxsize=100_000)
 def _fold(word: str) -> str:
     """Accents and vowel points removed where the script treats them as optional."""
     if word.isascii() or script_of(word) not in _FOLDABLE:
@@ -216,10 +271,20 @@ def _fold(word: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
 
 
-@lru_cache(maxsize=64)
 def _stemmer(name: str) -> _Stemmer:
-    return cast(_Stemmer, snowballstemmer.stemmer(name))
+    """The stemmer of this thread: its objects keep state while they work."""
+    stemmers: dict[str, _Stemmer] | None = getattr(_of_thread, "stemmers", None)
+    if stemmers is None:
+        stemmers = _of_thread.stemmers = {}
+    if name not in stemmers:
+        stemmers[name] = cast(_Stemmer, Stemmer.Stemmer(name, 0))
+    return stemmers[name]
 
 
-def _unique(terms: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(term for term in terms if term))
+def _unique(terms: list[Term]) -> tuple[Term, ...]:
+    """Each term once, with the greatest weight it has."""
+    weights: dict[str, float] = {}
+    for term in terms:
+        if term.text:
+            weights[term.text] = max(term.weight, weights.get(term.text, 0.0))
+    return tuple(Term(text, weight) for text, weight in weights.items())

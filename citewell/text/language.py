@@ -8,9 +8,10 @@ from enum import StrEnum
 from functools import lru_cache
 
 from citewell.text.stopwords import STOP_WORDS
-from citewell.text.tokens import Kind, tokens
+from citewell.text.tokens import written_tokens
 
-_SAMPLE_CHARACTERS = 4_000
+_SAMPLE_CHARACTERS = 2_000
+_SCRIPT_CHARACTERS = 400
 
 
 class Script(StrEnum):
@@ -83,9 +84,21 @@ _TELLING = {
     "پ": ("fa", "ur"), "چ": ("fa", "ur"), "گ": ("fa", "ur"), "ژ": ("fa",), "ی": ("fa", "ur"), "ک": ("fa", "ur"), "ٹ": ("ur",), "ڈ": ("ur",),
     "ے": ("ur",), "ہ": ("ur",), "ة": ("ar",), "ى": ("ar",), "ي": ("ar",), "ك": ("ar",),
 }  # fmt: skip
-_WORDS = frozenset({Kind.WORD, Kind.COMPOUND})
 _SIGNS = re.compile(r"['’\-‐‑]")
+_ENOUGH = 0.9
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
+
+
+def _evidence() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Per function word the languages it speaks for; it counts the less, the more languages share it."""
+    by_word: dict[str, list[str]] = {}
+    for code, words in STOP_WORDS.items():
+        for word in words:
+            by_word.setdefault(word, []).append(code)
+    return {word: tuple((code, 1.0 / len(codes)) for code in codes) for word, codes in by_word.items()}
+
+
+_EVIDENCE = _evidence()
 
 
 def script_of(text: str) -> Script:
@@ -111,7 +124,9 @@ def detect_language(text: str) -> str | None:
 
 
 def _main_script(text: str) -> Script:
-    counts = Counter(_script(c) for c in text if c.isalpha())
+    if text.isascii():
+        return Script.LATIN
+    counts = Counter(_script(character) for character in text[:_SCRIPT_CHARACTERS] if character.isalpha())
     if not counts:
         return Script.OTHER
     if counts[Script.KANA] and counts[Script.KANA] * 10 >= counts[Script.HAN]:
@@ -131,23 +146,20 @@ def _script(character: str) -> Script:
 
 
 def _by_words(text: str, languages: tuple[str, ...]) -> str | None:
-    words = Counter(word for token in tokens(text) if token.kind in _WORDS for word in _SIGNS.split(token.text))
-    points: dict[str, float] = {}
-    for code in languages:
-        stop = STOP_WORDS.get(code, frozenset())
-        points[code] = sum(min(count, 3) * _weight(word) for word, count in words.items() if word in stop)
-    for letter, codes in _TELLING.items():
-        if letter in text:
-            for code in codes:
+    """The language with the most evidence, None when no evidence is worth a function word of its own."""
+    points = dict.fromkeys(languages, 0.0)
+    words = Counter(written_tokens(text))
+    for word, count in words.items():
+        for part in (word,) if word.isalpha() else _SIGNS.split(word):
+            for code, weight in _EVIDENCE.get(part, ()):
                 if code in points:
-                    points[code] += 1.0 / len(codes)
-    if "vi" in points and _VIETNAMESE.search(text):
-        points["vi"] += 3.0
+                    points[code] += min(count, 3) * weight
+    if not text.isascii():
+        for letter in set(text) & _TELLING.keys():
+            for code in _TELLING[letter]:
+                if code in points:
+                    points[code] += 1.0 / len(_TELLING[letter])
+        if "vi" in points and _VIETNAMESE.search(text):
+            points["vi"] += 3.0
     best = max(points, key=points.__getitem__)
-    return best if points[best] >= 0.9 else None
-
-
-@lru_cache(maxsize=8192)
-def _weight(word: str) -> float:
-    """A function word counts the less, the more languages share it."""
-    return 1.0 / max(1, sum(word in words for words in STOP_WORDS.values()))
+    return best if points[best] >= _ENOUGH else None

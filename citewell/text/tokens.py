@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 # Python's \w leaves out combining marks, without which words of Indic, Thai, Hebrew and Arabic script fall apart.
 _MARKS = (
@@ -17,6 +17,7 @@ _MARKS = (
 )
 _WORD = rf"[\w{_MARKS}]+"
 _TOKEN = re.compile(rf"{_WORD}(?:[.,@\-‐‑/:'’&+]{_WORD})*")
+_SIGN = re.compile(r"[.,@\-‐‑/:'’&+_]")
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
@@ -42,8 +43,7 @@ class Kind(StrEnum):
     UNSPACED = "unspaced"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of text as written (after NFKC), and its kind."""
 
     text: str
@@ -55,25 +55,29 @@ def normalise(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text).replace("\u00ad", "")
 
 
+def written_tokens(text: str) -> list[str]:
+    """What stands between white space and free-standing signs, in order; scripts may still be mixed within one."""
+    return _TOKEN.findall(normalise(text))
+
+
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of `text`, in order."""
-    for match in _TOKEN.finditer(normalise(text)):
-        token = match[0]
-        if token.isascii() or not _UNSPACED.search(token):
-            yield Token(token, Kind.WORD if token.isalnum() else _kind(token))
+    """The tokens of `text`, in order, each of one kind."""
+    for written in written_tokens(text):
+        yield from split_kinds(written)
+
+
+def split_kinds(written: str) -> tuple[Token, ...]:
+    """The tokens within one written token: `2015年` is a word and a run, `iPhone手机` too."""
+    if written.isascii() or not _UNSPACED.search(written):
+        return (Token(written, _kind(written)),)
+    found: list[Token] = []
+    for match in _RUNS.finditer(written):
+        if match.lastgroup == "spaced":
+            found += [Token(part, _kind(part)) for part in _TOKEN.findall(match[0])]
         else:
-            yield from _runs(token)
+            found.append(Token(match[0], Kind(match.lastgroup or "")))
+    return tuple(found)
 
 
 def _kind(token: str) -> Kind:
-    return Kind.COMPOUND if any(c in ".,@-‐‑/:'’&+_" for c in token) else Kind.WORD
-
-
-def _runs(token: str) -> Iterator[Token]:
-    """Parts of a token that mixes scripts, such as `2015年` or `iPhone手机`."""
-    for match in _RUNS.finditer(token):
-        if match.lastgroup == "spaced":
-            for part in _TOKEN.finditer(match[0]):
-                yield Token(part[0], _kind(part[0]))
-        else:
-            yield Token(match[0], Kind(match.lastgroup or ""))
+    return Kind.COMPOUND if not token.isalnum() and _SIGN.search(token) else Kind.WORD
