@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rapidocr import RapidOCR
 
 MINIMUM_CONFIDENCE = 0.5
-_DETECTION_SIDE = 1_920
+_DETECTION_SIDES = (1_536, 800)
 _WORKING_SIDE = 4_000
 _SMALL_SIDE = 640
 _LARGEST_ENLARGEMENT = 3.0
@@ -29,6 +29,8 @@ _SURE = 0.9
 _DOUBTFUL = 0.75
 _TALL = 1.5
 _SMALLEST_TEXT = 8
+_FEW = 6
+_MANY_DOUBTFUL = 0.5
 _MAX_THREADS = 4
 _LEAST_SKEW = 0.4
 
@@ -62,24 +64,37 @@ class _Reading:
     flipped: bool
 
 
+@dataclass(frozen=True, slots=True)
+class OcrPage:
+    """The lines of an image in reading order, and how many places look like text but could not be read."""
+
+    lines: list[OcrLine]
+    unread: int = 0
+
+
 def read_image(image: Image.Image, progress: Callable[[], None] | None = None) -> list[OcrLine]:
     """The text lines of an image in reading order; an empty list when there is none.
 
     `progress` is called every few lines, so that a slow page is not taken for a hang.
     """
+    return examine_image(image, progress).lines
+
+
+def examine_image(image: Image.Image, progress: Callable[[], None] | None = None) -> OcrPage:
+    """As `read_image`, telling also how much was left unread: text in a script that the models do not know, or noise."""
     beat = progress or _silent
     pixels, scale = _working_copy(image)
     quads, crops = _detect(pixels)
     beat()
     if not crops:
-        return []
+        return OcrPage([])
     readings = _read_crops(crops, [_is_tall(quad) for quad in quads], beat)
     found = [
         (quad, reading)
         for quad, reading in zip(quads, readings, strict=True)
         if reading.confidence >= MINIMUM_CONFIDENCE and any(c.isalnum() for c in reading.text)
     ]
-    return _in_reading_order(found, scale, image.size)
+    return OcrPage(_in_reading_order(found, scale, image.size), len(quads) - len(found))
 
 
 def mean_confidence(lines: Sequence[OcrLine]) -> float:
@@ -100,7 +115,7 @@ def _engine() -> RapidOCR:
             "Global.use_cls": False,
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "Det.limit_type": "max",
-            "Det.limit_side_len": _DETECTION_SIDE,
+            "Det.limit_side_len": _DETECTION_SIDES[0],
         }
     )
     logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
@@ -115,7 +130,7 @@ def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
     plain = _as_rgb(image)
     scale = min(_LARGEST_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
-    scale = min(scale, _DETECTION_SIDE / max(plain.size)) if scale > 1 else 1.0
+    scale = min(scale, _DETECTION_SIDES[0] / max(plain.size)) if scale > 1 else 1.0
     scale = min(max(scale, 1.0), _WORKING_SIDE / max(plain.size))
     if scale != 1.0:
         size = (max(1, round(plain.width * scale)), max(1, round(plain.height * scale)))
@@ -142,7 +157,12 @@ def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
     """Quadrilaterals around text (4 corners x 2, clockwise from the top left), and their contents cut out."""
     engine = _engine()
     detector = engine._load_det_model()  # pyright: ignore[reportPrivateUsage]
-    boxes = detector(pixels).boxes
+    boxes = None
+    for side in _DETECTION_SIDES:  # a lone large word is only seen when the page is made small
+        detector.limit_side_len = side
+        boxes = detector(pixels).boxes
+        if boxes is not None and len(boxes):
+            break
     if boxes is None or not len(boxes):
         return [], []
     large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= _SMALLEST_TEXT]
@@ -177,6 +197,8 @@ def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_Reading]
     flipped = _lies_upside_down(crops, beat)
     readings = _recognise(crops, flipped, beat)
     doubtful = [i for i, reading in enumerate(readings) if reading.confidence < _DOUBTFUL]
+    if len(doubtful) > max(_FEW, _MANY_DOUBTFUL * len(crops)):  # noise, or an unknown script: turning it does not help
+        return readings
     again = _recognise([crops[i] for i in doubtful], not flipped, beat)
     for i, other in zip(doubtful, again, strict=True):
         if other.confidence > max(_DOUBTFUL, readings[i].confidence):

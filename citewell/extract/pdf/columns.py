@@ -143,6 +143,8 @@ def _reads_by_row(left: list[Line], right: list[Line], top: float, bottom: float
     """Labels with their values: short texts on a side, nearly each beside one of the other side."""
     beside_left = [run for run in left if run.y1 > top and run.y0 < bottom]
     beside_right = [run for run in right if run.y1 > top and run.y0 < bottom]
+    if not beside_left or not beside_right:
+        return True
     if min(_mean_length(beside_left), _mean_length(beside_right)) > _SHORT_TEXT:
         return False
     fewer, more = sorted((beside_left, beside_right), key=len)

@@ -122,7 +122,7 @@ class ImageReader:
         """The lines in an image; as placed text when the image is a scan that fills the page."""
         dpi = _POINTS * size[0] / max(1.0, rect.width)
         shown = render(page, frame, rect, dpi, self._sink.options.max_pixels)
-        lines = self._budget.read(shown, beat)
+        lines = self._budget.read(shown, beat).lines
         if rect.area < _SCAN_SHARE * frame.width * frame.height:
             return lines, None
         placed = place_lines(lines, rect, shown.size)

@@ -18,6 +18,7 @@ from citewell.extract.pdf.words import Word, read_text, read_words
 from citewell.extract.sink import Sink
 
 _GARBAGE_SAMPLE = 200
+_FEW_UNREAD = 3
 
 
 class PageReader:
@@ -63,7 +64,7 @@ class PageReader:
         passages: list[Passage] = []
         broken = is_garbage(text, unmapped)
         if broken or lacks_text(shown, drawing):
-            passages, problems = self._scan(page, frame, number, broken)
+            passages, problems = self._scan(page, frame, number, broken, not shown)
             warnings += problems
         if not passages:
             with_tables = self._sink.options.extract_tables
@@ -77,7 +78,9 @@ class PageReader:
         notes = read_annotations(page, frame, self._document.raw, self._form)
         return PageContent(number, label, frame, text, passages, images, notes, edges, [*skipped, *unread], warnings)
 
-    def _scan(self, page: PdfPage, frame: PageFrame, number: int, broken: bool) -> tuple[list[Passage], list[str]]:
+    def _scan(
+        self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
+    ) -> tuple[list[Passage], list[str]]:
         """The page read by OCR, and warnings."""
         problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
         if self._budget.reason:
@@ -86,10 +89,13 @@ class PageReader:
         if read is None:
             return [], []
         if not read.characters:
-            return [], [f"{problem}, and OCR found none."]
-        return [ocr_passage(read, self._sink.options.extract_tables)], [
-            f"{problem}; it was read by OCR."
-        ] if broken else []
+            return [], [f"{problem}, and OCR found none."] if broken or wordless else []
+        warnings = [f"{problem}; it was read by OCR."] if broken else []
+        if read.unread > max(_FEW_UNREAD, len(read.lines) // 4):
+            warnings.append(
+                f"OCR could not read {read.unread} of {read.unread + len(read.lines)} lines of page {number}."
+            )
+        return [ocr_passage(read, self._sink.options.extract_tables)], warnings
 
     def _beat(self, number: int) -> Beat:
         return lambda: self._sink.progress(number - 1, self._total)

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 from pypdfium2 import PdfPage
 
-from citewell.extract.ocr import OcrLine, read_image
+from citewell.extract.ocr import OcrLine, OcrPage, examine_image
 from citewell.extract.pdf.fonts import TextStyle
 from citewell.extract.pdf.geometry import FULL_TURN, PageFrame, Rect
 from citewell.extract.pdf.objects import Drawing
@@ -48,22 +48,23 @@ class OcrBudget:
             return "OCR is off"
         return None if self._left > 0 else f"OCR stopped after {_OCR_SECONDS:.0f} seconds"
 
-    def read(self, image: Image.Image, beat: Callable[[], None]) -> list[OcrLine]:
-        """The lines of an image, on this budget."""
+    def read(self, image: Image.Image, beat: Callable[[], None]) -> OcrPage:
+        """The text of an image, on this budget."""
         started = time.monotonic()
         try:
-            return read_image(image, beat)
+            return examine_image(image, beat)
         finally:
             self._left -= time.monotonic() - started
 
 
 @dataclass(frozen=True, slots=True)
 class OcrText:
-    """Words read by OCR, in their upright frame. `Word.start` is the index of its line in `confidences`."""
+    """Words read by OCR, in their upright frame. `Word.start` is the index of its line in `confidences`; `unread` counts places that were not read."""
 
     turn: Turn
     lines: Sequence[Sequence[Word]]
     confidences: Sequence[float]
+    unread: int = 0
 
     @property
     def characters(self) -> int:
@@ -111,16 +112,17 @@ def page_text(
     image = render(page, frame, None, _PAGE_DPI, max_pixels)
     if is_blank(image):
         return None
-    return place_lines(budget.read(image, beat), Rect(0, 0, frame.width, frame.height), image.size)
+    read = budget.read(image, beat)
+    return place_lines(read.lines, Rect(0, 0, frame.width, frame.height), image.size, read.unread)
 
 
-def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int]) -> OcrText:
+def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int], unread: int = 0) -> OcrText:
     """OCR lines of an image that fills `area`, as words in points."""
     scale = area.width / size[0]
     turn = turn_of((FULL_TURN - lines[0].angle) % FULL_TURN if lines else 0)
     usual = median(line.upright[3] - line.upright[1] for line in lines) if lines else 1.0
     placed = [_words(line, index, area, scale, turn, usual) for index, line in enumerate(lines)]
-    return OcrText(turn, placed, [line.confidence for line in lines])
+    return OcrText(turn, placed, [line.confidence for line in lines], unread)
 
 
 def _words(line: OcrLine, index: int, area: Rect, scale: float, turn: Turn, usual: float) -> list[Word]:
