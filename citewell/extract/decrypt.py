@@ -1,4 +1,4 @@
-"""Opening encrypted Office files (OOXML and Office 97) with the uploader's password, before any reader sees them."""
+"""Opening encrypted office files (OOXML, Office 97, OpenDocument) with the uploader's password, before any reader sees them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import msoffcrypto
 from msoffcrypto.exceptions import DecryptionError, EncryptionError, FileFormatError, InvalidKeyError, ParseError
 from msoffcrypto.format.ooxml import OOXMLFile
 
-from citewell.errors import CorruptFile, PasswordRequired, WrongPassword
+from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
+from citewell.extract.opendocument.encryption import decrypt_package, encrypted_entries
+from citewell.extract.safezip import SafeZip
+from citewell.types import ExtractOptions
 
+_ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGE = (
     FileFormatError,
@@ -37,25 +41,42 @@ class _OfficeFile(Protocol):
     def decrypt(self, outfile: BinaryIO) -> None: ...
 
 
-def decrypted(path: Path, password: str | None, scratch: Path) -> Path:
+def decrypted(path: Path, options: ExtractOptions, scratch: Path) -> Path:
     """The file itself when it is not encrypted, else a decrypted copy inside `scratch`.
 
     Raises `PasswordRequired` without a password, `WrongPassword` when it does not fit, `CorruptFile` for a damaged container.
     """
+    target = scratch / "decrypted"
     with path.open("rb") as file:
-        if file.read(8) != _OLE:
+        head = file.read(8)
+        if head.startswith(_ZIP):
+            return target if _decrypt_open_document(path, options, target) else path
+        if head != _OLE:
             return path
         file.seek(0)
         office = _encrypted_office(file)
         if office is None:
             return path
-        target = scratch / "decrypted"
+        password = options.password
         for candidate in (password, _EXCEL_DEFAULT) if password else (_EXCEL_DEFAULT,):
             if _decrypt(office, candidate, target):
                 return target
     if password:
         raise WrongPassword
     raise PasswordRequired
+
+
+def _decrypt_open_document(path: Path, options: ExtractOptions, target: Path) -> bool:
+    """Whether the file was an encrypted OpenDocument package, which now stands in `target` without its encryption."""
+    try:
+        archive = SafeZip(path, options)
+    except (CorruptFile, LimitExceeded):
+        return False
+    with archive:
+        entries = encrypted_entries(archive)
+        if entries:
+            decrypt_package(archive, entries, options.password, target)
+        return bool(entries)
 
 
 def _encrypted_office(file: BinaryIO) -> _OfficeFile | None:

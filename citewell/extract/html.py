@@ -13,6 +13,7 @@ from citewell.errors import CorruptFile
 from citewell.extract.decode import decode_file
 from citewell.extract.htmlflow import HtmlFlow
 from citewell.extract.outline import Outline
+from citewell.extract.pictures import Pictures
 from citewell.extract.safexml import XmlElement
 from citewell.extract.sink import Sink
 from citewell.types import ElementType
@@ -67,7 +68,9 @@ def read_page(root: XmlElement, sink: Sink) -> None:
         sink.emit(ElementType.TITLE, title, outline.locator(), level=1)
         outline.enter(0, title)
     _page_metadata(root, sink)
-    HtmlFlow(sink, outline).read(root)
+    pictures = Pictures(sink)
+    HtmlFlow(sink, outline, on_image=lambda source, text, place: pictures.emit_data_uri(source, place, text)).read(root)
+    pictures.finish()
 
 
 def _page_metadata(root: XmlElement, sink: Sink) -> None:

@@ -90,6 +90,7 @@ BLOCKS = frozenset(
 )
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _INVISIBLE = re.compile("[\u00ad\u200b\ufeff]")
+_PARTED = re.compile(r"\n{2,}")
 _MAX_LINKS = 50
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -120,7 +121,7 @@ class _Line:
     """The text collected since the last block boundary."""
 
     parts: list[str] = field(default_factory=list[str])
-    links: list[JsonValue] = field(default_factory=list[JsonValue])
+    links: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     images: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
@@ -267,19 +268,24 @@ class HtmlFlow:
         block = self._blocks[-1]
         text = "".join(line.parts)
         text = _INVISIBLE.sub("", text).strip("\r\n") if block.preformatted else _tidy(text)
-        metadata: dict[str, JsonValue] = {"links": line.links} if line.links else {}
         if text.strip():
             kind, level = (block.furniture, None) if block.furniture else (block.type, block.level)
-            if block.hidden:
-                self._hidden += 1
-                metadata["hidden"] = True
-            self._emit(kind, block.marker + text, level, metadata)
-            self._drop_marker()
+            self._hidden += block.hidden
+            # Two line breaks in a row part paragraphs, as people use them.
+            whole = block.preformatted or kind is ElementType.TITLE
+            for part in [text] if whole else _PARTED.split(text):
+                self._emit(kind, block.marker + part, level, _metadata(line, part, block.hidden))
+                self._drop_marker()
         for description, source in line.images:
-            if block.furniture is None:
-                self._sink.emit(
-                    ElementType.IMAGE, description, self._place(), metadata={"source": source, "alt": description}
-                )
+            self._emit_image(description, source, block)
+
+    def _emit_image(self, description: str, source: str, block: _Block) -> None:
+        """An image that the caller can read, else its description where it has one."""
+        if self._on_image is not None and self._on_image(source, description, self._place()):
+            return
+        if description and block.furniture is None:
+            metadata: dict[str, JsonValue] = {"source": source[:200], "alt": description}
+            self._sink.emit(ElementType.IMAGE, description, self._place(), metadata=metadata)
 
     def _drop_marker(self) -> None:
         for block in reversed(self._blocks):
@@ -298,6 +304,12 @@ class HtmlFlow:
 
     def _place(self) -> Locator:
         return self._base.with_headings(self._outline.path)
+
+
+def _metadata(line: _Line, text: str, hidden: bool) -> dict[str, JsonValue]:
+    """The links that stand in this part of the line, and whether a reader of the page sees it."""
+    links = [link for link in line.links if str(link["text"]) in text]
+    return {**({"links": links} if links else {}), **({"hidden": True} if hidden else {})}
 
 
 def _furniture(node: XmlElement, tag: str) -> ElementType | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import io
 import time
@@ -16,6 +18,7 @@ from citewell.types import ElementType, JsonValue, Locator
 MIN_KEPT_BYTES = 30 * 1024
 _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
 _MIN_CHARACTERS = 3
+_MAX_URI_HEAD = 100
 _OCR_SECONDS = 40.0
 _UNREADABLE = (
     UnidentifiedImageError,
@@ -66,6 +69,17 @@ class Pictures:
             return
         blob = self._kept(image, name) if len(data) >= MIN_KEPT_BYTES else None
         self._write(lines, name, place, description, blob, image.size)
+
+    def emit_data_uri(self, source: str, place: Locator, description: str = "") -> bool:
+        """Emit the picture that a `data:` URI holds; False when `source` is something else, and was not followed."""
+        head, comma, body = source.partition(";base64,")
+        if not comma or not head.startswith("data:image/") or len(head) > _MAX_URI_HEAD:
+            return False
+        try:
+            self.emit(base64.b64decode(body), "embedded", place, description)
+        except (binascii.Error, ValueError):
+            self._sink.skip("An embedded picture that is damaged.")
+        return True
 
     def finish(self) -> None:
         """Say how many small pictures without text were left out."""

@@ -10,9 +10,12 @@ from citewell.extract.decode import file_encoding, stream_text
 from citewell.extract.sink import Sink
 from citewell.types import ElementType, Locator
 
-MAX_PARAGRAPH = 16 * 1024
+MAX_PARAGRAPH = 4_096
+_FLUSH_AT = 64 * 1024
+_WRAPPED_LINE = 200
 _PROGRESS_EVERY = 1_000
-_SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
+_LINE_END = re.compile(r"\n")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -33,49 +36,44 @@ def extract(path: Path, sink: Sink) -> None:
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """(offset, text) of each paragraph: the text stands at exactly that offset of the joined lines, without outer white space.
 
-    A paragraph longer than `MAX_PARAGRAPH` characters is parted at the end of a sentence or line.
+    Paragraphs end at empty lines; a line longer than hand-wrapped text has is one of its own. A paragraph longer than
+    `MAX_PARAGRAPH` characters is parted at the end of a line or sentence.
     """
     buffer, start, offset = "", 0, 0
     for line in lines:
-        if not line.strip():
-            yield from _parts(buffer, start, final=True)
+        alone = len(line) > _WRAPPED_LINE
+        if alone or not line.strip():
+            yield from _parts(buffer, start)
             buffer = ""
-        else:
-            if not buffer:
-                start = offset
+        if not buffer:
+            start = offset
+        if line.strip():
             buffer += line
-            if len(buffer) > 2 * MAX_PARAGRAPH:
-                for at, text in _parts(buffer, start, final=False):
-                    yield at, text
-                    consumed = at + len(text) - start
-                    buffer, start = buffer[consumed:], at + len(text)
+        if alone or len(buffer) > _FLUSH_AT:
+            yield from _parts(buffer, start)
+            buffer = ""
         offset += len(line)
-    yield from _parts(buffer, start, final=True)
+    yield from _parts(buffer, start)
 
 
-def _parts(buffer: str, start: int, final: bool) -> Iterator[tuple[int, str]]:
-    """Trimmed pieces of `buffer`; unless `final`, only as many as leave less than `MAX_PARAGRAPH` behind."""
+def _parts(buffer: str, start: int) -> Iterator[tuple[int, str]]:
+    """Trimmed pieces of at most `MAX_PARAGRAPH` characters; none when there is only white space."""
     position = 0
-    while len(buffer) - position > MAX_PARAGRAPH:
-        end = _break(buffer, position)
-        yield from _trimmed(buffer, position, end, start)
+    while position < len(buffer):
+        end = len(buffer) if len(buffer) - position <= MAX_PARAGRAPH else _break(buffer, position)
+        piece = buffer[position:end]
+        text = piece.strip()
+        if text:
+            yield start + position + len(piece) - len(piece.lstrip()), text
         position = end
-    if final:
-        yield from _trimmed(buffer, position, len(buffer), start)
-
-
-def _trimmed(buffer: str, begin: int, end: int, start: int) -> Iterator[tuple[int, str]]:
-    piece = buffer[begin:end]
-    text = piece.strip()
-    if text:
-        yield start + begin + len(piece) - len(piece.lstrip()), text
 
 
 def _break(buffer: str, position: int) -> int:
-    """Where the piece that begins at `position` ends: after the last sentence within the limit, else at a space, else hard."""
+    """Where the piece that begins at `position` ends: after the last line or sentence within the limit, else at a space, else hard."""
     window = buffer[position : position + MAX_PARAGRAPH]
-    ends = [match.end() for match in _SENTENCE_END.finditer(window, MAX_PARAGRAPH // 2)]
-    if ends:
-        return position + ends[-1]
+    for boundary in (_LINE_END, _SENTENCE_END):
+        ends = [match.end() for match in boundary.finditer(window, MAX_PARAGRAPH // 2)]
+        if ends:
+            return position + ends[-1]
     space = window.rfind(" ", MAX_PARAGRAPH // 2)
     return position + (space + 1 if space > 0 else len(window))

@@ -25,7 +25,7 @@ READERS: dict[str, str] = {
     "markdown": "citewell.extract.markdown",
     "msg": "citewell.extract.msg",
     "notebook": "citewell.extract.notebook",
-    "opendocument": "citewell.extract.opendocument",
+    "opendocument": "citewell.extract.opendocument.reader",
     "parquet": "citewell.extract.tabular.parquet",
     "pdf": "citewell.extract.pdf",
     "plain": "citewell.extract.plain",
@@ -53,7 +53,7 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     A type without a reader yields no element and `detected.extractor` None. Raises an `ExtractionError` with its reason
     when the file cannot be read.
     """
-    source = decrypted(path, sink.options.password, sink.folder)
+    source = decrypted(path, sink.options, sink.folder)
     try:
         detected = detect(source, filename)
         if detected.extractor is not None:

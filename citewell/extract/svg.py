@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from pathlib import Path
 
 from citewell.extract.decode import decode_file
@@ -79,18 +77,8 @@ class _Reader:
             target = str(value).strip()
             if not str(key).endswith("href") or not target or target.startswith("#"):
                 continue
-            if target.startswith("data:image/") and ";base64," in target[:100]:
-                self._embedded(target)
-            elif not target.startswith("data:"):
+            if not self._pictures.emit_data_uri(target, self._place):
                 self._sink.skip(f"A reference to {target[:100]} was not followed.")
-
-    def _embedded(self, target: str) -> None:
-        try:
-            data = base64.b64decode(target.partition(";base64,")[2])
-        except (binascii.Error, ValueError):
-            self._sink.skip("An embedded picture that is damaged.")
-            return
-        self._pictures.emit(data, "embedded", self._place)
 
 
 def _text(element: XmlElement) -> str:

@@ -1,5 +1,1 @@
-"""OpenDocument texts and presentations (ODT, ODP and their templates)."""
-
-from citewell.extract.opendocument.reader import extract
-
-__all__ = ["extract"]
+"""OpenDocument texts and presentations (ODT, ODP and their templates): `reader.py`; their encryption: `encryption.py`."""
