@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -78,6 +79,13 @@ class OfficePackage:
         except CorruptFile:
             sink.warn(f"The part {part} is damaged and was left out.")
             return None
+
+    def pieces(self, part: str) -> Iterator[bytes]:
+        """The bytes of a part of any size, in pieces; `CorruptFile` when it is missing."""
+        name = self._names.get(part.lower())
+        if name is None:
+            raise CorruptFile(f"The file lacks its part {part}.")
+        return self._zip.pieces(name)
 
     def extract_to(self, part: str, target: Path) -> int:
         """Write a part to `target`; returns the size in bytes."""

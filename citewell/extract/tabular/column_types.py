@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-NULL_MARKERS = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", "–", "—", "?")
 UNIT = (
     "([$€£¥₵₦₹₩₽%]|USD|EUR|GBP|GHS|NGN|KES|UGX|TZS|RWF|XOF|XAF|ZAR|EGP|MAD|JPY|CNY|INR|KRW|SGD|HKD|CHF|CAD|AUD|NZD|"
     "SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|BRL|MXN|ARS|CLP|COP|AED|SAR|ILS|THB|IDR|MYR|PHP|VND|PKR|BDT|RUB|UAH)"

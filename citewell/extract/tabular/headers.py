@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from citewell.extract.tabular.values import Cell, column_letter, is_data, line_of
+from citewell.extract.tabular.values import Cell, column_letter, is_data, is_marker, line_of
 
 MAX_HEADER_ROWS = 5
 _SAMPLE_ROWS = 60
 _RESERVED = "_row"
-_LONGEST_NAME = 120
+_LONGEST_NAME = 300
 
 
 def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:
@@ -26,16 +26,14 @@ def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:
     data_columns = _data_columns(rows)
     if not data_columns:
         return _depth_of_text_table(rows, group_rows)
-    depth = 0
+    depth, named = 0, False
     for row in rows[: min(MAX_HEADER_ROWS, len(rows) - 1)]:
-        if not _is_header_row(row, data_columns):
+        names = _names_most(row, data_columns)
+        if not _is_header_row(row, data_columns) or (named and not names):
             break
         depth += 1
-        if depth > group_rows and _names_most(row, data_columns):
-            break
-    else:
-        depth = min(depth, max(1, group_rows + 1))
-    return depth
+        named = named or (names and depth > group_rows)
+    return depth if named else min(depth, group_rows + 1)
 
 
 def join_names(rows: Sequence[Sequence[Cell]], first_column: int = 0) -> list[str]:
@@ -74,7 +72,7 @@ def _data_columns(rows: Sequence[Sequence[Cell]]) -> list[int]:
         body = body[min(MAX_HEADER_ROWS, len(body) // 3) :]
     columns: list[int] = []
     for index in range(len(rows[0])):
-        filled = [row[index] for row in body if row[index] is not None]
+        filled = [row[index] for row in body if row[index] is not None and not is_marker(row[index])]
         if filled and sum(map(is_data, filled)) * 2 > len(filled):
             columns.append(index)
     return columns
@@ -89,11 +87,13 @@ def _is_header_row(row: Sequence[Cell], data_columns: Sequence[int]) -> bool:
     values = [cell for cell in heads if is_data(cell)]
     if not values:
         return bool(heads) or len(filled) < len(row) or len(row) == 1
-    return all(map(_is_period, values)) and (len(values) < len(filled)) and len(values) > 1
+    labelled = row[0] is None or len(values) < len(filled)
+    return len(values) > 1 and labelled and all(map(_is_period, values))
 
 
 def _names_most(row: Sequence[Cell], data_columns: Sequence[int]) -> bool:
-    return sum(row[index] is not None for index in data_columns) * 2 > len(data_columns)
+    named = sum(row[index] is not None and not is_marker(row[index]) for index in data_columns)
+    return named * 2 > len(data_columns)
 
 
 def _is_period(cell: Cell) -> bool:
@@ -108,10 +108,20 @@ def _is_period(cell: Cell) -> bool:
 
 
 def _depth_of_text_table(rows: Sequence[Sequence[Cell]], group_rows: int) -> int:
-    """A table of words only: its first row is the header when every column has a name there, each its own."""
-    row = rows[group_rows] if group_rows < len(rows) else rows[0]
-    names = [line_of(cell) for cell in row if cell is not None]
-    if any(is_data(cell) for cell in row) or len(set(names)) != len(names):
+    """A table of words only: its first row is the header when it names nearly every column, each differently.
+
+    No name may return in its own column, and names are not longer than what they stand for.
+    """
+    first = min(group_rows, len(rows) - 1)
+    columns = [index for index in range(len(rows[0])) if any(row[index] is not None for row in rows)]
+    named = [index for index in columns if rows[first][index] is not None]
+    names = [line_of(rows[first][index]) for index in named]
+    if len(columns) < 2 or len(named) * 4 < len(columns) * 3 or len(set(names)) != len(names):
         return 0
-    used = sum(any(other[index] is not None for other in rows) for index in range(len(row)))
-    return group_rows + 1 if len(names) == used and used > 1 else 0
+    body = [[line_of(row[index]) for index in named if row[index] is not None] for row in rows[first + 1 :]]
+    texts = [text for row in body for text in row]
+    if not texts or any(is_data(rows[first][index]) for index in named):
+        return 0
+    if any(rows[first][index] == row[index] for row in rows[first + 1 :] for index in named):
+        return 0
+    return first + 1 if sum(map(len, names)) / len(names) <= 2 * sum(map(len, texts)) / len(texts) + 10 else 0

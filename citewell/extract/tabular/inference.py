@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from citewell.extract.tabular.column_types import KINDS, NULL_MARKERS, TEXT, UNIT, Kind
+from citewell.extract.tabular.column_types import KINDS, TEXT, UNIT, Kind
+from citewell.extract.tabular.values import NULL_MARKERS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -10,12 +10,18 @@ from citewell.extract.tabular.regions import Region, SheetMap
 from citewell.extract.tabular.sheet_rows import Merges
 from citewell.extract.tabular.values import Cell, line_of
 
+_WIDEST_GAP = 4
+_SHORT = 4
+_SAMPLE_ROWS = 200
+
 
 @dataclass(slots=True)
 class Table:
     """A table of a sheet: `region` holds its header and first rows, `more` its rows below blank ones.
 
-    titles: rows above the header that hold one text; names: one per column; header: header rows, 0 without any
+    titles: rows above the header that hold one text; header: header rows of `region`, 0 without any;
+    names: one per column; head: the last row of a header that stands apart above `region`;
+    name: the table's own, empty without one
     """
 
     region: Region
@@ -23,6 +29,16 @@ class Table:
     header: int
     names: list[str]
     more: list[Region] = field(default_factory=list[Region])
+    head: int | None = None
+    name: str = ""
+
+    def columns(self, sheet: SheetMap) -> list[int]:
+        """The region's columns that hold anything, counted from its left: spacers are none of the table's."""
+        used = 0
+        for region in (self.region, *self.more):
+            used |= sheet.used_columns(region)
+        named = [not name.startswith("Column ") for name in self.names]
+        return [place for place in range(self.region.width) if named[place] or used >> (self.region.left + place) & 1]
 
     @property
     def body(self) -> Region:
@@ -30,8 +46,15 @@ class Table:
         return replace(self.region, top=self.region.top + self.titles + self.header)
 
     @property
+    def named(self) -> bool:
+        """Whether a header was found."""
+        return self.header > 0 or self.head is not None
+
+    @property
     def header_row(self) -> int | None:
         """The last header row's number as the program shows it."""
+        if self.head is not None:
+            return self.head + 1
         return self.body.top if self.header else None
 
 
@@ -39,23 +62,26 @@ def read_layout(region: Region, head: Sequence[list[Cell]], merges: Merges) -> T
     """The region as a table, or None when it is text without rows and columns."""
     titles = _title_rows(region, head, merges)
     rows = [list(row) for row in head[titles:]]
-    if not rows or (region.width == 1 and all(isinstance(row[0], str | None) for row in rows)):
+    if len(rows) < 2 or (region.width == 1 and all(isinstance(row[0], str | None) for row in rows)):
         return None
-    start = region.top + titles
-    spans = merges.within(region, start + MAX_HEADER_ROWS)
-    groups = _group_rows(region, start, spans)
-    _fill_merged(rows, region, start, spans)
+    names, depth = header_names(replace(region, top=region.top + titles), rows, merges)
+    return Table(region, titles, depth, names) if depth < len(rows) else None
+
+
+def header_names(region: Region, rows: list[list[Cell]], merges: Merges) -> tuple[list[str], int]:
+    """Column names of a table whose first rows are `rows`, and how many of them are its header."""
+    spans = merges.within(region, region.top + MAX_HEADER_ROWS)
+    groups = _group_rows(region, spans)
+    _fill_merged(rows, region, spans)
     depth = header_depth(rows, groups)
-    if depth == 0 and len(rows) == 1:
-        return None
     if not merges.known:
         _spread_labels(rows[: depth - 1])
-    return Table(region, titles, depth, join_names(rows[:depth] or [[None] * region.width], region.left))
+    return join_names(rows[:depth] or [[None] * region.width], region.left), depth
 
 
 def continues(table: Table, region: Region, sheet: SheetMap) -> bool:
     """Whether a headerless region below a table is more of it: within its columns, with data where it has data."""
-    if not table.header or region.left < table.region.left or region.right > table.region.right:
+    if not table.named or region.left < table.region.left or region.right > table.region.right:
         return False
     same = 0
     for column in range(region.left, region.right + 1):
@@ -69,18 +95,42 @@ def continues(table: Table, region: Region, sheet: SheetMap) -> bool:
 
 
 def one_table(left: Region, right: Region, sheet: SheetMap, merges: Merges) -> bool:
-    """Whether two parts of a band beside each other, with blank columns between, are one table with a spacer."""
-    if right.left - left.right > 2:
+    """Whether two parts of a band beside each other, with blank columns between, are one table with a spacer.
+
+    They are when a header cell is merged across the gap, or when they share most rows, no header name, and the right part
+    begins with data rather than labels of its own.
+    """
+    rows = range(left.top, left.bottom + 1)
+    both = [row for row in rows if sheet.filled[row] & left.mask and sheet.filled[row] & right.mask]
+    shared = len(both) / max(1, min(_filled_rows(sheet, left), _filled_rows(sheet, right)))
+    if right.left - left.right > _WIDEST_GAP or shared < 0.5 or _begins_below(left, right, sheet):
         return False
-    for span in merges.within(replace(left, right=right.right), left.bottom):
-        if span.left <= left.right and span.right >= right.left and span.left >= left.left and span.left > left.left:
-            return True
-    label = replace(right, right=right.left, top=min(right.top + 1, right.bottom))
-    share = _data_share(sheet, label)
-    return share is not None and share > 0.5 and sheet.count(sheet.filled, left) > 0
+    spans = merges.within(replace(left, right=right.right), left.bottom)
+    if any(left.left < span.left <= left.right and span.right >= right.left for span in spans):
+        return True
+    head = next((sheet.heads[row] for row in both[:MAX_HEADER_ROWS] if row in sheet.heads), ())
+    if {line_of(cell) for cell in head[left.left : left.right + 1] if cell} & {
+        line_of(cell) for cell in head[right.left : right.right + 1] if cell
+    }:
+        return False
+    share = _data_share(sheet, replace(right, right=right.left))
+    return share is not None and (share > 0.5 or (share > 0 and right.height < _SHORT))
+
+
+def _begins_below(left: Region, right: Region, sheet: SheetMap) -> bool:
+    """Whether the right part begins with a row of texts where the left one is past its header."""
+    first = next(row for row in range(right.top, right.bottom + 1) if sheet.filled[row] & right.mask)
+    data = (row for row in range(left.top, left.bottom + 1) if sheet.data[row] & left.mask)
+    return not sheet.data[first] & right.mask and first >= next(data, left.bottom + 1)
+
+
+def _filled_rows(sheet: SheetMap, region: Region) -> int:
+    return sum(1 for mask in sheet.filled[region.top : region.bottom + 1] if mask & region.mask)
 
 
 def _data_share(sheet: SheetMap, region: Region) -> float | None:
+    """The share of data among the filled cells of the region's first rows; None when all are blank."""
+    region = replace(region, bottom=min(region.bottom, region.top + _SAMPLE_ROWS))
     filled = sheet.count(sheet.filled, region)
     return sheet.count(sheet.data, region) / filled if filled else None
 
@@ -101,18 +151,18 @@ def _title_rows(region: Region, head: Sequence[list[Cell]], merges: Merges) -> i
     return len(head)
 
 
-def _group_rows(region: Region, start: int, spans: Sequence[Region]) -> int:
+def _group_rows(region: Region, spans: Sequence[Region]) -> int:
     """How many rows at the top of the header hold labels merged over several columns."""
     rows = 0
-    while any(span.top == start + rows and 1 < span.width < region.width and span.height == 1 for span in spans):
+    while any(span.top == region.top + rows and 1 < span.width < region.width and span.height == 1 for span in spans):
         rows += 1
     return rows
 
 
-def _fill_merged(rows: list[list[Cell]], region: Region, start: int, spans: Sequence[Region]) -> None:
+def _fill_merged(rows: list[list[Cell]], region: Region, spans: Sequence[Region]) -> None:
     """Give every cell of a merged range near the top its text."""
     for span in spans:
-        first = span.top - start
+        first = span.top - region.top
         if not 0 <= first < min(len(rows), MAX_HEADER_ROWS) or span.left < region.left:
             continue
         value = rows[first][span.left - region.left]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.extract.tabular.values import Cell
+from citewell.extract.tabular.values import Cell, is_marker
+
+_MOST_HEADS = 5_000
+_MOST_REGIONS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,14 @@ class Region:
 
 @dataclass(slots=True)
 class SheetMap:
-    """Which cells of a sheet are filled, and which of those hold typed data rather than text: one mask per row, bit n for column n."""
+    """Which cells of a sheet are filled, and which of those hold typed data (or a mark that there is none) rather than text: one mask per row, bit n for column n.
+
+    heads: the first rows that hold several texts and nothing else, as header rows do
+    """
 
     filled: list[int] = field(default_factory=list[int])
     data: list[int] = field(default_factory=list[int])
+    heads: dict[int, Sequence[Cell]] = field(default_factory=dict[int, Sequence[Cell]])
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Map the next row."""
@@ -47,11 +54,25 @@ class SheetMap:
         for cell in cells:
             if cell is not None:
                 filled |= bit
-                if not isinstance(cell, str):
+                if not isinstance(cell, str) or is_marker(cell):
                     data |= bit
             bit <<= 1
+        if not data and filled.bit_count() > 1 and len(self.heads) < _MOST_HEADS:
+            self.heads[len(self.filled)] = cells
         self.filled.append(filled)
         self.data.append(data)
+
+    def clear(self, region: Region) -> None:
+        """Take the region's cells for empty."""
+        for row in range(region.top, min(region.bottom + 1, len(self.filled))):
+            self.filled[row] &= ~region.mask
+
+    def used_columns(self, region: Region) -> int:
+        """The mask of the region's columns that hold anything."""
+        used = 0
+        for mask in self.filled[region.top : region.bottom + 1]:
+            used |= mask
+        return used & region.mask
 
     def count(self, masks: Sequence[int], region: Region) -> int:
         """How many cells of the region are set in `masks`."""
@@ -68,6 +89,9 @@ def find_regions(sheet: SheetMap, merged: Callable[[Region, Region], bool]) -> l
     for mask in sheet.filled:
         columns |= mask
     found = _cut(sheet.filled, 0, len(sheet.filled) - 1, columns, merged)
+    if len(found) > _MOST_REGIONS:  # scattered cells rather than tables
+        first, last = min(part.top for part in found), max(part.bottom for part in found)
+        return [Region(first, last, min(part.left for part in found), max(part.right for part in found))]
     return sorted(found, key=lambda region: (region.top, region.left))
 
 
@@ -91,17 +115,26 @@ def _cut(
 
 def _bands(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterator[tuple[int, int, int]]:
     """Runs of rows that hold something in `columns`, each with the union of its masks."""
-    start, union = -1, 0
-    for row in range(top, bottom + 1):
-        here = masks[row] & columns
-        if here:
+    start = -1
+    for row in range(top, bottom + 2):
+        if row <= bottom and masks[row] & columns:
             start = row if start < 0 else start
-            union |= here
         elif start >= 0:
-            yield start, row - 1, union
-            start, union = -1, 0
-    if start >= 0:
-        yield start, bottom, union
+            yield from _steps(masks, start, row - 1, columns)
+            start = -1
+
+
+def _steps(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterator[tuple[int, int, int]]:
+    """Parts of a band such that no column of one is filled in the next: tables that touch at a corner only."""
+    below = [0]
+    for row in range(bottom, top, -1):
+        below.append(below[-1] | masks[row] & columns)
+    start, union = top, 0
+    for row in range(top, bottom + 1):
+        union |= masks[row] & columns
+        if not union & below[bottom - row]:
+            yield start, row, union
+            start, union = row + 1, 0
 
 
 def _runs(mask: int) -> Iterator[tuple[int, int]]:

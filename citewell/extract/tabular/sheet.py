@@ -2,78 +2,92 @@
 
 from __future__ import annotations
 
-from functools import partial
+import re
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
 
-from citewell.extract.tabular.layout import Table, continues, note_text, one_table, read_layout
-from citewell.extract.tabular.regions import Region, SheetMap, find_regions
-from citewell.extract.tabular.sheet_rows import Merges, SheetRows
-from citewell.extract.tabular.writer import DataFile
+from citewell.extract.tabular.layout import Table, note_text
+from citewell.extract.tabular.regions import Region, SheetMap
+from citewell.extract.tabular.sheet_plan import plan_sheet
+from citewell.extract.tabular.sheet_rows import SheetRows
+from citewell.extract.tabular.values import Cell, line_of
+from citewell.extract.tabular.workbook_parts import NamedTable
+from citewell.extract.tabular.writer import DataFile, TableWriter
 from citewell.types import ElementType, Locator
 
-if TYPE_CHECKING:
-    from python_calamine import CalamineSheet
-
-_HEAD_ROWS = 60
+_FOOTNOTE = re.compile(r"[(\[]?[a-z0-9*†‡]{1,2}[)\]]|\*|†|note|source|n\.b\.", re.IGNORECASE)
+_FOOTNOTE_LENGTH = 60
 
 
-def read_sheet(sheet: CalamineSheet, data: DataFile) -> None:
-    """Emit everything that the sheet's cells hold, from top to bottom."""
-    if sheet.start is None:
-        data.sink.skip("the sheet is empty")
+def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> None:
+    """Emit everything that the sheet's cells hold, from top to bottom; `named` tables are taken as their author made them."""
+    if rows.empty:
+        data.sink.skip("the sheet has no cells with content")
         return
-    rows, cells = SheetRows(sheet), SheetMap()
+    cells = SheetMap()
     for row in rows.all():
         cells.add(row)
-    merges = Merges(sheet.merged_cell_ranges)
     ordinal = count(1)
-    for part in _plan(rows, cells, merges):
+    for part in plan_sheet(rows, cells, named):
         if isinstance(part, Region):
-            _emit_notes(part, rows, sheet.name, data)
+            _emit_notes(part, rows, data)
         else:
-            _emit_table(part, next(ordinal), rows, sheet.name, data)
+            _emit_table(part, part.columns(cells), next(ordinal), rows, data)
 
 
-def _plan(rows: SheetRows, cells: SheetMap, merges: Merges) -> list[Table | Region]:
-    """The sheet's tables and, as plain regions, its notes."""
-    parts: list[Table | Region] = []
-    for region in find_regions(cells, partial(one_table, sheet=cells, merges=merges)):
-        head = [row for _, row in rows.within(region, _HEAD_ROWS)]
-        found = read_layout(region, head, merges)
-        if found is None or not found.header:
-            above = _above(parts, region)
-            if above is not None and continues(above, region, cells):
-                above.more.append(region)
-                continue
-        parts.append(found or region)
-    return parts
-
-
-def _above(parts: list[Table | Region], region: Region) -> Table | None:
-    """The last table that stands above the region in its columns."""
-    for part in reversed(parts):
-        place = part.region if isinstance(part, Table) else part
-        if place.bottom < region.top and place.left <= region.right and place.right >= region.left:
-            return part if isinstance(part, Table) else None
-    return None
-
-
-def _emit_notes(region: Region, rows: SheetRows, sheet: str, data: DataFile) -> None:
+def _emit_notes(region: Region, rows: SheetRows, data: DataFile) -> None:
     for index, row in rows.within(region):
         if text := note_text(row):
-            data.sink.emit(ElementType.PARAGRAPH, text, Locator(sheet=sheet, row=index + 1))
+            data.sink.emit(ElementType.PARAGRAPH, text, Locator(sheet=rows.name, row=index + 1))
 
 
-def _emit_table(table: Table, ordinal: int, rows: SheetRows, sheet: str, data: DataFile) -> None:
-    name = sheet if ordinal == 1 else f"{sheet} ({ordinal})"
+def _emit_table(table: Table, columns: Sequence[int], ordinal: int, rows: SheetRows, data: DataFile) -> None:
+    name = table.name or (rows.name if ordinal == 1 else f"{rows.name} ({ordinal})")
     for index, row in rows.within(table.region, table.titles):
-        name = note_text(row)
-        data.sink.emit(ElementType.PARAGRAPH, name, Locator(sheet=sheet, row=index + 1))
-    writer = data.table(name, table.names, table.header_row, sheet)
-    for part in (table.body, *table.more):
-        lead: list[None] = [None] * (part.left - table.region.left)
-        for index, row in rows.within(part):
-            if any(cell is not None for cell in row):
-                writer.add(index + 1, [*lead, *row])
+        name = table.name or note_text(row)
+        data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=index + 1))
+    writer = data.table(name, [table.names[place] for place in columns], table.header_row, rows.name)
+    notes: list[tuple[int, list[Cell]]] = []
+    for number, row in _body(table, columns, rows):
+        if _may_be_note(row):
+            notes.append((number, row))
+            continue
+        _add_rows(writer, notes)
+        notes = []
+        writer.add(number, row)
+    closing = _closing_notes(notes)
+    _add_rows(writer, notes[: len(notes) - len(closing)])
     writer.finish()
+    for number, row in closing:
+        data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
+
+
+def _body(table: Table, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
+    """The table's rows that hold anything: number as the program shows it, cells of the chosen columns."""
+    for part in (table.body, *table.more):
+        lead: list[Cell] = [None] * (part.left - table.region.left)
+        tail: list[Cell] = [None] * (table.region.right - part.right)
+        for index, row in rows.within(part):
+            padded = [*lead, *row, *tail]
+            cells = [padded[place] for place in columns]
+            if any(cell is not None for cell in cells):
+                yield index + 1, cells
+
+
+def _add_rows(writer: TableWriter, rows: Sequence[tuple[int, list[Cell]]]) -> None:
+    for number, row in rows:
+        writer.add(number, row)
+
+
+def _may_be_note(row: Sequence[Cell]) -> bool:
+    """Whether a row of a wider table holds one text at its left and nothing else."""
+    return len(row) > 1 and isinstance(row[0], str) and all(cell is None for cell in row[1:])
+
+
+def _closing_notes(rows: Sequence[tuple[int, list[Cell]]]) -> Sequence[tuple[int, list[Cell]]]:
+    """Of the lone texts at a table's end those from the first on that reads like a footnote."""
+    for place, (_, row) in enumerate(rows):
+        text = line_of(row[0])
+        if len(text) > _FOOTNOTE_LENGTH or _FOOTNOTE.match(text):
+            return rows[place:]
+    return ()

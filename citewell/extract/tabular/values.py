@@ -16,6 +16,12 @@ _LARGEST_STORED_INTEGER = 2**63
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
 _DATE = re.compile(r"(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?")
+NULL_MARKERS = (
+    *("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", "–", "—", "?"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+)
+_MARKERS = frozenset(NULL_MARKERS)
+_LONGEST_MARKER = 12
 _BOOLEANS = frozenset({"true", "false"})
 
 
@@ -84,6 +90,11 @@ def row_values(names: Sequence[str], cells: Iterable[Cell]) -> dict[str, JsonVal
         for name, cell in zip(names, cells, strict=False)
         if cell is not None
     }
+
+
+def is_marker(cell: Cell) -> bool:
+    """Whether a cell says in words that there is no value, as `N/A` and a dash do."""
+    return isinstance(cell, str) and len(cell) <= _LONGEST_MARKER and cell.strip() in _MARKERS
 
 
 def is_data(cell: Cell) -> bool:

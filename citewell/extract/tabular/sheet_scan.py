@@ -1,0 +1,68 @@
+"""What a worksheet's XML tells that its values do not: error cells, formulas never calculated, and how far its cells reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+_OVERLAP = 4_096
+_MOST_ERRORS = 10_000
+_ERROR_MARK = b't="e"'
+_ERROR = re.compile(
+    rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]{1,20})<',
+    re.DOTALL,
+)
+_UNCALCULATED = re.compile(rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
+_FAR = re.compile(rb'<(?:\w+:)?c r="([A-Z]{3}[0-9]{1,7}|[A-Z]{1,2}[0-9]{6,7})"[^>]*[^/>]>')
+
+
+@dataclass(slots=True)
+class SheetScan:
+    """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of far cells only, else 0."""
+
+    errors: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    uncalculated: int = 0
+    last_row: int = 0
+    last_column: int = 0
+
+    @property
+    def cells(self) -> int:
+        """How many cells the sheet spans as far as its far cells tell."""
+        return (self.last_row + 1) * (self.last_column + 1)
+
+
+def scan(pieces: Iterable[bytes]) -> SheetScan:
+    """Read a worksheet part piece by piece."""
+    found = SheetScan()
+    kept = b""
+    for piece in pieces:
+        window = kept + piece
+        cut = max(window.rfind(b"</c>") + 4, len(window) - _OVERLAP)
+        _scan_window(window[:cut], found)
+        kept = window[cut:]
+    _scan_window(kept, found)
+    return found
+
+
+def cell_place(letters: str, number: str) -> tuple[int, int]:
+    """Row and column from 0 of a cell such as `B7`."""
+    column = 0
+    for letter in letters:
+        column = column * 26 + ord(letter) - 64
+    return int(number) - 1, column - 1
+
+
+def _scan_window(window: bytes, found: SheetScan) -> None:
+    if _ERROR_MARK in window and len(found.errors) < _MOST_ERRORS:
+        for mark in re.finditer(_ERROR_MARK, window):
+            cell = _ERROR.match(window, window.rfind(b"<", 0, mark.start()))
+            if cell:
+                place = cell_place(cell[1].decode(), cell[2].decode())
+                found.errors[place] = cell[3].decode("utf-8", "replace")
+    if b"</f>" in window or b":f>" in window:
+        found.uncalculated += len(_UNCALCULATED.findall(window))
+    for far in _FAR.finditer(window):
+        letters = far[1].rstrip(b"0123456789").decode()
+        row, column = cell_place(letters, far[1][len(letters) :].decode())
+        found.last_row, found.last_column = max(found.last_row, row), max(found.last_column, column)
