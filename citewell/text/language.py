@@ -76,6 +76,7 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
 }
 # Letters that, among the languages of their script here, point at one or a few.
 _TELLING = {
+    "ä": ("de", "sv", "fi", "et"), "ö": ("de", "sv", "fi", "hu", "tr", "et"), "ü": ("de", "tr", "hu", "et"),
     "ß": ("de",), "ñ": ("es",), "¿": ("es",), "ã": ("pt",), "õ": ("pt", "et"), "ő": ("hu",), "ű": ("hu",), "ğ": ("tr",),
     "ı": ("tr",), "ş": ("tr", "ro"), "ș": ("ro",), "ț": ("ro",), "ă": ("ro", "vi"), "ł": ("pl",), "ż": ("pl",), "ą": ("pl", "lt"),
     "ę": ("pl", "lt"), "ě": ("cs",), "ř": ("cs",), "ů": ("cs",), "å": ("sv", "da", "no"), "ø": ("da", "no"), "æ": ("da", "no"),
@@ -85,17 +86,21 @@ _TELLING = {
     "ے": ("ur",), "ہ": ("ur",), "ة": ("ar",), "ى": ("ar",), "ي": ("ar",), "ك": ("ar",),
 }  # fmt: skip
 _SIGNS = re.compile(r"['’\-‐‑]")
-_ENOUGH = 0.9
+_ENOUGH = 0.3
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
 
 
 def _evidence() -> dict[str, tuple[tuple[str, float], ...]]:
-    """Per function word the languages it speaks for; it counts the less, the more languages share it."""
+    """Per function word the languages it speaks for; it counts the less, the more languages share it.
+
+    Single plain letters stand for too much else (list items, units, drive names).
+    """
     by_word: dict[str, list[str]] = {}
     for code, words in STOP_WORDS.items():
         for word in words:
-            by_word.setdefault(word, []).append(code)
-    return {word: tuple((code, 1.0 / len(codes)) for code in codes) for word, codes in by_word.items()}
+            if len(word) > 1 or not word.isascii():
+                by_word.setdefault(word, []).append(code)
+    return {word: tuple((code, len(codes) ** -0.5) for code in codes) for word, codes in by_word.items()}
 
 
 _EVIDENCE = _evidence()
@@ -146,20 +151,19 @@ def _script(character: str) -> Script:
 
 
 def _by_words(text: str, languages: tuple[str, ...]) -> str | None:
-    """The language with the most evidence, None when no evidence is worth a function word of its own."""
+    """The language with the most evidence, the first in `STOP_WORDS` among equals; None when there is hardly any."""
     points = dict.fromkeys(languages, 0.0)
-    words = Counter(written_tokens(text))
-    for word, count in words.items():
+    for word in set(written_tokens(text)):
         for part in (word,) if word.isalpha() else _SIGNS.split(word):
             for code, weight in _EVIDENCE.get(part, ()):
                 if code in points:
-                    points[code] += min(count, 3) * weight
+                    points[code] += weight
     if not text.isascii():
         for letter in set(text) & _TELLING.keys():
             for code in _TELLING[letter]:
                 if code in points:
                     points[code] += 1.0 / len(_TELLING[letter])
         if "vi" in points and _VIETNAMESE.search(text):
-            points["vi"] += 3.0
+            points["vi"] += 1.0
     best = max(points, key=points.__getitem__)
     return best if points[best] >= _ENOUGH else None

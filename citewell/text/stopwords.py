@@ -13,7 +13,7 @@ _LISTS: dict[str, str] = {
         how i if in into is it its itself just ll me might more most must my no nor not now of off on once only or
         other our ours out over own per re s same shall she should so some such t than that the their theirs them then there
         these they this those though through to too under until up upon us ve very was we were what when where whether which
-        while who whom whose why will with within without would you your yours please tell
+        while who whom whose why will with within without would you your yours am vs via per upon please tell
     """,
     "de": """
         ab aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anders auch auf aus
@@ -25,7 +25,7 @@ _LISTS: dict[str, str] = {
         seinem seinen seiner seines seit selbst sich sie sind so solche soll sollte sondern sonst über um und uns unser unsere
         unter viel viele vielen vom von vor während war waren warum was weil welche welchem welchen welcher welches wem wen
         wenn wer werde werden weshalb wessen wie wieder will wir wird wo woher wohin womit worden wurde wurden würde würden
-        zu zum zur zwar zwischen wofür wodurch woran worauf woraus wovon
+        zu zum zur zwar zwischen wann wofür wodurch woran worauf woraus wovon worüber worum wozu worin wobei
     """,
     "fr": """
         à au aucun aucune aussi autre autres aux avec avait avaient avez avoir avons ayant c ce ceci cela celle celles celui
@@ -140,7 +140,7 @@ _LISTS: dict[str, str] = {
     """,
     "et": """
         aga ei ega et ette ja ju ka kas kes kelle keda kui kuid kuidas kus kust kuhu ma mida mis mille millal miks mitte mitu
-        nad need nende neid nii ning nüüd oli olid olla ole olen on oma peale pärast saab sa see seda selle selles siis ta tema
+        nad nende neid nii ning nüüd oli olid olla ole olen on oma peale pärast saab sa see seda selle selles siis ta tema
         te tuli välja vaid veel või üle
     """,
     "lt": """
