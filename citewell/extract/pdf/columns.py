@@ -12,7 +12,7 @@ _GUTTER = 0.8
 _MIN_ROWS = 2
 _MIN_SIDE_HEIGHT = 2.2
 _SHORT_TEXT = 18
-_ALIGNED = 0.75
+_ALIGNED = 0.45
 _MAX_DEPTH = 12
 _BESIDE = 0.3
 _ROW_HEIGHT = 1.4
@@ -70,9 +70,9 @@ def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
     if _weight(paired) < 2 * _MIN_ROWS:
         return None
     size = median(run.size for run in paired)
-    best, best_side = None, _MIN_SIDE_HEIGHT * size
+    best, best_side = None, 0.0
     for low, high in _gaps(paired, _GUTTER * size):
-        side = _side_by_side(runs, low, high)
+        side = _side_by_side(runs, low, high, _MIN_SIDE_HEIGHT * size)
         if side > best_side:
             best, best_side = (low, high), side
     return best
@@ -126,7 +126,7 @@ def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], 
     return bands
 
 
-def _side_by_side(runs: list[Line], low: float, high: float) -> float:
+def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
     """Height over which text stands on both sides of the strip and reads column by column; 0 when it does not."""
     total = 0.0
     for _, left, right in _bands(runs, low, high):
@@ -134,7 +134,7 @@ def _side_by_side(runs: list[Line], low: float, high: float) -> float:
             continue
         top = max(min(run.y0 for run in left), min(run.y0 for run in right))
         bottom = min(max(run.y1 for run in left), max(run.y1 for run in right))
-        if bottom > top and not _reads_by_row(left, right, top, bottom):
+        if bottom - top > least and not _reads_by_row(left, right, top, bottom):
             total += bottom - top
     return total
 

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from citewell.extract.pdf import native
 from citewell.extract.pdf.geometry import PageFrame
 
-_BOLD = re.compile(r"bold|black|heavy|semibold|demi(?!an)|\bbd\b|,bd", re.IGNORECASE)
+_BOLD = re.compile(
+    r"bold|black|heavy|semibold|demi(?!an)|\bbd\b|,bd|-medi(?:ital)?$|[a-z](?:Bd|Blk|Hv)(?:It|Cn)?$"
+    r"|^(?:cm|sf|lm|ec)\w*bx|\.bi?$",
+    re.IGNORECASE,
+)
+_ANONYMOUS = re.compile(r"^(?:CIDFont\+)?[A-Z]{0,2}\d*$")
 _ITALIC = re.compile(r"italic|oblique|slanted|kursiv|-it\b", re.IGNORECASE)
 _MONO = re.compile(r"courier|mono|consol|menlo|typewriter|cmtt|fixed|inconsolata|lettergothic|code", re.IGNORECASE)
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
@@ -105,7 +110,9 @@ def _read_font(address: int) -> _Font:
     flags = max(0, native.font_flags(address))
     return _Font(
         name=name,
-        bold=bool(_BOLD.search(name)) or bool(flags & _FORCE_BOLD) or native.font_weight(address) >= _HEAVY,
+        bold=bool(_BOLD.search(name))
+        or bool(flags & _FORCE_BOLD)
+        or (_ANONYMOUS.match(name) is not None and native.font_weight(address) >= _HEAVY),
         italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
         mono=bool(_MONO.search(name)) or bool(flags & _FIXED_PITCH),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pypdfium2.raw as pdfium_c
@@ -133,16 +133,21 @@ def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame
 
 
 def _draw_mode(handle: object) -> tuple[bool, bool]:
-    """(stroked, filled with something that shows on white)."""
+    """Whether the path is stroked, and whether it is filled, with something that shows on white."""
     fill, stroke = ctypes.c_int(), pdfium_c.FPDF_BOOL()
     pdfium_c.FPDFPath_GetDrawMode(handle, ctypes.byref(fill), ctypes.byref(stroke))
-    if not fill.value:
-        return bool(stroke.value), False
+    return (
+        bool(stroke.value) and _shows(pdfium_c.FPDFPageObj_GetStrokeColor, handle),
+        bool(fill.value) and _shows(pdfium_c.FPDFPageObj_GetFillColor, handle),
+    )
+
+
+def _shows(read_colour: Callable[..., int], handle: object) -> bool:
     channels = [ctypes.c_uint() for _ in range(4)]
-    if pdfium_c.FPDFPageObj_GetFillColor(handle, *(ctypes.byref(channel) for channel in channels)):
-        red, green, blue, alpha = (channel.value for channel in channels)
-        return bool(stroke.value), alpha > 0 and min(red, green, blue) < _WHITE
-    return bool(stroke.value), True
+    if not read_colour(handle, *(ctypes.byref(channel) for channel in channels)):
+        return True
+    red, green, blue, alpha = (channel.value for channel in channels)
+    return alpha > 0 and min(red, green, blue) < _WHITE
 
 
 def _straight_segments(handle: object, count: int, matrix: Matrix, frame: PageFrame) -> Iterator[Rect]:

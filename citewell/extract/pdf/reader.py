@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
 
@@ -9,9 +11,9 @@ from citewell.extract.pdf.annotations import read_annotations
 from citewell.extract.pdf.content import Beat, PageContent, Passage, ocr_passage, text_passage
 from citewell.extract.pdf.document import open_form
 from citewell.extract.pdf.furniture import page_edges
-from citewell.extract.pdf.geometry import PageFrame, page_frame
+from citewell.extract.pdf.geometry import PageFrame, Rect, page_frame
 from citewell.extract.pdf.images import ImageReader
-from citewell.extract.pdf.objects import read_drawing
+from citewell.extract.pdf.objects import Drawing, read_drawing
 from citewell.extract.pdf.scans import OcrBudget, is_garbage, lacks_text, page_text
 from citewell.extract.pdf.turn import by_direction
 from citewell.extract.pdf.words import Word, read_text, read_words
@@ -19,6 +21,8 @@ from citewell.extract.sink import Sink
 
 _GARBAGE_SAMPLE = 200
 _FEW_UNREAD = 3
+_TYPED_RULE = 10
+_DASHES = re.compile(r"^[-=_─━═—–]+$")
 
 
 class PageReader:
@@ -60,6 +64,7 @@ class PageReader:
         if not full:
             return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
         drawing = read_drawing(page, frame)
+        shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[Passage] = []
         broken = is_garbage(text, unmapped)
@@ -122,3 +127,15 @@ def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]
     shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
     hidden = len(words) - len(shown)
     return shown, [f"{hidden} words outside the visible page"] if hidden else []
+
+
+def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
+    """The words without lines typed as rows of dashes, which are drawing rather than text."""
+    kept: list[Word] = []
+    for word in words:
+        if len(word.text) >= _TYPED_RULE and _DASHES.match(word.text):
+            middle = (word.y0 + word.y1) / 2
+            drawing.rules.append(Rect(word.x0, middle, word.x1, middle + 0.5))
+        else:
+            kept.append(word)
+    return kept

@@ -73,10 +73,17 @@ class OcrText:
 
 
 def is_garbage(text: str, unmapped: int) -> bool:
-    """Whether a text layer cannot be meant for reading: too many characters that its fonts do not map to Unicode."""
-    characters = sum(1 for c in text if not c.isspace())
-    broken = max(unmapped, len(_PRIVATE.findall(text)))
-    return characters >= _ALMOST_NO_TEXT and broken > _GARBAGE_SHARE * characters
+    """Whether a text layer cannot be meant for reading: characters without meaning, or marks where letters should be.
+
+    unmapped: how many characters stand in fonts that do not say what their glyphs mean; that alone may still read well.
+    """
+    characters = [c for c in text if not c.isspace()]
+    if len(characters) < _ALMOST_NO_TEXT:
+        return False
+    if len(_PRIVATE.findall(text)) > _GARBAGE_SHARE * len(characters):
+        return True
+    letters = sum(c.isalnum() for c in characters)
+    return unmapped > 0.5 * len(characters) and letters < 0.5 * len(characters)
 
 
 def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:

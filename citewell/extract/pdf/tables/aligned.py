@@ -8,13 +8,17 @@ from itertools import pairwise
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.tables.evidence import Evidence, is_caption, is_prose_row, weigh
 from citewell.extract.pdf.tables.model import bounds, is_numeric
-from citewell.extract.pdf.tables.pieces import TextRow, text_rows
+from citewell.extract.pdf.tables.pieces import Piece, TextRow, text_rows
 from citewell.extract.pdf.words import Word
 
 _MAX_SINGLES = 3
 _ROW_DISTANCE = 3.2
 _MAX_LABEL = 60
 _HEADER_LINES = 4
+_ROWS_COMPARED = 4
+_SAME_EDGE = 3.0
+_AGREEING = 0.7
+_BRIDGING = 0.34
 
 
 def aligned_areas(words: Sequence[Word]) -> list[Rect]:
@@ -36,7 +40,7 @@ def _stretches(rows: Sequence[TextRow]) -> list[tuple[int, int]]:
     first = last = -1
     for i, row in enumerate(rows):
         if _is_tabular(row):
-            if first >= 0 and _joins(rows, last, i):
+            if first >= 0 and _joins(rows, first, last, i):
                 last = i
             else:
                 if last > first >= 0:
@@ -53,15 +57,50 @@ def _is_tabular(row: TextRow) -> bool:
     return any(is_numeric(p.text) for p in row.pieces[1:]) or max(len(p.text) for p in row.pieces[1:]) <= _MAX_LABEL
 
 
-def _joins(rows: Sequence[TextRow], last: int, i: int) -> bool:
-    """Whether nothing but a few short lines stands between two rows."""
+def _joins(rows: Sequence[TextRow], first: int, last: int, i: int) -> bool:
+    """Whether nothing but a few short lines stands between two rows, and the later one keeps to the columns so far."""
     between = rows[last + 1 : i]
     if len(between) > _MAX_SINGLES or any(is_caption(row) for row in between):
         return False
     if any(len(" ".join(p.text for p in row.pieces)) > _MAX_LABEL for row in between):
         return False
     steps = rows[last : i + 1]
-    return all(b.baseline - a.baseline <= _ROW_DISTANCE * max(a.size, b.size) for a, b in pairwise(steps))
+    if any(b.baseline - a.baseline > _ROW_DISTANCE * max(a.size, b.size) for a, b in pairwise(steps)):
+        return False
+    return _keeps_columns(
+        [row for row in rows[first : last + 1] if len(row.pieces) > 1],
+        rows[i],
+        any(_is_heading(row, rows[i]) for row in between),
+    )
+
+
+def _is_heading(row: TextRow, below: TextRow) -> bool:
+    return row.size > 1.1 * below.size or all(word.style.bold for word in row.words)
+
+
+def _keeps_columns(above: Sequence[TextRow], row: TextRow, strict: bool) -> bool:
+    """Whether few pieces of a row bridge two of those above, or the other way round; after a heading (`strict`), edges must agree."""
+    near = above[-_ROWS_COMPARED:]
+    bridges = sum(_bridges(row, other) for other in near)
+    if 2 * bridges > len(near):
+        return False
+    if not strict:
+        return True
+    edges = [(p.x0, p.x1, p.middle) for other in near for p in other.pieces]
+    agreeing = sum(
+        any(min(abs(p.x0 - a), abs(p.x1 - b), abs(p.middle - m)) <= _SAME_EDGE for a, b, m in edges) for p in row.pieces
+    )
+    return agreeing >= _AGREEING * len(row.pieces)
+
+
+def _bridges(row: TextRow, other: TextRow) -> bool:
+    """Whether many pieces of either row lie over two or more of the other's."""
+    over = sum(_over(piece, other) > 1 for piece in row.pieces) + sum(_over(piece, row) > 1 for piece in other.pieces)
+    return over > _BRIDGING * min(len(row.pieces), len(other.pieces))
+
+
+def _over(piece: Piece, row: TextRow) -> int:
+    return sum(1 for other in row.pieces if other.x0 < piece.x1 and piece.x0 < other.x1)
 
 
 def _with_header(rows: Sequence[TextRow], first: int, last: int) -> int:

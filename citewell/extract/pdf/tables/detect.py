@@ -9,12 +9,12 @@ from citewell.extract.pdf.columns import text_columns
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.lines import Line, build_runs
 from citewell.extract.pdf.tables.aligned import aligned_areas
-from citewell.extract.pdf.tables.evidence import weigh
+from citewell.extract.pdf.tables.evidence import is_plausible, weigh
 from citewell.extract.pdf.tables.frames import framed_areas
-from citewell.extract.pdf.tables.lattice import Lattice, lattice_cells, lattices
+from citewell.extract.pdf.tables.lattice import Lattice, lattice_cells, lattices, page_rules
 from citewell.extract.pdf.tables.model import FoundTable, TableCell, is_numeric
 from citewell.extract.pdf.tables.pieces import text_rows
-from citewell.extract.pdf.tables.rules import Rules, collect_rules
+from citewell.extract.pdf.tables.rules import Rules
 from citewell.extract.pdf.tables.stream import stream_table
 from citewell.extract.pdf.words import Word
 
@@ -39,12 +39,12 @@ def may_hold_tables(runs: Sequence[Line], lines: Sequence[Rect], fills: Sequence
 
 def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Rect]) -> list[FoundTable]:
     """The tables in upright text, from top to bottom. `lines` and `fills` are the page's drawing in the same frame."""
-    rules = collect_rules(lines, fills)
+    rules = page_rules(lines, fills)
     tables: list[FoundTable] = []
     rest = list(words)
     for lattice in sorted(lattices(rules), key=lambda found: -found.rect.area):
         table = _ruled(lattice, _inside(rest, lattice.rect))
-        if table is not None:
+        if table is not None and is_plausible(table):
             tables.append(table)
             rest = _without(rest, table)
     for area in framed_areas(rest, rules):
@@ -58,7 +58,7 @@ def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Re
 def _take(tables: list[FoundTable], rest: list[Word], area: Rect, rules: Rules) -> list[Word]:
     inside = _inside(rest, area)
     table = stream_table(inside, area, rules) if inside else None
-    if table is None or table.height < 2:
+    if table is None or not is_plausible(table):
         return rest
     tables.append(table)
     return _without(rest, table)
@@ -121,10 +121,10 @@ def _needs_text_rows(cells: Sequence[TableCell], width: int) -> bool:
     for row in sorted({cell.row for cell in cells}):
         members = [c for c in cells if c.row == row and c.words]
         lines = text_rows([w for c in members for w in c.words]) if members else []
-        if len(lines) < 3:
+        if len(lines) < 2:
             continue
-        evidence = weigh(lines, [])
-        if len(evidence.columns) >= 2 and evidence.multi >= 3 and evidence.share >= 0.6 and evidence.numeric >= 0.5:
+        evidence = weigh(lines)
+        if len(evidence.columns) >= 2 and evidence.multi >= 2 and evidence.share >= 0.6 and evidence.numeric >= 0.5:
             return True
     return False
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from citewell.extract.pdf.lines import MARKER
 from citewell.extract.pdf.tables.columns import Interval, find_columns
-from citewell.extract.pdf.tables.model import is_numeric
+from citewell.extract.pdf.tables.model import FoundTable, is_numeric
 from citewell.extract.pdf.tables.pieces import Piece, TextRow
 
 CAPTION = re.compile(
@@ -16,6 +18,9 @@ CAPTION = re.compile(
 )
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LONG_PIECE = 34
+_SPARSE = 0.25
+_LAYOUT_TEXT = 300
+_CODE_FIGURES = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +77,23 @@ def is_prose_row(row: TextRow) -> bool:
 def is_caption(row: TextRow) -> bool:
     """Whether the row begins like "Table 3"."""
     return CAPTION.match(" ".join(piece.text for piece in row.pieces)) is not None
+
+
+def is_plausible(table: FoundTable) -> bool:
+    """Whether cells found make a table: not labels scattered over a drawing, a bulleted list, a listing of code or a page layout."""
+    filled = [cell for cell in table.cells if cell.words]
+    squares = sum(cell.rowspan * cell.colspan for cell in filled)
+    if table.height < 2 or table.width < 2 or squares < _SPARSE * table.height * table.width:
+        return False
+    rows = Counter(cell.row for cell in filled)
+    columns = Counter(cell.column for cell in filled)
+    if sum(n > 1 for n in rows.values()) < 2 or sum(n > 1 for n in columns.values()) < 2:
+        return table.height * table.width <= 4 and squares == table.height * table.width
+    texts = [" ".join(word.text for word in cell.words) for cell in filled]
+    first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
+    if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
+        return False
+    if sum(len(text) for text in texts) > _LAYOUT_TEXT * len(texts):
+        return False
+    mono = all(word.style.mono for cell in filled for word in cell.words)
+    return not mono or sum(is_numeric(text) for text in texts) >= _CODE_FIGURES * len(texts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.tables.evidence import is_prose_row, weigh
+from citewell.extract.pdf.tables.evidence import is_caption, is_prose_row, weigh
 from citewell.extract.pdf.tables.pieces import TextRow, text_rows
 from citewell.extract.pdf.tables.rules import SNAP, Rule, Rules, cluster
 from citewell.extract.pdf.words import Word
@@ -76,6 +76,8 @@ def _kind(rows: Sequence[TextRow], among_short: bool) -> str:
     """`empty`, `table`, `text` (breaks a table) or `part` (belongs to one beside it)."""
     if not rows:
         return "empty"
+    if any(is_caption(row) for row in rows):
+        return "text"
     evidence = weigh(rows)
     if len(evidence.columns) >= 2 and evidence.share >= 0.3 and evidence.numeric >= 0.5:
         return "table"

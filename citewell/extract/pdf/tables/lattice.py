@@ -8,11 +8,13 @@ from itertools import pairwise
 
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.tables.model import TableCell
-from citewell.extract.pdf.tables.rules import SNAP, Rule, Rules, cluster
+from citewell.extract.pdf.tables.rules import SNAP, Rule, Rules, cluster, collect_rules
 from citewell.extract.pdf.words import Word
 
 _BORDER = 0.6
 _MIN_CELL = 4.0
+_MAX_FILLS = 600
+_CONTAINED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,25 @@ def lattices(rules: Rules) -> list[Lattice]:
         if (len(xs) - 1) * (len(ys) - 1) >= 2:
             found.append(Lattice(xs, ys, Rules(horizontal, vertical)))
     return found
+
+
+def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
+    """The ruling lines of a page. Edges of fills count where no lines are drawn; shading inside of a cell or a larger fill does not."""
+    drawn = collect_rules(lines, ())
+    grids = [lattice.rect for lattice in lattices(drawn)]
+    free = [fill for fill in fills if all(fill.overlap(grid) < 0.5 * fill.area for grid in grids)]
+    outer = _outermost(free)
+    return collect_rules(lines, outer) if outer else drawn
+
+
+def _outermost(fills: Sequence[Rect]) -> list[Rect]:
+    if len(fills) > _MAX_FILLS:
+        return []
+    kept: list[Rect] = []
+    for fill in sorted(fills, key=lambda f: -f.area):
+        if all(fill.overlap(other) < _CONTAINED * fill.area for other in kept):
+            kept.append(fill)
+    return kept
 
 
 def _wide_enough(values: list[float]) -> list[float]:
