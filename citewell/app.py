@@ -15,6 +15,7 @@ from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.http import install_error_handlers
+from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.projects.endpoints import router as projects_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.search.endpoints import router as search_router
@@ -31,6 +32,7 @@ _ROUTERS = (
     projects_router,
     tokens_router,
     usage_router,
+    indexes_router,
 )
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 

@@ -11,25 +11,28 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.errors import Unavailable
+from citewell.errors import CitewellError, Unavailable
+from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
 from citewell.features.chat.service import ChatService
 from citewell.features.chat.sources import SqlLibrary
 from citewell.features.chat.tables import SqlTables
 from citewell.features.health.service import HealthService
+from citewell.features.indexes.service import IndexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.search.service import SearchService, SqlChunks
-from citewell.extract.sandbox import ParserLimits
 from citewell.folder import DataFolder
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.indexing import IndexingStage
+from citewell.ingest.migration import IndexMigration, Opener
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.rebuild import rebuild
 from citewell.ingest.records import RecordIngest
@@ -41,7 +44,7 @@ from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.events import EventRepository
-from citewell.storage.indexes import IndexRepository
+from citewell.storage.indexes import IndexRepository, IndexState
 from citewell.storage.jobs import JobRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
@@ -68,7 +71,7 @@ class Services:
     threads: ThreadRepository
     projects: ProjectRepository
     usage: UsageRepository
-    indexes: IndexRepository
+    indexes: IndexService
     health: HealthService
     workers: Workers
     folder: DataFolder
@@ -102,7 +105,10 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         indexes, damaged = await _open_indexes(settings, stores, stack)
         parsers = ParserPool(settings.parser_processes, _parser_limits(settings))
         stack.push_async_callback(parsers.close)
-        services = await _assemble(settings, folder, stores, blobs, indexes, parsers)
+        migration = IndexMigration(indexes, IndexRepository(stores.database), stores.content, _opener(settings, stores))
+        stack.push_async_callback(migration.close)
+        await _open_beside(settings, stores, indexes, migration)
+        services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration)
         if damaged:
             task = asyncio.create_task(_rebuild(indexes.active, stores.content, services.health))
             stack.push_async_callback(_cancel, task)
@@ -139,9 +145,15 @@ async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
 
 
 async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.AsyncExitStack) -> tuple[IndexSet, bool]:
-    """The index of the configured model; True when it was damaged, and is empty now."""
+    """The index that answers: the one that was active, else the configured model's. True when it was damaged, and is empty now."""
+    repository = IndexRepository(stores.database)
+    before = await repository.active()
+    if before is not None and before.store == settings.vector_store:
+        settings = _with_model(settings, before.settings)
     embedder = _embedder(settings, stores.database)
-    record = await IndexRepository(stores.database).ensure_active(str(embedder.fingerprint), settings.vector_store)
+    record = await repository.ensure_active(str(embedder.fingerprint), settings.vector_store, _model(settings))
+    if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
+        await repository.activate(record.id)
     damaged = False
     try:
         store = await registry.open_index(settings, embedder.fingerprint)
@@ -160,6 +172,51 @@ async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.A
     return indexes, damaged
 
 
+async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, migration: IndexMigration) -> None:
+    """Open every other index, so that it stays up to date, and go on building; begin the configured model's when it is new."""
+    for record in await migration.records.all():
+        if record.id == indexes.active.record.id or record.store != settings.vector_store:
+            continue
+        try:
+            index = await migration.open_index(record.settings)
+        except CitewellError as error:
+            log.warning("index %s stays closed: %s", record.fingerprint, error.message)
+            continue
+        indexes.add(index)
+        if record.state is IndexState.BUILDING:
+            migration.resume(index)
+    configured = _embedder(settings, stores.database).fingerprint
+    if all(str(configured) != index.record.fingerprint for index in indexes.all):
+        log.warning("building an index for %s beside the active one; see `citewell index`", configured)
+        await migration.begin(_model(settings))
+
+
+def _opener(settings: Settings, stores: _Stores) -> Opener:
+    repository = IndexRepository(stores.database)
+
+    async def open_index(model: dict[str, Any]) -> OpenIndex:
+        chosen = _with_model(settings, model)
+        embedder = _embedder(chosen, stores.database)
+        record = await repository.create(str(embedder.fingerprint), chosen.vector_store, model)
+        return OpenIndex(record, embedder, await registry.open_index(chosen, embedder.fingerprint))
+
+    return open_index
+
+
+def _model(settings: Settings) -> dict[str, Any]:
+    """The settings that say which embedding model it is."""
+    return {
+        "provider": settings.embedding_provider,
+        "model": settings.embedding_model,
+        "dimensions": settings.embedding_dimensions,
+    }
+
+
+def _with_model(settings: Settings, model: dict[str, Any]) -> Settings:
+    names = {"provider": "embedding_provider", "model": "embedding_model", "dimensions": "embedding_dimensions"}
+    return settings.model_copy(update={names[key]: value for key, value in model.items() if key in names})
+
+
 def _set_aside(folder: os.PathLike[str]) -> None:
     aside = f"{os.fspath(folder)}.damaged"
     shutil.rmtree(aside, ignore_errors=True)
@@ -173,6 +230,7 @@ async def _assemble(
     blobs: BlobStore,
     indexes: IndexSet,
     parsers: ParserPool,
+    migration: IndexMigration,
 ) -> Services:
     chunking = ChunkConfig(
         strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
@@ -210,7 +268,7 @@ async def _assemble(
         threads=threads,
         projects=stores.projects,
         usage=usage,
-        indexes=IndexRepository(stores.database),
+        indexes=IndexService(migration, search, local_owner),
         health=HealthService(indexes, stores.content, stores.jobs),
         workers=workers,
         folder=folder,

@@ -46,7 +46,7 @@ class IndexRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ensure_active(self, fingerprint: str, store: str) -> IndexRecord:
+    async def ensure_active(self, fingerprint: str, store: str, settings: dict[str, Any]) -> IndexRecord:
         """The index of this model in this store; the very first one becomes ACTIVE."""
         async with self._database.write() as connection:
             match = sa.and_(indexes.c.fingerprint == fingerprint, indexes.c.store == store)
@@ -56,7 +56,7 @@ class IndexRepository:
                     sa.select(sa.func.count()).select_from(indexes).where(indexes.c.state == IndexState.ACTIVE)
                 )
                 state = IndexState.BUILDING if active else IndexState.ACTIVE
-                values = _new(fingerprint, store, state)
+                values: dict[str, Any] = {**_new(fingerprint, store, state), "settings": settings}
                 await connection.execute(sa.insert(indexes).values(**values))
                 return IndexRecord(**values)
         return _record(row)

@@ -51,8 +51,8 @@ def test_ask_answers_with_references(folder: Path) -> None:
 
 
 def test_ask_names_sheet_and_row_of_data(folder: Path) -> None:
-    answer = _json("ask", "Which species had the highest kilos?", "--data", folder)
-    assert "herring" in answer["answer"]
+    answer = _json("ask", "Which day had the highest kilos?", "--data", folder)
+    assert "Tuesday" in answer["answer"]
     assert answer["citations"][0]["locator"]["row"] == 3
 
 
@@ -60,7 +60,7 @@ def test_search_lists_passages_with_scores_and_places(folder: Path) -> None:
     found = _json("search", "engines at night", "--data", folder)
     best = found["hits"][0]
     assert best["filename"] == "Harbour rules.md"
-    assert best["locator"]["headings"][-1] == "Quiet"
+    assert "No engines after ten" in best["text"]
     assert best["score"] > 0
     assert "Harbour rules.md" in _citewell("search", "engines at night", "--data", folder)
 

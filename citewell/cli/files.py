@@ -1,11 +1,8 @@
-"""The command line."""
+"""Commands about files and questions: add, search, ask, ls, rm; and serve, token, doctor."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,22 +11,16 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, run
 from citewell.client import call, connect
 from citewell.doctor import examine, print_findings
-from citewell.errors import CitewellError, InvalidInput
+from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
 from citewell.server import serve as run_server
 from citewell.settings import Settings, load_settings
 from citewell.types import TERMINAL
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Ask questions about your own files, and see exactly where each answer stands.",
-)
-Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
 _TERMINAL = {status.value for status in TERMINAL}
 _AT_ONCE = 8
@@ -53,7 +44,7 @@ def token(data: Data = None, as_json: AsJson = False) -> None:
     settings = load_settings(data=data)
     secret = DataFolder(settings.data).token()
     if as_json:
-        _print_json({"token": secret})
+        print_json({"token": secret})
     else:
         console.out.print(secret, markup=False)
 
@@ -68,9 +59,9 @@ def add(
 ) -> None:
     """Add files, and wait until each can be searched or says why it cannot."""
     fields = {k: v for k, v in {"project": project, "password": password}.items() if v}
-    added = _run(_add(load_settings(data=data), _files(paths), fields, quiet=as_json))
+    added = run(_add(load_settings(data=data), _files(paths), fields, quiet=as_json))
     if as_json:
-        _print_json([resource for resource, _ in added])
+        print_json([resource for resource, _ in added])
     if any(resource["status"] == "failed" for resource, _ in added):
         raise typer.Exit(1)
 
@@ -85,9 +76,9 @@ def search(
 ) -> None:
     """List passages with scores and places."""
     body = {"query": query, "top_k": top_k, "project": project}
-    found = _run(_call(load_settings(data=data), "POST", "/search", json=body))
+    found = run(_call(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         console.print_hits(found["hits"])
 
@@ -102,9 +93,9 @@ def ask(
 ) -> None:
     """Answer a question, with citations."""
     body = {"message": question, "project": project, "thread_id": thread}
-    answer = _run(_call(load_settings(data=data), "POST", "/chat", json=body))
+    answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:
-        _print_json(answer)
+        print_json(answer)
     else:
         console.print_answer(answer)
 
@@ -117,9 +108,9 @@ def ls(
     as_json: AsJson = False,
 ) -> None:
     """List files."""
-    found = _run(_list(load_settings(data=data), project, status))
+    found = run(_list(load_settings(data=data), project, status))
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         console.print_resources(found)
 
@@ -131,9 +122,9 @@ def rm(
     as_json: AsJson = False,
 ) -> None:
     """Delete files and everything made of them."""
-    receipts = _run(_remove(load_settings(data=data), resources))
+    receipts = run(_remove(load_settings(data=data), resources))
     if as_json:
-        _print_json(receipts)
+        print_json(receipts)
         return
     for name, receipt in receipts:
         console.out.print(
@@ -144,27 +135,13 @@ def rm(
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
     """Say what is configured, what can be reached, what is missing and how to get it."""
-    findings = _run(examine(load_settings(data=data)))
+    findings = run(examine(load_settings(data=data)))
     if as_json:
-        _print_json([finding.to_json() for finding in findings])
+        print_json([finding.to_json() for finding in findings])
     else:
         print_findings(findings)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(1)
-
-
-def main() -> None:
-    """Run the command line; an error of ours is one line, not a traceback."""
-    try:
-        app()
-    except CitewellError as error:
-        console.err.print(f"[red]{console.escape(error.message)}[/] [dim]({error.code})[/]")
-        sys.exit(2)
-    except httpx.TransportError as error:
-        console.err.print(
-            f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
-        )
-        sys.exit(2)
 
 
 async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
@@ -278,15 +255,3 @@ def _progress(quiet: bool) -> Progress:
         transient=True,
         disable=quiet or not console.out.is_terminal,
     )
-
-
-def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(work)
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201 - data for other programs, not for rich to wrap
-
-
-if __name__ == "__main__":
-    main()

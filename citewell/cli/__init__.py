@@ -1,0 +1,35 @@
+"""The command line: `citewell serve | add | search | ask | ls | rm | index | worker | doctor | token`."""
+
+from __future__ import annotations
+
+import sys
+
+import httpx
+import typer
+
+from citewell import console
+from citewell.cli import files, indexes
+from citewell.errors import CitewellError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ask questions about your own files, and see exactly where each answer stands.",
+)
+app.add_typer(files.app)
+app.add_typer(indexes.app, name="index")
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, not a traceback."""
+    try:
+        app()
+    except CitewellError as error:
+        console.err.print(f"[red]{console.escape(error.message)}[/] [dim]({error.code})[/]")
+        sys.exit(2)
+    except httpx.TransportError as error:
+        console.err.print(
+            f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
+        )
+        sys.exit(2)

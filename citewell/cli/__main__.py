@@ -1,0 +1,5 @@
+"""`python -m citewell.cli`."""
+
+from citewell.cli import main
+
+main()

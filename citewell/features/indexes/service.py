@@ -1,0 +1,79 @@
+"""Indexes as an administrator sees them: list, build, compare, switch, roll back, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from citewell.errors import InvalidInput, NotFound
+from citewell.features.search.service import SearchService
+from citewell.ingest.migration import IndexMigration
+from citewell.storage.indexes import IndexRecord
+from citewell.types import SearchRequest
+
+_MOST_QUERIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class QueryComparison:
+    """One query in two indexes: the hits' ids, and the share of the first index's hits that the second has too."""
+
+    query: str
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexService:
+    """Only the local owner, who runs the server, may change what answers everybody."""
+
+    migration: IndexMigration
+    search: SearchService
+    local_owner: str
+
+    async def list(self, owner_id: str) -> Sequence[IndexRecord]:
+        """All indexes, oldest first."""
+        self._check(owner_id)
+        return await self.migration.records.all()
+
+    async def get(self, owner_id: str, index_id: str) -> IndexRecord:
+        """One index."""
+        self._check(owner_id)
+        return await self.migration.records.get(index_id)
+
+    async def build(self, owner_id: str, settings: dict[str, Any], pause_seconds: float) -> IndexRecord:
+        """Begin to build the index of another model beside the active one."""
+        self._check(owner_id)
+        return await self.migration.begin(settings, pause_seconds)
+
+    async def switch(self, owner_id: str, index_id: str) -> IndexRecord:
+        """Let an index answer; also the way back."""
+        self._check(owner_id)
+        return await self.migration.switch(index_id)
+
+    async def delete(self, owner_id: str, index_id: str) -> None:
+        """Delete an index that does not answer."""
+        self._check(owner_id)
+        await self.migration.drop(index_id)
+
+    async def compare(self, owner_id: str, index_id: str, queries: Sequence[str], top_k: int) -> list[QueryComparison]:
+        """The same queries in the active index and in this one."""
+        self._check(owner_id)
+        if not 1 <= len(queries) <= _MOST_QUERIES:
+            raise InvalidInput(f"Give 1 to {_MOST_QUERIES} queries.")
+        await self.migration.records.get(index_id)
+        return [await self._compare(owner_id, index_id, query, top_k) for query in queries]
+
+    async def _compare(self, owner_id: str, index_id: str, query: str, top_k: int) -> QueryComparison:
+        request = SearchRequest(owner_id=owner_id, query=query, top_k=top_k)
+        active, other = await self.search.search(request), await self.search.search_in(index_id, request)
+        ours = tuple(hit.chunk.id for hit in active.hits)
+        theirs = tuple(hit.chunk.id for hit in other.hits)
+        shared = len(set(ours) & set(theirs)) / len(ours) if ours else 1.0
+        return QueryComparison(query, ours, theirs, round(shared, 4))
+
+    def _check(self, owner_id: str) -> None:
+        if owner_id != self.local_owner:
+            raise NotFound("Indexes are managed by the owner of the server.")
