@@ -19,6 +19,7 @@ from citewell.folder import DataFolder
 from citewell.server import serve as run_server
 from citewell.settings import Settings, load_settings
 from citewell.types import TERMINAL
+from citewell.worker import work as run_worker
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
@@ -36,6 +37,12 @@ def serve(
 ) -> None:
     """Run the server."""
     run_server(load_settings(data=data, host=host, port=port))
+
+
+@app.command()
+def worker(data: Data = None, as_json: AsJson = False) -> None:
+    """Run the durable stages beside servers that share a database."""
+    run_worker(load_settings(data=data))
 
 
 @app.command()

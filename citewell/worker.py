@@ -1,0 +1,33 @@
+"""`citewell worker`: runs the durable stages beside servers, on this machine or another one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+
+from citewell.composition import open_services
+from citewell.console import out
+from citewell.errors import ConfigurationError
+from citewell.settings import Settings
+
+
+def work(settings: Settings) -> None:
+    """Work until told to stop. Raises `ConfigurationError` unless database and vector store can be shared."""
+    if settings.database_url is None or settings.vector_store == "edge":
+        raise ConfigurationError(
+            "The server does this work itself while everything stands in its data folder. To share it, set "
+            "CITEWELL_DATABASE_URL (Postgres) and CITEWELL_VECTOR_STORE (qdrant, pgvector, redis or pinecone) for all of them, "
+            "a shared CITEWELL_BLOB_BACKEND, and a data folder of its own for each (--data)."
+        )
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    asyncio.run(_work(settings.model_copy(update={"workers": max(1, settings.workers)})))
+
+
+async def _work(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    async with open_services(settings) as services:
+        out.print(f"Working as {services.workers.name}. Stop with Ctrl+C.")
+        await stop.wait()
