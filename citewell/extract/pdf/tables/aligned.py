@@ -127,7 +127,7 @@ def _is_table(evidence: Evidence, captioned: bool) -> bool:
         return False
     if captioned and evidence.filled >= 0.5:
         return True
-    if evidence.numeric >= 0.4 and evidence.filled >= 0.5:
+    if evidence.numeric >= 0.4 and evidence.filled >= 0.6:
         return evidence.multi >= (4 if width == 2 else 3)
     return (
         width >= 3

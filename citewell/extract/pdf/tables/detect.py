@@ -124,7 +124,7 @@ def _needs_text_rows(cells: Sequence[TableCell], width: int) -> bool:
         if len(lines) < 2:
             continue
         evidence = weigh(lines)
-        if len(evidence.columns) >= 2 and evidence.multi >= 2 and evidence.share >= 0.6 and evidence.numeric >= 0.5:
+        if len(evidence.columns) >= 2 and evidence.multi >= 2 and evidence.share >= 0.5 and evidence.numeric >= 0.5:
             return True
     return False
 

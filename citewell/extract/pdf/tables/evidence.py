@@ -19,6 +19,7 @@ CAPTION = re.compile(
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LONG_PIECE = 34
 _SPARSE = 0.25
+_COUNTED_SPAN = 3
 _LAYOUT_TEXT = 300
 _CODE_FIGURES = 0.2
 
@@ -82,7 +83,7 @@ def is_caption(row: TextRow) -> bool:
 def is_plausible(table: FoundTable) -> bool:
     """Whether cells found make a table: not labels scattered over a drawing, a bulleted list, a listing of code or a page layout."""
     filled = [cell for cell in table.cells if cell.words]
-    squares = sum(cell.rowspan * cell.colspan for cell in filled)
+    squares = sum(min(_COUNTED_SPAN, cell.rowspan * cell.colspan) for cell in filled)
     if table.height < 2 or table.width < 2 or squares < _SPARSE * table.height * table.width:
         return False
     rows = Counter(cell.row for cell in filled)
@@ -92,6 +93,8 @@ def is_plausible(table: FoundTable) -> bool:
     texts = [" ".join(word.text for word in cell.words) for cell in filled]
     first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
     if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
+        return False
+    if not any(c.isalpha() for text in texts for c in text) and table.width == 2:
         return False
     if sum(len(text) for text in texts) > _LAYOUT_TEXT * len(texts):
         return False

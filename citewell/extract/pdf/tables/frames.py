@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.tables.evidence import is_caption, is_prose_row, weigh
+from citewell.extract.pdf.tables.evidence import CAPTION, is_prose_row, weigh
 from citewell.extract.pdf.tables.pieces import TextRow, text_rows
 from citewell.extract.pdf.tables.rules import SNAP, Rule, Rules, cluster
 from citewell.extract.pdf.words import Word
@@ -16,6 +16,7 @@ _JOIN = 26.0
 _SHORTEST = 60.0
 _SAME_EDGE = 6.0
 _MAX_SHORT_BAND = 7
+_CAPTION_REACH = 150.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,14 @@ class _Rail:
 def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
     """Areas from a table's first line to its last."""
     areas: list[Rect] = []
+    captions = [row for row in text_rows(words) if any(CAPTION.match(piece.text) for piece in row.pieces)]
     for rails in _equal_rails(rules.horizontal):
         bands = [_band(words, a, b) for a, b in pairwise(rails)]
         short = sum(1 for rows in bands if 0 < len(rows) <= _MAX_SHORT_BAND)
         kinds = [_kind(rows, short >= 3) for rows in bands]
+        kinds = [
+            "text" if _between(captions, a, b) else kind for kind, (a, b) in zip(kinds, pairwise(rails), strict=True)
+        ]
         for first, last in _stretches(kinds):
             x0 = min(r.x0 for r in rails[first : last + 2])
             x1 = max(r.x1 for r in rails[first : last + 2])
@@ -72,12 +77,19 @@ def _band(words: Sequence[Word], upper: _Rail, lower: _Rail) -> list[TextRow]:
     return text_rows(inside) if inside else []
 
 
+def _between(captions: Sequence[TextRow], upper: _Rail, lower: _Rail) -> bool:
+    """Whether a caption stands between two lines."""
+    return any(
+        upper.y < (row.y0 + row.y1) / 2 < lower.y
+        and any(CAPTION.match(p.text) and p.x1 > upper.x0 - _CAPTION_REACH and p.x0 < upper.x1 for p in row.pieces)
+        for row in captions
+    )
+
+
 def _kind(rows: Sequence[TextRow], among_short: bool) -> str:
     """`empty`, `table`, `text` (breaks a table) or `part` (belongs to one beside it)."""
     if not rows:
         return "empty"
-    if any(is_caption(row) for row in rows):
-        return "text"
     evidence = weigh(rows)
     if len(evidence.columns) >= 2 and evidence.share >= 0.3 and evidence.numeric >= 0.5:
         return "table"

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from citewell.extract.pdf.tables.columns import Interval, boundaries
 from citewell.extract.pdf.tables.model import TableCell
 from citewell.extract.pdf.tables.pieces import Piece, TextRow, make_piece
-from citewell.extract.pdf.tables.rules import Rules
+from citewell.extract.pdf.tables.rules import SNAP, Rules
 from citewell.extract.pdf.words import Word
 
 _UNDERLINE = 0.9
 _OVERLAP = 0.3
 _WORD_GAP = 0.45
+_FIT = 0.4
 
 
 @dataclass(slots=True)
@@ -37,9 +38,12 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
         return [], 0
     titles: list[_Title] = []
     for row in rows:
-        for piece in row.pieces:
-            for part in _by_column(piece, columns, rules, row.size):
-                _add(titles, part, columns, rules, row)
+        walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
+        parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
+        fresh: list[_Title] = []
+        for part in parts:
+            _add(titles, fresh, part, _span(part, parts, columns, rules), rules, row)
+        titles += fresh
     spanners = [t for t in titles if t.last > t.first]
     for title in sorted(titles, key=lambda t: (t.y0, t.first - t.last)):
         above = [s for s in spanners if s is not title and s.covers(title) and s.y1 <= title.y1 and s.y0 < title.y0]
@@ -49,23 +53,38 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
     return cells + _empty(cells, depth, len(columns)), depth
 
 
-def _by_column(piece: Piece, columns: Sequence[Interval], rules: Rules, size: float) -> list[Piece]:
-    """A piece cut between columns where its words stand further apart than in a title that spans them."""
-    if _underline(piece, rules) is not None:
-        return [piece]
+def _by_column(piece: Piece, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[Piece]:
+    """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
+    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, _WORD_GAP * size)]
+    parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
+    if len(parts) > len(cut) and all(_fits(part, columns, _FIT * size) for part in parts):
+        return parts
+    return cut
+
+
+def _at_boundaries(
+    piece: Piece, columns: Sequence[Interval], walls: Sequence[float], least_gap: float
+) -> list[list[Word]]:
     middles = boundaries(columns)
     groups: list[list[Word]] = [[piece.words[0]]]
     for word in piece.words[1:]:
         last = groups[-1][-1]
+        at_wall = any(last.x1 <= wall + 1 and wall - 1 <= word.x0 for wall in walls)
         crosses = any(last.x1 <= m + 1 and m - 1 <= word.x0 for m in middles)
-        if crosses and word.x0 - last.x1 > _WORD_GAP * size:
+        if at_wall or (crosses and word.x0 - last.x1 > least_gap):
             groups.append([])
         groups[-1].append(word)
-    return [make_piece(group) for group in groups]
+    return groups
 
 
-def _underline(piece: Piece, rules: Rules) -> tuple[float, float] | None:
-    """The part of a line right under a piece that also runs beyond it."""
+def _fits(piece: Piece, columns: Sequence[Interval], tolerance: float) -> bool:
+    """Whether a piece stands in one column and keeps to its left, its right or its middle."""
+    a, b = columns[sum(1 for middle in boundaries(columns) if piece.middle > middle)]
+    return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
+
+
+def _underline(piece: Piece, row: Sequence[Piece], rules: Rules) -> tuple[float, float] | None:
+    """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours."""
     reach = _UNDERLINE * (piece.y1 - piece.y0)
     below = [
         r
@@ -75,11 +94,16 @@ def _underline(piece: Piece, rules: Rules) -> tuple[float, float] | None:
     if not below:
         return None
     nearest = min(below, key=lambda r: r.at)
-    return nearest.start, nearest.end
+    crossing = [v.at for v in rules.vertical if v.start - SNAP <= nearest.at <= v.end + SNAP]
+    start = max([nearest.start, *(x for x in crossing if x < piece.middle)])
+    end = min([nearest.end, *(x for x in crossing if x > piece.middle)])
+    left = [(other.x1 + piece.x0) / 2 for other in row if other.x1 <= piece.x0 and other.x1 > start]
+    right = [(other.x0 + piece.x1) / 2 for other in row if other.x0 >= piece.x1 and other.x0 < end]
+    return max([start, *left]), min([end, *right])
 
 
-def _span(piece: Piece, columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
-    line = _underline(piece, rules)
+def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
+    line = _underline(piece, row, rules)
     reach = (piece.x0, piece.x1)
     if line is not None and line[1] - line[0] < 0.9 * (columns[-1][1] - columns[0][0]):
         reach = (min(line[0], piece.x0), max(line[1], piece.x1))
@@ -94,9 +118,11 @@ def _span(piece: Piece, columns: Sequence[Interval], rules: Rules) -> tuple[int,
     return column, column
 
 
-def _add(titles: list[_Title], piece: Piece, columns: Sequence[Interval], rules: Rules, row: TextRow) -> None:
-    """Joins the piece to the title right above it, unless a line stands between them."""
-    first, last = _span(piece, columns, rules)
+def _add(
+    titles: Sequence[_Title], fresh: list[_Title], piece: Piece, span: tuple[int, int], rules: Rules, row: TextRow
+) -> None:
+    """Joins the piece to the title right above it, unless a line stands between them; else it is a title of its own."""
+    first, last = span
     for title in reversed(titles):
         if title.last < first or last < title.first:
             continue
@@ -104,22 +130,13 @@ def _add(titles: list[_Title], piece: Piece, columns: Sequence[Interval], rules:
             title.y1 - 0.4 * row.size < r.at < piece.y0 + 0.4 * row.size and r.covers(piece.x0, piece.x1) > 0
             for r in rules.horizontal
         )
-        near = piece.y0 - title.y1 < 1.5 * row.size
-        same = (title.first, title.last) == (first, last)
-        if (
-            not between
-            and near
-            and (same or (title.first == title.last and first <= title.first <= last and not _spans(first, last)))
-        ):
+        same = (title.first, title.last) == span
+        if not between and same and piece.y0 - title.y1 < 1.5 * row.size:
             title.words.extend(piece.words)
             title.y1 = piece.y1
             return
         break
-    titles.append(_Title(first, last, piece.y0, piece.y1, list(piece.words)))
-
-
-def _spans(first: int, last: int) -> bool:
-    return last > first
+    fresh.append(_Title(first, last, piece.y0, piece.y1, list(piece.words)))
 
 
 def _cell(title: _Title, titles: Sequence[_Title], depth: int) -> TableCell:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.tables.model import TableCell
+from citewell.extract.pdf.tables.pieces import text_rows
 from citewell.extract.pdf.tables.rules import SNAP, Rule, Rules, cluster, collect_rules
 from citewell.extract.pdf.words import Word
 
@@ -113,8 +114,27 @@ def lattice_cells(lattice: Lattice, words: Sequence[Word]) -> list[TableCell]:
     for (row, column), squares in sorted(members.items()):
         rowspan = max(r for r, _ in squares) - row + 1
         colspan = max(c for _, c in squares) - column + 1
-        cells.append(TableCell(row, column, contents[row, column], rowspan, colspan))
+        cells += _by_column(TableCell(row, column, contents[row, column], rowspan, colspan), lattice.xs)
     return cells
+
+
+def _by_column(cell: TableCell, xs: Sequence[float]) -> list[TableCell]:
+    """A cell without inner lines cut into columns, when its words stand well apart in several of them."""
+    if cell.colspan == 1 or len(cell.words) < 2:
+        return [cell]
+    edges = xs[cell.column : cell.column + cell.colspan + 1]
+    parts: list[list[Word]] = [[] for _ in range(cell.colspan)]
+    for row in text_rows(cell.words):
+        for piece in row.pieces:
+            place = next(
+                (i for i, (a, b) in enumerate(pairwise(edges)) if a - 1 <= piece.x0 and piece.x1 <= b + 1), None
+            )
+            if place is None:
+                return [cell]
+            parts[place].extend(piece.words)
+    if sum(1 for part in parts if part) < 2:
+        return [cell]
+    return [TableCell(cell.row, cell.column + i, part, cell.rowspan) for i, part in enumerate(parts)]
 
 
 def _square_of(lattice: Lattice, x: float, y: float) -> tuple[int, int] | None:
