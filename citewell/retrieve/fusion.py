@@ -10,12 +10,26 @@ from citewell.types import ScoredId
 RRF_K = 60
 
 
+def hybrid(
+    dense: Sequence[ScoredId], lexical: Sequence[ScoredId], dense_weight: float, typical_spread: float = 0.0
+) -> list[ScoredId]:
+    """The default: a convex sum of dense scores, scaled by their spread, and lexical scores, scaled by the best.
+
+    Dense scores are divided by the spread between the best and the last, or by `typical_spread` where that is larger:
+    a query on which the model hardly discriminates then weighs little. BM25 has a natural zero, so only its best counts.
+    Where one leg found nothing, the other decides alone.
+    """
+    if not dense or not lexical:
+        dense_weight = 1.0 if dense else 0.0
+    return _weighted([_above_last(dense, typical_spread), _share_of_best(lexical)], [dense_weight, 1.0 - dense_weight])
+
+
 def convex(legs: Sequence[Sequence[ScoredId]], weights: Sequence[float]) -> list[ScoredId]:
     """Weighted sum of each leg's scores scaled to 0..1 by its own minimum and maximum; an id that a leg did not find gets 0.
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023.
     """
-    return _weighted([_min_max(leg) for leg in legs], weights)
+    return _weighted([_above_last(leg, 0.0) for leg in legs], weights)
 
 
 def distribution_based(legs: Sequence[Sequence[ScoredId]], weights: Sequence[float]) -> list[ScoredId]:
@@ -50,13 +64,20 @@ def _weighted(legs: Sequence[Mapping[str, float]], weights: Sequence[float]) -> 
     return ordered(total)
 
 
-def _min_max(leg: Sequence[ScoredId]) -> dict[str, float]:
+def _above_last(leg: Sequence[ScoredId], least_spread: float) -> dict[str, float]:
+    """Scores from 0 for the last to 1 for the best, or less for the best where the spread is below `least_spread`."""
     if not leg:
         return {}
-    high, low = max(found.score for found in leg), min(found.score for found in leg)
-    if high == low:
+    low = min(found.score for found in leg)
+    spread = max(max(found.score for found in leg) - low, least_spread)
+    if spread <= 0.0:
         return {found.id: 1.0 for found in leg}
-    return {found.id: (found.score - low) / (high - low) for found in leg}
+    return {found.id: (found.score - low) / spread for found in leg}
+
+
+def _share_of_best(leg: Sequence[ScoredId]) -> dict[str, float]:
+    best = max((found.score for found in leg), default=0.0)
+    return {found.id: found.score / best for found in leg} if best > 0.0 else {}
 
 
 def _three_sigma(leg: Sequence[ScoredId]) -> dict[str, float]:

@@ -1,21 +1,23 @@
-"""From a query to hits: embed, search by meaning and by words, fuse, load, rerank. Every step is timed."""
+"""From a request to hits: filters, legs, variations, thresholds, text from SQL, reranking. Every step is timed."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from citewell.errors import EmptyQuery
-from citewell.ports import Embedder, Reranker, VectorIndex
+from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource, StoredChunk
+from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
+from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.filters import build_filter
-from citewell.retrieve.fusion import convex
-from citewell.text.language import detect_language
-from citewell.text.sparse import sparse_query
+from citewell.retrieve.fusion import reciprocal_rank
+from citewell.retrieve.legs import Found, Legs
+from citewell.retrieve.options import RetrievalOptions
+from citewell.retrieve.selfquery import infer_conditions
+from citewell.retrieve.trace import timed
 from citewell.types import (
+    Condition,
     Filter,
     Hit,
     JsonValue,
@@ -24,28 +26,16 @@ from citewell.types import (
     SearchRequest,
     SearchResult,
     Trace,
-    VectorQuery,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalOptions:
-    """How a search is done; `docs/decisions/0003-retrieval-defaults.md` has the measurements behind each default.
-
-    candidates:        how many each leg returns, at least three times what is asked for
-    dense_weight:      share of the dense leg in the fused score, the rest is the lexical leg's
-    score_threshold:   hits below this fused score are left out
-    rerank_threshold:  hits that the reranker scores below this are left out
-    """
-
-    candidates: int = 100
-    dense_weight: float = 0.5
-    score_threshold: float = 0.0
-    rerank_threshold: float | None = None
+__all__ = ["RetrievalOptions", "Retriever"]
 
 
 class Retriever:
-    """Finds the chunks of an owner that answer a query."""
+    """Finds the chunks of an owner that answer a query.
+
+    chat rephrases the query when `options.variations` asks for it.
+    """
 
     def __init__(
         self,
@@ -54,93 +44,146 @@ class Retriever:
         chunks: ChunkSource,
         reranker: Reranker | None = None,
         options: RetrievalOptions | None = None,
+        chat: ChatModel | None = None,
     ) -> None:
-        self._embedder = embedder
         self._index = index
         self._chunks = chunks
         self._reranker = reranker
         self._options = options or RetrievalOptions()
+        self._chat = chat
+        self._legs = Legs(embedder, index, self._options)
 
     async def search(self, request: SearchRequest) -> SearchResult:
-        """Hits, best first. `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a part is."""
+        """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a part is."""
         if not request.query.strip():
             raise EmptyQuery
         trace = Trace()
-        with _timed(trace, "scope"):
-            scope = build_filter(request, await self._chunks.resolve_scope(request))
-        dense, lexical = await self._legs(request, scope, trace)
-        with _timed(trace, "fuse"):
-            weight = self._options.dense_weight
-            fused = [
-                found
-                for found in convex([dense, lexical], [weight, 1 - weight])
-                if found.score >= self._options.score_threshold
-            ]
-        with _timed(trace, "load"):
-            stored = await self._chunks.load(request.owner_id, [found.id for found in fused[: request.top_k]])
-        hits = _hits(fused, stored, dense, lexical)
+        with timed(trace, "scope"):
+            resources = await self._chunks.resolve_scope(request)
+            scope = build_filter(request, resources)
+            inferred = infer_conditions(request.query) if self._options.self_query else ()
+        limit = max(self._options.candidates, 3 * request.top_k)
+        found, inferred = await self._find(request, scope, inferred, limit, trace)
+        fused = await self._with_variations(request, found, scope, limit, trace)
+        hits = await self._hits(request, found, fused, trace)
+        hits = await self._rerank(request, hits, trace)
         if request.debug:
-            trace.details.update(_details(request, dense, lexical, fused))
+            trace.details.update(_details(found, fused, inferred))
         return SearchResult(tuple(hits[: request.top_k]), trace)
 
-    async def _legs(self, request: SearchRequest, scope: Filter, trace: Trace) -> tuple[list[ScoredId], list[ScoredId]]:
-        limit = max(self._options.candidates, 3 * request.top_k)
-        dense, lexical = await asyncio.gather(
-            self._dense(request.query, scope, limit, trace), self._lexical(request.query, scope, limit, trace)
+    async def _find(
+        self, request: SearchRequest, scope: Filter, inferred: tuple[Condition, ...], limit: int, trace: Trace
+    ) -> tuple[Found, tuple[Condition, ...]]:
+        """Search within the inferred filters, or without them when nothing stands there."""
+        if inferred:
+            narrowed = build_filter(request, scope.resource_ids, inferred)
+            found = await self._legs.find(request.query, narrowed, limit, trace)
+            if found.fused:
+                return found, inferred
+        return await self._legs.find(request.query, scope, limit, trace), ()
+
+    async def _with_variations(
+        self, request: SearchRequest, found: Found, scope: Filter, limit: int, trace: Trace
+    ) -> tuple[ScoredId, ...]:
+        """The fused list, joined with those of the query's rephrasings (never narrowed by inferred filters)."""
+        if self._chat is None or self._options.variations < 1:
+            return found.fused
+        with timed(trace, "expand"):
+            queries = await rephrase(self._chat, request.query, self._options.variations)
+        lists = [(await self._legs.find(query, scope, limit, trace)).fused for query in queries]
+        if request.debug:
+            trace.details["variations"] = list(queries)
+        return tuple(reciprocal_rank([found.fused, *lists])) if lists else found.fused
+
+    async def _hits(self, request: SearchRequest, found: Found, fused: Sequence[ScoredId], trace: Trace) -> list[Hit]:
+        """The fused list with its text, as far down as later steps may need it."""
+        options = self._options
+        wanted = options.rerank_candidates if self._reranks(request) else request.top_k
+        if options.near_duplicate is not None or options.diversity > 0.0:
+            wanted = max(wanted, 3 * request.top_k)
+        scores = _scores(found)
+        good = [
+            item
+            for item in fused
+            if item.score >= options.score_threshold and _is_near(scores.get(item.id), options.vector_threshold)
+        ]
+        hits: list[Hit] = []
+        with timed(trace, "load"):
+            start = 0
+            while start < len(good) and len(hits) < wanted:
+                page = good[start : start + wanted]
+                start += wanted
+                stored = await self._chunks.load(request.owner_id, [item.id for item in page])
+                hits += _to_hits(page, stored, scores)
+        with timed(trace, "diversify"):
+            return await self._diversify(hits, wanted)
+
+    async def _diversify(self, hits: list[Hit], wanted: int) -> list[Hit]:
+        options = self._options
+        if options.near_duplicate is not None:
+            hits = without_near_duplicates(hits, options.near_duplicate)
+        if options.diversity > 0.0:
+            vectors = await self._index.vectors([hit.chunk.id for hit in hits])
+            hits = maximal_marginal_relevance(hits, vectors, options.diversity, wanted)
+        return hits
+
+    def _reranks(self, request: SearchRequest) -> bool:
+        return self._reranker is not None and request.rerank is not False
+
+    async def _rerank(self, request: SearchRequest, hits: list[Hit], trace: Trace) -> list[Hit]:
+        if self._reranker is None or not self._reranks(request) or not hits:
+            return hits
+        least = self._options.rerank_threshold
+        with timed(trace, "rerank"):
+            ranked = await self._reranker.rerank(request.query, [hit.chunk.embedded_text for hit in hits], len(hits))
+        return [
+            replace(hits[item.index], score=item.score, scores=replace(hits[item.index].scores, rerank=item.score))
+            for item in ranked
+            if least is None or item.score >= least
+        ]
+
+
+def _scores(found: Found) -> dict[str, Scores]:
+    dense = {item.id: item.score for item in found.dense}
+    lexical = {item.id: item.score for item in found.lexical}
+    return {key: Scores(dense=dense.get(key), lexical=lexical.get(key)) for key in dense.keys() | lexical.keys()}
+
+
+def _is_near(scores: Scores | None, least: float) -> bool:
+    """Whether a chunk was found by its words, or is near enough by its meaning."""
+    return scores is None or scores.lexical is not None or scores.dense is None or scores.dense >= least
+
+
+def _to_hits(page: Sequence[ScoredId], stored: Mapping[str, StoredChunk], scores: Mapping[str, Scores]) -> list[Hit]:
+    return [
+        Hit(
+            chunk=stored[item.id].chunk,
+            filename=stored[item.id].filename,
+            score=item.score,
+            scores=replace(scores.get(item.id, Scores()), fused=item.score),
+            record_id=stored[item.id].record_id,
         )
-        return dense, lexical
-
-    async def _dense(self, query: str, scope: Filter, limit: int, trace: Trace) -> list[ScoredId]:
-        with _timed(trace, "embed"):
-            vector = (await self._embedder.embed([query], "query"))[0]
-        with _timed(trace, "dense"):
-            return await self._index.search(VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit))
-
-    async def _lexical(self, query: str, scope: Filter, limit: int, trace: Trace) -> list[ScoredId]:
-        with _timed(trace, "analyse"):
-            terms = sparse_query(query)
-        with _timed(trace, "lexical"):
-            return await self._index.search(VectorQuery(sparse=terms, filter=scope, limit=limit))
+        for item in page
+        if item.id in stored
+    ]
 
 
-@contextmanager
-def _timed(trace: Trace, step: str) -> Generator[None]:
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        trace.timings_ms[step] = round((time.perf_counter() - start) * 1000, 3)
-
-
-def _hits(
-    fused: Sequence[ScoredId],
-    stored: Mapping[str, StoredChunk],
-    dense: Sequence[ScoredId],
-    lexical: Sequence[ScoredId],
-) -> list[Hit]:
-    by_dense = {found.id: found.score for found in dense}
-    by_words = {found.id: found.score for found in lexical}
-    hits: list[Hit] = []
-    for found in fused:
-        item = stored.get(found.id)
-        if item is None:
-            continue
-        scores = Scores(dense=by_dense.get(found.id), lexical=by_words.get(found.id), fused=found.score)
-        hits.append(
-            Hit(chunk=item.chunk, filename=item.filename, score=found.score, scores=scores, record_id=item.record_id)
-        )
-    return hits
-
-
-def _details(
-    request: SearchRequest, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], fused: Sequence[ScoredId]
-) -> dict[str, JsonValue]:
-    def top(leg: Sequence[ScoredId]) -> list[JsonValue]:
-        return [{"id": found.id, "score": round(found.score, 6)} for found in leg[:10]]
-
+def _details(found: Found, fused: Sequence[ScoredId], inferred: Sequence[Condition]) -> dict[str, JsonValue]:
     return {
-        "language": detect_language(request.query),
-        "dense": top(dense),
-        "lexical": top(lexical),
-        "fused": top(fused),
+        "language": found.language,
+        "dense": _top(found.dense),
+        "lexical": _top(found.lexical),
+        "fused": _top(fused),
+        "filters": [
+            {
+                "field": condition.field,
+                "operator": condition.operator.value,
+                "value": list(condition.value) if isinstance(condition.value, tuple) else condition.value,
+            }
+            for condition in inferred
+        ],
     }
+
+
+def _top(leg: Sequence[ScoredId]) -> list[JsonValue]:
+    return [{"id": found.id, "score": round(found.score, 6)} for found in leg[:10]]

@@ -70,13 +70,14 @@ class Term(NamedTuple):
 
 
 def analyze(text: str, language: str | None = None, *, query: bool = False) -> list[str]:
-    """The index terms of `text`, in order, repeats kept.
+    """The words of `text` as index terms, in order, repeats kept; without the weaker evidence of `term_groups`.
 
     language: ISO 639-1; detected when None. A word in another script than the language's is treated by its script's
     default. query: only the forms a query should ask for, without the alternative spellings a document is found under.
     """
     language = language or detect_language(text)
-    return [term.text for group in term_groups(text, language, query=query) for term in group]
+    groups = term_groups(text, language, query=query)
+    return [term.text for group in groups for term in group if term.weight >= 1.0]
 
 
 def term_groups(text: str, language: str | None, *, query: bool = False) -> Iterator[tuple[Term, ...]]:

@@ -1,0 +1,51 @@
+"""Hits that say something new: near-duplicates left out, and maximal marginal relevance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from citewell.ports import FloatMatrix
+from citewell.types import Hit
+
+_WORD = re.compile(r"\w+")
+
+
+def without_near_duplicates(hits: Sequence[Hit], threshold: float) -> list[Hit]:
+    """The hits without those whose words are shared with a better hit to `threshold` (Jaccard similarity, 0..1)."""
+    kept: list[tuple[Hit, frozenset[str]]] = []
+    for hit in hits:
+        words = frozenset(_WORD.findall(hit.chunk.text.casefold()))
+        if all(_jaccard(words, others) < threshold for _, others in kept):
+            kept.append((hit, words))
+    return [hit for hit, _ in kept]
+
+
+def maximal_marginal_relevance(
+    hits: Sequence[Hit], vectors: Mapping[str, FloatMatrix], weight: float, count: int
+) -> list[Hit]:
+    """At most `count` hits, each the best of score minus `weight` times its greatest cosine with those before.
+
+    Carbonell and Goldstein, "The Use of MMR", 1998; scores are scaled to 0..1. A hit without a vector is like no other.
+    """
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    left, chosen = list(hits), list[Hit]()
+    likeness = {hit.chunk.id: 0.0 for hit in hits}
+    while left and len(chosen) < count:
+        pick = max(left, key=lambda hit: (1 - weight) * hit.score / best - weight * likeness[hit.chunk.id])
+        left.remove(pick)
+        chosen.append(pick)
+        vector = vectors.get(pick.chunk.id)
+        if vector is None:
+            continue
+        for hit in left:
+            other = vectors.get(hit.chunk.id)
+            if other is not None:
+                likeness[hit.chunk.id] = max(likeness[hit.chunk.id], float(np.dot(vector, other)))
+    return chosen
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 1.0

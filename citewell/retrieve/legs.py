@@ -1,0 +1,107 @@
+"""One query through both legs: by meaning and by words, side by side, fused, and once more with feedback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
+from citewell.retrieve.feedback import pulled_query
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, reciprocal_rank
+from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
+from citewell.retrieve.trace import timed
+from citewell.text.language import detect_language
+from citewell.text.sparse import sparse_query
+from citewell.types import Filter, ScoredId, Trace, VectorQuery
+
+FOREIGN_DENSE_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one query found: the scores of each leg (cosines, BM25) and the fused list, best first."""
+
+    language: str | None
+    dense: tuple[ScoredId, ...]
+    lexical: tuple[ScoredId, ...]
+    fused: tuple[ScoredId, ...]
+
+
+class Legs:
+    """Both legs over one index, with the embedder that made its vectors."""
+
+    def __init__(self, embedder: Embedder, index: VectorIndex, options: RetrievalOptions) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._options = options
+        self._traits: EmbedderTraits = traits_of(embedder.fingerprint)
+
+    async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
+        """Search with `query` in `scope`; each leg returns at most `limit`."""
+        language = detect_language(query)
+        weight = self._dense_weight(language)
+        (vector, dense), lexical = await asyncio.gather(
+            self._dense(query, scope, limit if weight > 0.0 else 0, trace),
+            self._lexical(query, language, scope, limit if weight < 1.0 else 0, trace),
+        )
+        with timed(trace, "fuse"):
+            fused = self._fuse(dense, lexical, weight)
+        if vector is not None and fused and self._options.feedback_chunks:
+            pulled = await self._pulled(vector, fused, scope, limit, trace)
+            with timed(trace, "fuse"):
+                fused = self._fuse(pulled, lexical, weight) if pulled else fused
+        return Found(language, tuple(dense), tuple(lexical), tuple(fused))
+
+    def _dense_weight(self, language: str | None) -> float:
+        """Less than usual for a language that the model was not trained on, nothing for an index without words."""
+        weight = self._options.dense_weight
+        if Capability.SPARSE not in self._index.capabilities:
+            return 1.0
+        known = self._traits.languages is None or language is None or language in self._traits.languages
+        return weight if known or weight == 1.0 else weight * FOREIGN_DENSE_WEIGHT
+
+    async def _dense(
+        self, query: str, scope: Filter, limit: int, trace: Trace
+    ) -> tuple[FloatMatrix | None, list[ScoredId]]:
+        if limit < 1:
+            return None, []
+        with timed(trace, "embed"):
+            vector: FloatMatrix = (await self._embedder.embed([query], "query"))[0]
+        with timed(trace, "dense"):
+            return vector, await self._near(vector, scope, limit)
+
+    async def _near(self, vector: FloatMatrix, scope: Filter, limit: int) -> list[ScoredId]:
+        return await self._index.search(VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit))
+
+    async def _lexical(
+        self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> list[ScoredId]:
+        if limit < 1:
+            return []
+        with timed(trace, "analyse"):
+            terms = sparse_query(query, language)
+        with timed(trace, "lexical"):
+            return await self._index.search(VectorQuery(sparse=terms, filter=scope, limit=limit))
+
+    async def _pulled(
+        self, vector: FloatMatrix, fused: Sequence[ScoredId], scope: Filter, limit: int, trace: Trace
+    ) -> list[ScoredId]:
+        """The dense leg again, with the query pulled towards the best chunks."""
+        with timed(trace, "feedback"):
+            best = fused[: self._options.feedback_chunks]
+            vectors = await self._index.vectors([found.id for found in best])
+            moved = pulled_query(vector, best, vectors, self._options.feedback_weight)
+            return await self._near(moved, scope, limit) if moved is not None else []
+
+    def _fuse(self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float) -> list[ScoredId]:
+        shares = [weight, 1.0 - weight]
+        match self._options.fusion:
+            case FusionMethod.HYBRID:
+                return hybrid(dense, lexical, weight, self._traits.typical_spread)
+            case FusionMethod.CONVEX:
+                return convex([dense, lexical], shares)
+            case FusionMethod.DISTRIBUTION:
+                return distribution_based([dense, lexical], shares)
+            case FusionMethod.RECIPROCAL_RANK:
+                return reciprocal_rank([dense, lexical], shares)

@@ -1,0 +1,83 @@
+"""How a search is done. `docs/decisions/0003-retrieval-defaults.md` has the measurements behind each default."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from citewell.ports import Fingerprint
+
+
+class FusionMethod(StrEnum):
+    """The functions of `citewell.retrieve.fusion` that can join the two legs."""
+
+    HYBRID = "hybrid"
+    CONVEX = "convex"
+    DISTRIBUTION = "distribution"
+    RECIPROCAL_RANK = "rrf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalOptions:
+    """Settings of a `Retriever`; scores are fused scores in 0..1 where nothing else is said.
+
+    candidates:        how many each leg returns, at least three times what is asked for
+    fusion:            how the legs are joined
+    dense_weight:      share of the dense leg in the fused score, the rest is the lexical leg's; 1 and 0 search with one leg alone
+    feedback_chunks:   how many of the best chunks of a first pass pull the query vector towards them; 0 turns it off
+    feedback_weight:   how far they pull it, against 1 for the query itself
+    vector_threshold:  chunks that only the dense leg found, with a cosine below this, are left out
+    score_threshold:   hits below this fused score are left out
+    rerank_candidates: how many hits a reranker gets to see
+    rerank_threshold:  hits that the reranker scores below this are left out
+    near_duplicate:    a hit that shares this part of its words (Jaccard, 0..1) with a better hit is left out; None keeps all
+    diversity:         weight (0..1) of being unlike the hits before in the order; 0 orders by score alone
+    variations:        how many rephrasings of the query a chat model adds
+    self_query:        whether file names, pages, sheets and the like in the query become filters
+    """
+
+    candidates: int = 100
+    fusion: FusionMethod = FusionMethod.HYBRID
+    dense_weight: float = 0.5
+    feedback_chunks: int = 3
+    feedback_weight: float = 0.5
+    vector_threshold: float = -1.0
+    score_threshold: float = 0.0
+    rerank_candidates: int = 50
+    rerank_threshold: float | None = None
+    near_duplicate: float | None = None
+    diversity: float = 0.0
+    variations: int = 0
+    self_query: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderTraits:
+    """What fusion must know of an embedding model that its vectors do not tell.
+
+    languages:       ISO 639-1 codes it was trained on, None for many: in others its scores mean little
+    typical_spread:  best minus hundredth cosine of a query that discriminates well; a query whose spread is smaller has
+                     its dense scores scaled by this instead, so that noise is not blown up to full scale; 0 when unknown
+    """
+
+    languages: frozenset[str] | None = None
+    typical_spread: float = 0.0
+
+
+_ENGLISH = frozenset({"en"})
+# The first pattern that the model's name contains decides.
+_KNOWN: tuple[tuple[re.Pattern[str], EmbedderTraits], ...] = (
+    (re.compile(r"multilingual|-m3\b"), EmbedderTraits()),
+    (re.compile(r"all-minilm-l(6|12)"), EmbedderTraits(languages=_ENGLISH, typical_spread=0.4)),
+    (
+        re.compile(r"all-mpnet|multi-qa|msmarco|bge-\w+-en\b|gte-\w+-en\b|e5-\w+-v2|-en-|-english\b"),
+        EmbedderTraits(languages=_ENGLISH),
+    ),
+)
+
+
+def traits_of(fingerprint: Fingerprint) -> EmbedderTraits:
+    """What is known of a model by its name; nothing special when it is not known."""
+    name = fingerprint.model.lower()
+    return next((traits for pattern, traits in _KNOWN if pattern.search(name)), EmbedderTraits())
