@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from charset_normalizer import from_bytes
-
 from citewell.errors import CorruptFile
+from citewell.extract.encodings import guess_encoding
 
 _SAMPLE = 256 * 1024
 _PIECE = 64 * 1024
@@ -22,22 +21,6 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_SINGLE_BYTE_SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-¿×÷][^\W\d_]|[a-zß-ÿ][À-Þ][a-zß-ÿ]")
-_LATIN_FAMILY = (
-    "cp1250",
-    "cp1254",
-    "cp1257",
-    "cp1258",
-    "cp125",
-    "iso8859",
-    "latin",
-    "mac_",
-    "hp_",
-    "cp437",
-    "cp775",
-    "cp85",
-    "cp86",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +49,11 @@ def detect_encoding(sample: bytes) -> str:
     wide = _utf16_without_bom(sample)
     if wide:
         return wide
+    if b"\x1b$" in sample and b"\x1b(" in sample:
+        return "iso2022_jp"
     if _is_utf8(sample):
         return "utf-8"
-    return _legacy_encoding(sample)
+    return guess_encoding(sample)
 
 
 def file_encoding(path: Path) -> str:
@@ -87,7 +72,8 @@ def file_encoding(path: Path) -> str:
                 piece = file.read(_PIECE)
         except UnicodeDecodeError:
             file.seek(max(0, position - _SAMPLE // 2))
-            return detect_encoding(file.read(_SAMPLE).lstrip(b"\x80\x81\x82\x83"))
+            window = file.read(_SAMPLE)
+            return "utf-8" if _is_utf8(window) else guess_encoding(window)
     return "utf-8"
 
 
@@ -97,7 +83,7 @@ def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
     if declared and encoding not in ("utf-8-sig", "utf-16", "utf-32") and _fits(data, declared):
         encoding = declared
     elif encoding == "utf-8" and not _is_utf8(data):
-        encoding = _legacy_encoding(data[-_SAMPLE:])
+        encoding = guess_encoding(data[-_SAMPLE:])
     text = data.decode(encoding, "replace")
     return Decoded(text, encoding, text.count("\ufffd"))
 
@@ -156,20 +142,3 @@ def _utf16_without_bom(sample: bytes) -> str | None:
     if high * 2 > pairs and low * 20 < pairs:
         return "utf-16-be"
     return None
-
-
-def _legacy_encoding(sample: bytes) -> str:
-    """A legacy encoding by statistics; Windows-1252 where other Latin encodings are not more plausible."""
-    best = from_bytes(sample[: 64 * 1024]).best()
-    guess = best.encoding if best else "cp1252"
-    if guess.startswith(_LATIN_FAMILY) and not _cyrillic(sample, guess):
-        western = sample.decode("cp1252", "replace")
-        if "\ufffd" not in western and not _SINGLE_BYTE_SYMBOL_IN_WORD.search(western):
-            return "cp1252"
-    return "utf-8" if guess == "utf_8" else guess
-
-
-def _cyrillic(sample: bytes, encoding: str) -> bool:
-    text = sample.decode(encoding, "replace")
-    letters = [c for c in text if c.isalpha() and c > "\x7f"]
-    return sum(1 for c in letters if c > "\u0250") * 2 > len(letters)
