@@ -14,6 +14,7 @@ from citewell.extract.pdf.content import PageContent
 from citewell.extract.pdf.document import describe, language, open_document
 from citewell.extract.pdf.reader import PageReader
 from citewell.extract.pdf.structure import Survey, survey
+from citewell.extract.pdf.tables.join import join_over_pages
 from citewell.extract.pdf.writer import PageWriter
 from citewell.extract.sink import Sink
 
@@ -34,7 +35,8 @@ def extract(path: Path, sink: Sink) -> None:
         reader = PageReader(document, sink)
         writer = PageWriter(sink, _survey(document, reader), attachments)
         total = len(document)
-        for page, neighbours in _with_neighbours(reader.read(index) for index in range(total)):
+        pages = join_over_pages(reader.read(index) for index in range(total))
+        for page, neighbours in _with_neighbours(pages):
             writer.write(page, neighbours)
             sink.progress(page.number, total)
 

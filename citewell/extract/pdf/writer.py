@@ -122,14 +122,12 @@ class PageWriter:
         table = to_table(found, page.text)
         if table is None:
             return
-        starts, rects = row_spans(found, table)
-        boxes = tuple(_box(page.number, passage.turn.shown(rect)) for rect in rects)
+        starts, boxes = row_spans(found, table, page.number, passage.turn)
+        pages = (page.number, *(part.page for part in found.more))
         self._sink.emit(
             ElementType.TABLE,
             table.markdown,
-            Locator(
-                page=page.number, pages=(page.number,), page_label=page.label, boxes=boxes, headings=self._outline.path
-            ),
+            Locator(page=page.number, pages=pages, page_label=page.label, boxes=boxes, headings=self._outline.path),
             span_starts=starts,
             html=table.html,
             grid=table.grid,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from citewell.extract.pdf.flow import flow
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.lines import join_row, make_line, rows
+from citewell.extract.pdf.turn import Turn
 from citewell.extract.pdf.words import Word
 
 _LEADERS = re.compile(r"(?:\s*[.…·_]){3,}\s*$|\s+\.(?:\s+\.)+\s*$")
@@ -31,7 +32,7 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table in the upright frame of its text. `height` and `width` count rows and columns."""
+    """A table in the upright frame of its text. `height` and `width` count rows and columns; `more` are its parts on later pages."""
 
     rect: Rect
     cells: Sequence[TableCell]
@@ -39,11 +40,22 @@ class FoundTable:
     width: int
     header_rows: int
     columns: Sequence[tuple[float, float]] = ()
+    more: Sequence[TablePart] = ()
 
     @property
     def words(self) -> list[Word]:
         """All words that stand in it."""
         return [word for cell in self.cells for word in cell.words]
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """The part of a table on a later page; its first `dropped` rows only repeat the header."""
+
+    page: int
+    turn: Turn
+    table: FoundTable
+    dropped: int = 0
 
 
 def cell_text(words: Sequence[Word], page_text: str = "") -> str:
