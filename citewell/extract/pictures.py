@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import io
+import struct
 import time
 import warnings
 
@@ -20,17 +21,23 @@ _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
 _MIN_CHARACTERS = 3
 _MAX_URI_HEAD = 100
 _OCR_SECONDS = 40.0
+# Decoders of Pillow raise all of these on damaged files.
 _UNREADABLE = (
-    UnidentifiedImageError,
-    OSError,
-    ValueError,
-    SyntaxError,
-    TypeError,
-    KeyError,
-    IndexError,
-    EOFError,
-    OverflowError,
+    *(
+        UnidentifiedImageError,
+        OSError,
+        ValueError,
+        SyntaxError,
+        TypeError,
+        KeyError,
+        IndexError,
+        EOFError,
+        AttributeError,
+    ),
+    *(ArithmeticError, struct.error),
 )
+# Raster formats only: others (EPS, WMF) would be handed to programs outside.
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
 
 
 class Pictures:
@@ -92,7 +99,7 @@ class Pictures:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                image = Image.open(io.BytesIO(data))
+                image = Image.open(io.BytesIO(data), formats=_FORMATS)
                 if image.width * image.height > self._sink.options.max_pixels:
                     return None
                 image.load()
