@@ -85,7 +85,7 @@ def _units(flow: Flow, parts: Sequence[Part]) -> list[tuple[int, int]]:
         spans = sentence_spans(text)
     if len(spans) < 2:
         return [(base + start, base + end) for start, end in spans]
-    clean = [_clean_starts(flow, part) for part in parts]
+    clean = [flow.rectangle_starts(part) for part in parts]
     units: list[tuple[int, int]] = []
     for start, end in spans:
         start, end = base + start, base + end
@@ -96,15 +96,6 @@ def _units(flow: Flow, parts: Sequence[Part]) -> list[tuple[int, int]]:
     return units
 
 
-def _clean_starts(flow: Flow, part: Part) -> frozenset[int] | None:
-    """Where in the flow the part's rectangles begin; None when it does not say."""
-    starts = part.element.span_starts
-    if not starts or len(starts) != len(part.element.locator.boxes):
-        return None
-    shift = part.start - part.offset
-    return frozenset(_skip_space(flow.text, start + shift) for start in starts if start >= part.offset)
-
-
 def _is_clean(position: int, parts: Sequence[Part], clean: Sequence[frozenset[int] | None]) -> bool:
     for part, starts in zip(parts, clean, strict=True):
         if part.start <= position < part.end:
@@ -112,17 +103,11 @@ def _is_clean(position: int, parts: Sequence[Part], clean: Sequence[frozenset[in
     return True
 
 
-def _skip_space(text: str, position: int) -> int:
-    while position < len(text) and text[position].isspace():
-        position += 1
-    return position
-
-
 def _divided(flow: Flow, atom: Atom, limit: int, tokenizer: Tokenizer) -> list[Atom]:
     """Parts of an atom, each as long as fits."""
     text = flow.text[atom.start : atom.end]
     tokens = [start for start, _ in tokenizer.offsets(text)]
-    lines = sorted({start - atom.start for start in _line_starts(flow, atom)})
+    lines = [start - atom.start for start in flow.clean_cuts(atom.start, atom.end)]
     words = [match.start() for match in _WORD_START.finditer(text)]
     pieces: list[Atom] = []
     start, penalty = 0, atom.penalty
@@ -147,11 +132,3 @@ def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: 
         if place >= 0 and places[place] > start:
             return places[place]
     return max(reach, start + 1)
-
-
-def _line_starts(flow: Flow, atom: Atom) -> Iterator[int]:
-    for part in flow.parts[flow.index_at(atom.start) :]:
-        if part.start >= atom.end:
-            return
-        clean = _clean_starts(flow, part) or frozenset()
-        yield from (start for start in (*clean, part.start) if atom.start < start < atom.end)

@@ -54,13 +54,20 @@ class Candidate:
         )
 
     def halves(self) -> list[Candidate]:
-        """Two candidates for one: the header and the rest, or the text divided between words near its middle."""
+        """Two candidates for one: the header and the rest, or the text divided near its middle.
+
+        That is done between rectangles, else between words, else anywhere.
+        """
         if len(self.ranges) > 1:
             return [replace(self, ranges=self.ranges[:-1]), replace(self, ranges=self.ranges[-1:])]
         start, end = self.ranges[0]
         if end - start < 2:
             raise ValueError("A single character has more tokens than the embedder reads.")
-        middle = _word_start_near(self.flow.text, start, end)
+        clean = self.flow.clean_cuts(start, end)
+        centre = (start + end) // 2
+        middle = (
+            min(clean, key=lambda cut: abs(cut - centre)) if clean else _word_start_near(self.flow.text, start, end)
+        )
         halves = (self.flow.trim(start, middle), self.flow.trim(middle, end))
         return [replace(self, ranges=(half,)) for half in halves if half[0] < half[1]]
 

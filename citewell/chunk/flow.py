@@ -78,6 +78,28 @@ class Flow:
             start += 1
         return start, end
 
+    def rectangle_starts(self, part: Part) -> frozenset[int] | None:
+        """Where in the flow the rectangles of a part begin, white space skipped; None when the element does not say."""
+        starts = part.element.span_starts
+        if not starts or len(starts) != len(part.element.locator.boxes):
+            return None
+        shift = part.start - part.offset
+        return frozenset(self._skip_space(start + shift) for start in starts if start >= part.offset)
+
+    def clean_cuts(self, start: int, end: int) -> list[int]:
+        """The places inside (start, end) at which a cut divides no rectangle that is known, ascending; parts begin at some."""
+        found: set[int] = set()
+        for part in self.parts[self.index_at(start) :]:
+            if part.start >= end:
+                break
+            found.update(self.rectangle_starts(part) or (), (part.start,))
+        return sorted(position for position in found if start < position < end)
+
+    def _skip_space(self, position: int) -> int:
+        while position < len(self.text) and self.text[position].isspace():
+            position += 1
+        return position
+
     def tail(self, position: int) -> Flow:
         """The flow from `position` on."""
         if not self.parts:

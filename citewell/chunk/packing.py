@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from citewell.chunk.atoms import Atom
 from citewell.chunk.flow import Flow
+from citewell.chunk.tokenizing import Tokenizer
 
 
 def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
@@ -35,12 +36,7 @@ def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
     return ranges[::-1]
 
 
-def spans(atoms: Sequence[Atom], ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges as character spans of the flow."""
-    return [(atoms[first].start, atoms[after - 1].end) for first, after in ranges]
-
-
-def overlap_start(flow: Flow, atoms: Sequence[Atom], first: int, overlap: int, floor: int) -> int:
+def overlap_start(flow: Flow, atoms: Sequence[Atom], first: int, overlap: int, floor: int, tokenizer: Tokenizer) -> int:
     """Where a chunk that begins with `atoms[first]` begins when it repeats at most `overlap` tokens of what stands before.
 
     Whole units are repeated where one fits, else the last words; nothing from before `floor`.
@@ -49,10 +45,11 @@ def overlap_start(flow: Flow, atoms: Sequence[Atom], first: int, overlap: int, f
     while start and atoms[start - 1].start >= floor and tokens + atoms[start - 1].tokens <= overlap:
         start -= 1
         tokens += atoms[start].tokens
-    if start < first or not first or not overlap:
+    if start < first or not first or not overlap or atoms[first - 1].start < floor:
         return atoms[start].start
     before = atoms[first - 1]
-    words_start = before.end - (before.end - before.start) * overlap // max(1, before.tokens)
-    while words_start < before.end and not flow.text[words_start - 1].isspace():
-        words_start += 1
-    return words_start if words_start < before.end else atoms[first].start
+    offsets = tokenizer.offsets(flow.text[before.start : before.end])
+    position = before.start + offsets[max(0, len(offsets) - overlap)][0]
+    while position < before.end and not flow.text[position - 1].isspace():
+        position += 1
+    return position if position < before.end else atoms[first].start

@@ -113,6 +113,6 @@ def _cuts(
     units = divide(flow, atoms, limit - overlap, tokenizer)
     cuts: list[Cut] = []
     for first, after in pack(units, limit - overlap):
-        start = overlap_start(flow, units, first, overlap, units[0].start)
+        start = overlap_start(flow, units, first, overlap, units[0].start, tokenizer)
         cuts.append(Cut(start, units[after - 1].end, headings))
     return cuts

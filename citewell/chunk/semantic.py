@@ -32,7 +32,7 @@ def cut_semantically(
     cuts: list[Cut] = []
     for topic, topic_end in pairwise(edges):
         for first, after in pack(units[topic:topic_end], limit - overlap):
-            start = overlap_start(flow, units, topic + first, overlap, 0)
+            start = overlap_start(flow, units, topic + first, overlap, 0, tokenizer)
             cuts.append(Cut(start, units[topic + after - 1].end, flow.headings_at(start)))
     return cuts
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 from citewell.chunk.assembling import Beside
 from citewell.chunk.config import ChunkConfig
@@ -20,13 +21,15 @@ _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _JOINT_TOKENS = 1
 
+Span: TypeAlias = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
     """Spans of a Markdown table's lines: header (with its rule) and body; `tokens` per line in the same order."""
 
-    header: list[tuple[int, int]]
-    body: list[tuple[int, int]]
+    header: list[Span]
+    body: list[Span]
     header_tokens: int
     body_tokens: list[int]
 
@@ -88,13 +91,11 @@ class TableCutter:
         if start < len(lines.body):
             yield _with_header(header, _around(lines.body[start:]), first=start == 0)
 
-    def _by_columns(self, text: str, header: Sequence[tuple[int, int]], lines: _Lines, limit: int) -> Iterator[Ranges]:
+    def _by_columns(self, text: str, header: Sequence[Span], lines: _Lines, limit: int) -> Iterator[Ranges]:
         for row in lines.body:
             yield from self._columns(text, header, row, limit)
 
-    def _columns(
-        self, text: str, header: Sequence[tuple[int, int]], row: tuple[int, int], limit: int
-    ) -> Iterator[Ranges]:
+    def _columns(self, text: str, header: Sequence[Span], row: Span, limit: int) -> Iterator[Ranges]:
         """One row too wide to stand under its header in one chunk: as many columns as fit, each under its own names."""
         names, cells = (_cells(text, header[0]) if header else []), _cells(text, row)
         if len(names) != len(cells):
@@ -106,30 +107,47 @@ class TableCutter:
         start, tokens = 0, 0
         for index, width in enumerate(widths):
             if index > start and tokens + width > limit:
-                yield _columns_of(names, cells, start, index)
+                yield from _columns_of(names, cells, start, index)
                 start, tokens = index, 0
             tokens += width
-        yield _columns_of(names, cells, start, len(cells))
+        yield from _columns_of(names, cells, start, len(cells))
 
 
-def _columns_of(names: Sequence[tuple[int, int]], cells: Sequence[tuple[int, int]], start: int, end: int) -> Ranges:
-    body = _around(cells[start:end])
-    return (_around(names[start:end]), body) if names else (body,)
+def _columns_of(names: Sequence[Span], cells: Sequence[Span], start: int, end: int) -> Iterator[Ranges]:
+    """The columns' names above their cells; nothing where all cells are empty."""
+    filled = [column for column in range(start, end) if cells[column][0] < cells[column][1]]
+    if filled:
+        first, last = filled[0], filled[-1]
+        heads = [span for span in names[first : last + 1] if span[0] < span[1]]
+        body = (cells[first][0], cells[last][1])
+        yield (_around(heads), body) if heads else (body,)
 
 
-def _with_header(header: Sequence[tuple[int, int]], body: tuple[int, int], *, first: bool) -> Ranges:
+def _with_header(header: Sequence[Span], body: Span, *, first: bool) -> Ranges:
     if not header:
         return (body,)
     return ((header[0][0], body[1]),) if first else (_around(header), body)
 
 
-def _around(spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def _around(spans: Sequence[Span]) -> Span:
     return spans[0][0], spans[-1][1]
 
 
-def _cells(text: str, line: tuple[int, int]) -> list[tuple[int, int]]:
-    """Spans of the cells of a Markdown line, with the bar that closes each."""
-    edges = [match.start() for match in _CELL_EDGE.finditer(text, *line)]
-    inner = [edge for edge in edges if text[line[0] : edge].strip()]
-    starts = [line[0], *(edge + 1 for edge in inner)]
-    return [(low, high) for low, high in pairwise([*starts, line[1]]) if text[low:high].strip()]
+def _cells(text: str, line: Span) -> list[Span]:
+    """Spans of the cells of a Markdown line, without bars and white space; empty spans for empty cells."""
+    inner = text[slice(*line)].strip()
+    start = line[0] + text[slice(*line)].index(inner)
+    edges = [match.start() for match in _CELL_EDGE.finditer(text, start, start + len(inner))]
+    if not inner.startswith("|"):
+        edges.insert(0, start - 1)
+    if not edges or edges[-1] != start + len(inner) - 1:
+        edges.append(start + len(inner))
+    return [_trimmed(text, low + 1, high) for low, high in pairwise(edges)]
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

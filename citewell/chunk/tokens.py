@@ -18,6 +18,6 @@ def cut_tokens(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: C
     units = divide(flow, atoms_of(flow, tokenizer), limit - overlap, tokenizer)
     cuts: list[Cut] = []
     for first, after in pack(units, limit - overlap):
-        start = overlap_start(flow, units, first, overlap, 0)
+        start = overlap_start(flow, units, first, overlap, 0, tokenizer)
         cuts.append(Cut(start, units[after - 1].end, flow.headings_at(start)))
     return cuts
