@@ -34,6 +34,7 @@ class Assembler:
         self._builder = FlowBuilder()
         self._asides: list[tuple[Element, tuple[str, ...]]] = []
         self._beside: list[Beside] = []
+        self._beside_length = 0
         self._caption: Element | None = None
         self._awaits_caption = False
         self._full_at = WINDOW
@@ -43,6 +44,11 @@ class Assembler:
     def is_full(self) -> bool:
         """Whether enough is gathered to be cut."""
         return self._builder.length >= self._full_at
+
+    @property
+    def is_full_beside(self) -> bool:
+        """Whether tables and images alone are enough."""
+        return self._beside_length >= WINDOW
 
     @property
     def is_empty(self) -> bool:
@@ -71,13 +77,14 @@ class Assembler:
         self._add_asides()
         flow, beside = self._builder.build(), self._beside
         self._builder, self._beside = FlowBuilder(), []
-        self._full_at = WINDOW
+        self._full_at, self._beside_length = WINDOW, 0
         self._awaits_caption, self._caption = False, None
         return flow, beside
 
     def put_back(self, flow: Flow, beside: list[Beside]) -> None:
         """Go on with what is left of a flow that was taken."""
         self._builder, self._beside = FlowBuilder(flow), beside
+        self._beside_length = sum(len(item.element.text) for item in beside)
         self._full_at = len(flow.text) + WINDOW
 
     def _add_beside(self, element: Element, headings: tuple[str, ...]) -> None:
@@ -85,6 +92,7 @@ class Assembler:
             return
         caption = self._caption.text if self._caption and _same_page(self._caption, element) else ""
         self._beside.append(Beside(self._builder.length, element, headings, caption))
+        self._beside_length += len(element.text)
         self._awaits_caption = not caption
         self._caption = None
 

@@ -63,38 +63,42 @@ class _Chunker:
                 yield from self._fitter.fit(self._rows.cut(rows))
                 rows = []
             leaves = self._assembler.leaves_unit(element)
-            if (leaves or element.type is ElementType.ROW) and not self._assembler.is_empty:
-                yield from self._fitter.fit(self._last_candidates())
             if element.type is ElementType.ROW:
-                rows.append((element, row_headings(element, self._assembler.outline.enter(element))))
+                headings = self._assembler.outline.enter(element)
+                yield from self._gathered(() if leaves else (headings,))
+                rows.append((element, row_headings(element, headings)))
                 continue
+            if leaves or self._assembler.is_full_beside:
+                yield from self._gathered()
             self._assembler.add(element)
             if self._assembler.is_full:
-                yield from self._fitter.fit(self._full_candidates())
+                yield from self._gathered_but_the_last()
         yield from self._fitter.fit(self._rows.cut(rows))
-        yield from self._fitter.fit(self._last_candidates())
+        yield from self._gathered()
 
-    def _last_candidates(self) -> Iterator[Candidate]:
-        """Everything gathered so far."""
-        flow, beside = self._assembler.take()
-        if flow.parts or beside:
-            yield from self._candidates(flow, self._cut(flow), beside)
+    def _gathered(self, below: Sequence[tuple[str, ...]] = ()) -> Iterator[ChunkDraft]:
+        """Chunks of everything gathered so far; `below` are heading paths of what follows."""
+        if not self._assembler.is_empty:
+            flow, beside = self._assembler.take()
+            yield from self._fitter.fit(self._candidates(flow, self._cut(flow, beside, below), beside))
 
-    def _full_candidates(self) -> Iterator[Candidate]:
-        """All but the last cut of what was gathered; the text from there on is gathered further."""
+    def _gathered_but_the_last(self) -> Iterator[ChunkDraft]:
+        """Chunks of all but the last cut of what was gathered; the text from there on is gathered further."""
         flow, beside = self._assembler.take()
-        cuts = self._cut(flow)
+        cuts = self._cut(flow, beside)
         if len(cuts) > 1:
             position = cuts.pop().start
-            yield from self._candidates(flow, cuts, [item for item in beside if item.position < position])
+            before = [item for item in beside if item.position < position]
+            yield from self._fitter.fit(self._candidates(flow, cuts, before))
             beside = [replace(item, position=item.position - position) for item in beside if item.position >= position]
             flow = flow.tail(position)
         self._assembler.put_back(flow, beside)
 
-    def _cut(self, flow: Flow) -> list[Cut]:
+    def _cut(self, flow: Flow, beside: Sequence[Beside], below: Sequence[tuple[str, ...]] = ()) -> list[Cut]:
         match self._config.strategy:
             case Strategy.SECTIONS | Strategy.ROWS:
-                return cut_sections(flow, self._config, self._tokenizer, self._context)
+                named = {*below, *(item.headings for item in beside)}
+                return cut_sections(flow, self._config, self._tokenizer, self._context, named)
             case Strategy.TOKENS:
                 return cut_tokens(flow, self._config, self._tokenizer, self._context)
             case Strategy.CHARACTERS:

@@ -28,11 +28,15 @@ class ContextLine:
         return self._cached(headings)
 
     def shorten(self, line: str, limit: int) -> str:
-        """The line cut to at most `limit` tokens: whole names from the middle first, then the end of the last one."""
+        """The line cut to at most `limit` tokens: names from the middle, then a long first one, then the end of the last."""
         names = line.split(SEPARATOR) if line else []
-        while len(names) > 1 and self._tokenizer.count([SEPARATOR.join(names)])[0] > limit:
-            del names[max(0, len(names) - 2) if len(names) > 2 else 0]
-        return self._clipped(names[0], limit) if len(names) == 1 else SEPARATOR.join(names)
+        while len(names) > 2 and self._count([SEPARATOR.join(names)]) > limit:
+            del names[-2]
+        line = SEPARATOR.join(names)
+        if len(names) == 2 and self._count([line]) > limit:
+            first = names[0] + SEPARATOR
+            line = line if self._count([first]) <= limit // 2 else names[1]
+        return self._clipped(line, limit)
 
     def _fitted(self, headings: tuple[str, ...]) -> tuple[str, int]:
         names = [" ".join(name.split()) for name in headings]
@@ -51,4 +55,4 @@ class ContextLine:
             return name
         clipped = name[: tokens[limit][0]] if limit > 0 else ""
         whole_words = clipped if clipped.endswith(" ") else clipped.rpartition(" ")[0]
-        return (whole_words or clipped).rstrip()
+        return (whole_words or clipped).rstrip(" >")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from citewell.chunk.atoms import Atom, atoms_of, divide
@@ -33,8 +33,17 @@ class _Section:
         return sum(atom.tokens for atom in self.atoms)
 
 
-def cut_sections(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine) -> list[Cut]:
-    """Cuts of a flow. A section's heading goes into the path; one that no chunk below it would name becomes text."""
+def cut_sections(
+    flow: Flow,
+    config: ChunkConfig,
+    tokenizer: Tokenizer,
+    context: ContextLine,
+    named: Collection[tuple[str, ...]] = (),
+) -> list[Cut]:
+    """Cuts of a flow. A section's heading goes into the path; one that no chunk below it would name becomes text.
+
+    named are the heading paths of chunks that do not come from the flow: tables, images and rows.
+    """
     sections = _sections(flow, atoms_of(flow, tokenizer))
     cuts: list[Cut] = []
     index = 0
@@ -44,7 +53,7 @@ def cut_sections(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context:
             headings = sections[index].headings[:-1]
             atoms = [atom for section in sections[index:after] for atom in section.atoms]
         else:
-            headings, atoms = _own(sections, index)
+            headings, atoms = _own(sections, index, named)
         if atoms:
             cuts.extend(_cuts(flow, atoms, headings, config, tokenizer, context))
         index = after
@@ -72,13 +81,18 @@ def _sections(flow: Flow, atoms: Sequence[Atom]) -> list[_Section]:
     return sections
 
 
-def _own(sections: Sequence[_Section], index: int) -> tuple[tuple[str, ...], Sequence[Atom]]:
+def _own(
+    sections: Sequence[_Section], index: int, named: Collection[tuple[str, ...]]
+) -> tuple[tuple[str, ...], Sequence[Atom]]:
     """The heading path and the text of a section: its body, or its heading when nothing else would carry that."""
     section = sections[index]
     if section.body:
         return section.headings, section.body
+    depth = len(section.headings)
     below = sections[index + 1].headings if index + 1 < len(sections) else ()
-    if len(below) > len(section.headings) and below[: len(section.headings)] == section.headings:
+    if len(below) > depth and below[:depth] == section.headings:
+        return (), ()
+    if any(path[:depth] == section.headings for path in named):
         return (), ()
     return section.headings[:-1], section.title
 

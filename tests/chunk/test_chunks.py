@@ -1,0 +1,315 @@
+"""What chunks of particular documents look like: headings, pages, tables, rows, slides."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from citewell.chunk import ChunkConfig, Strategy, chunk_elements
+from citewell.types import ChunkDraft, ChunkType, Element, ElementType, Locator
+
+from .documents import Words, lines, paragraph, row, table, title
+
+SENTENCE = "The quick brown fox jumps over the lazy dog near the old river bank."
+
+
+def chunked(elements: Sequence[Element], heading: str = "Handbook", **settings: object) -> list[ChunkDraft]:
+    return list(chunk_elements(elements, ChunkConfig(**settings), Words(), heading))  # pyright: ignore[reportArgumentType]
+
+
+def test_paragraphs_under_a_heading_share_a_chunk_with_the_path_before_it() -> None:
+    (chunk,) = chunked(
+        [title("e0", "Loans"), title("e1", "Limits", 2), paragraph("e2", SENTENCE, 3), paragraph("e3", SENTENCE, 3)]
+    )
+    assert chunk.context == "Handbook > Loans > Limits"
+    assert chunk.text == f"{SENTENCE}\n\n{SENTENCE}"
+    assert chunk.locator.headings == ("Loans", "Limits")
+    assert chunk.locator.pages == (3,)
+    assert [piece.element_id for piece in chunk.pieces] == ["e2", "e3"]
+
+
+def test_a_chunk_does_not_reach_into_the_next_section() -> None:
+    texts = [f"{name} {SENTENCE} {SENTENCE}" for name in "AB"]
+    chunks = chunked([title("e0", "A"), paragraph("e1", texts[0]), title("e2", "B"), paragraph("e3", texts[1])])
+    assert [(chunk.locator.headings, chunk.text) for chunk in chunks] == [(("A",), texts[0]), (("B",), texts[1])]
+
+
+def test_a_heading_without_text_becomes_a_chunk_unless_a_chunk_below_it_names_it() -> None:
+    chunks = chunked([title("e0", "Part"), title("e1", "Chapter", 2), paragraph("e2", SENTENCE), title("e3", "End")])
+    assert [(chunk.context, chunk.text) for chunk in chunks] == [
+        ("Handbook > Part > Chapter", SENTENCE),
+        ("Handbook", "End"),
+    ]
+
+
+def test_tiny_sections_are_joined_with_their_headings_in_the_text() -> None:
+    elements = [e for n in range(3) for e in (title(f"t{n}", f"Item {n}", 2), paragraph(f"p{n}", f"Value {n}."))]
+    (chunk,) = chunked([title("e0", "Facts"), *elements])
+    assert chunk.text == "Item 0\n\nValue 0.\n\nItem 1\n\nValue 1.\n\nItem 2\n\nValue 2."
+    assert chunk.context == "Handbook > Facts"
+
+
+def test_the_title_is_not_repeated_where_it_is_the_first_heading() -> None:
+    (chunk,) = chunked([title("e0", "HANDBOOK"), paragraph("e1", SENTENCE)])
+    assert chunk.context == "HANDBOOK"
+
+
+def test_a_long_heading_path_gives_way_to_the_text() -> None:
+    deep = [title(f"t{n}", f"Heading {n} " + "with many words " * 6, n) for n in range(1, 6)]
+    for chunk in chunked([*deep, paragraph("e9", " ".join([SENTENCE] * 6))], max_tokens=64):
+        assert Words().count([chunk.context])[0] <= 15
+        assert chunk.context.startswith("Handbook > Heading 5")
+        assert len(chunk.locator.headings) == 5
+
+
+def test_long_text_is_cut_at_sentences_into_chunks_of_even_length() -> None:
+    chunks = chunked([paragraph("e0", " ".join([SENTENCE] * 13))], max_tokens=100)
+    lengths = [chunk.token_count for chunk in chunks]
+    assert all(chunk.text.endswith("bank.") and chunk.text.startswith("The quick") for chunk in chunks)
+    assert max(lengths) <= 100
+    assert min(lengths) > 50
+
+
+def test_a_cut_falls_between_paragraphs_where_it_may() -> None:
+    elements = [paragraph(f"e{n}", " ".join([SENTENCE] * 2)) for n in range(5)]
+    chunks = chunked(elements, max_tokens=120)
+    assert len(chunks) == 2
+    assert [chunk.text.count("bank.") % 2 for chunk in chunks] == [0] * len(chunks)
+
+
+def test_a_list_stays_with_the_line_that_announces_it() -> None:
+    items = [paragraph(f"i{n}", f"item {n} of the list", kind=ElementType.LIST_ITEM) for n in range(4)]
+    body = [paragraph(f"e{n}", SENTENCE) for n in range(3)]
+    chunks = chunked([*body, paragraph("e9", "The steps are these:"), *items], max_tokens=90)
+    assert any("these:\n\nitem 0 of the list\nitem 1" in chunk.text for chunk in chunks)
+
+
+def test_a_sentence_longer_than_the_limit_is_cut_between_rectangles() -> None:
+    spans = [f"line {n} of a sentence that never ends and goes on" for n in range(20)]
+    element = lines("e0", spans)
+    chunks = chunked([element], max_tokens=80)
+    assert len(chunks) > 1
+    assert all(chunk.pieces[0].start in element.span_starts for chunk in chunks)
+    assert sum(len(chunk.locator.boxes) for chunk in chunks) == 20
+
+
+def test_a_sentence_that_ends_inside_a_rectangle_does_not_cut_it() -> None:
+    spans = ["First part of it. And the", "second part begins here. And so on", "until it ends."] * 8
+    element = lines("e0", spans)
+    for chunk in chunked([element], max_tokens=64):
+        assert chunk.pieces[0].start in element.span_starts
+
+
+def test_a_paragraph_that_a_page_break_divides_is_one_text_on_both_pages() -> None:
+    first, second = lines("e0", ["The committee decided that no loan"], 3), lines("e1", ["may exceed the limit."], 4)
+    (chunk,) = chunked([first, second])
+    assert chunk.text == "The committee decided that no loan may exceed the limit."
+    assert chunk.locator.pages == (3, 4)
+    assert [box.page for box in chunk.locator.boxes] == [3, 4]
+
+
+def test_a_footnote_or_page_number_between_does_not_divide_the_paragraph() -> None:
+    (chunk,) = chunked(
+        [
+            lines("e0", ["The committee decided that no loan"], 3),
+            paragraph("e1", "1 See the annex.", 3, ElementType.FOOTNOTE),
+            paragraph("e2", "Page 3", 3, ElementType.FOOTER),
+            lines("e3", ["may exceed the limit."], 4),
+        ]
+    )
+    assert chunk.text == "The committee decided that no loan may exceed the limit.\n\n1 See the annex."
+    assert [piece.element_id for piece in chunk.pieces] == ["e0", "e3", "e1"]
+
+
+def test_a_paragraph_goes_on_in_the_next_column() -> None:
+    (chunk,) = chunked([lines("e0", ["Text that goes"], 1, y=700), lines("e1", ["on in the next column."], 1, y=50)])
+    assert chunk.text == "Text that goes on in the next column."
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("It ends here.", "and this begins"), ("No end", "Begins anew"), ("No end", "1 A footnote")],
+)
+def test_other_neighbours_stay_paragraphs(first: str, second: str) -> None:
+    (chunk,) = chunked([lines("e0", [first], 3), lines("e1", [second], 4)])
+    assert chunk.text == f"{first}\n\n{second}"
+
+
+def test_running_headers_and_footers_are_left_out() -> None:
+    kinds = [ElementType.HEADER, ElementType.PARAGRAPH, ElementType.FOOTER]
+    (chunk,) = chunked([paragraph(f"e{n}", f"text {kind}", 1, kind) for n, kind in enumerate(kinds)])
+    assert chunk.text == "text paragraph"
+
+
+def test_character_spans_point_into_the_file() -> None:
+    text = f"{SENTENCE} {SENTENCE} {SENTENCE}"
+    element = Element(
+        id="e0", type=ElementType.PARAGRAPH, text=text, locator=Locator(char_start=100, char_end=100 + len(text))
+    )
+    file = " " * 100 + text
+    for chunk in chunked([element], max_tokens=40):
+        assert file[chunk.locator.char_start : chunk.locator.char_end] == chunk.text
+
+
+GRID = [["Region", "Limit", "Years"], *[[f"Region {n}", f"{n}00 GHS", str(n)] for n in range(12)]]
+
+
+def test_a_small_table_is_one_chunk() -> None:
+    (chunk,) = chunked([title("e0", "Limits"), table("e1", GRID[:4], 7)])
+    assert chunk.type is ChunkType.TABLE
+    assert chunk.text == table("e1", GRID[:4]).text
+    assert chunk.locator.page == 7
+    assert chunk.context == "Handbook > Limits"
+
+
+def test_a_heading_above_rows_alone_is_in_their_context_and_no_chunk_of_its_own() -> None:
+    heading = Element(id="e0", type=ElementType.TITLE, text="Open loans", level=1, locator=Locator(sheet="Loans"))
+    (chunk,) = chunked([heading, row("e1", 2, {"Name": "Ama"})])
+    assert chunk.context == "Handbook > Loans > Open loans"
+
+
+def test_a_document_of_tables_alone_is_chunked_as_it_is_read() -> None:
+    read = itertools.count()
+    tables = (table(f"e{number}", GRID) for number in read)
+    assert len(list(itertools.islice(chunk_elements(tables, ChunkConfig(), Words(), ""), 50))) == 50
+    assert next(read) < 500
+
+
+def test_a_long_table_is_cut_between_rows_and_repeats_its_header() -> None:
+    chunks = chunked([table("e0", GRID)], max_tokens=100)
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("| Region | Limit | Years |\n| --- |") for chunk in chunks)
+    body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
+    assert body == table("e0", GRID).text.split("\n")[2:]
+
+
+def test_a_row_too_wide_for_a_chunk_is_cut_between_columns_under_their_names() -> None:
+    names = [f"name{n}" for n in range(12)]
+    cells = [f"cell {n} with some words" if n != 5 else "" for n in range(12)]
+    chunks = chunked([table("e0", [names, cells])], max_tokens=50)
+    assert len(chunks) > 1
+    for chunk in chunks:
+        head, body = chunk.text.split("\n")
+        columns = [name.removeprefix("name") for name in head.split(" | ")]
+        assert [part.split()[1] for part in body.split(" | ") if part.strip()] == [c for c in columns if c != "5"]
+
+
+def test_a_table_takes_the_caption_next_to_it_into_its_context() -> None:
+    caption = paragraph("c", "Table 3: limits by region", 1, ElementType.CAPTION)
+    for elements in ([caption, table("e0", GRID[:3])], [table("e0", GRID[:3]), caption]):
+        (found,) = [chunk for chunk in chunked(elements) if chunk.type is ChunkType.TABLE]
+        assert found.context == "Handbook > Table 3: limits by region"
+
+
+def test_a_table_stands_between_the_texts_around_it() -> None:
+    text = " ".join([SENTENCE] * 5)
+    kinds = [
+        chunk.type.value
+        for chunk in chunked([paragraph("e0", text), table("e1", GRID[:3]), paragraph("e2", text)], max_tokens=130)
+    ]
+    assert kinds == ["text", "table", "text"]
+
+
+def test_rows_strategy_gives_each_table_row_a_chunk() -> None:
+    chunks = chunked([table("e0", GRID)], strategy=Strategy.ROWS)
+    assert len(chunks) == 12
+    assert chunks[3].text == "| Region | Limit | Years |\n| --- | --- | --- |\n| Region 3 | 300 GHS | 3 |"
+
+
+def test_a_row_is_a_chunk_with_its_sheet_and_number() -> None:
+    chunks = chunked([row(f"e{n}", n + 2, {"Name": f"Ama {n}", "Amount": str(n)}) for n in range(600)])
+    assert len(chunks) == 600
+    assert chunks[499].text == "Name: Ama 499 | Amount: 499"
+    assert chunks[499].context == "Handbook > Loans"
+    assert chunks[499].locator == Locator(sheet="Loans", row=501, headings=("Loans",))
+
+
+def test_a_long_row_is_cut_between_cells_and_repeats_its_first() -> None:
+    cells = {"Id": "7"} | {f"Column {n}": "some words here" for n in range(20)}
+    chunks = chunked([row("e0", 2, cells)], max_tokens=64)
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("Id: 7") for chunk in chunks)
+    assert all(chunk.locator.row == 2 for chunk in chunks)
+
+
+def test_text_in_an_image_becomes_an_image_chunk() -> None:
+    elements = [paragraph("e0", "Total 42", 2, ElementType.IMAGE), paragraph("e1", "", 3, ElementType.IMAGE)]
+    (chunk,) = chunked(elements)
+    assert (chunk.type, chunk.text, chunk.locator.page) == (ChunkType.IMAGE, "Total 42", 2)
+
+
+def test_a_chunk_stays_on_its_slide_and_headings_do_not_leak() -> None:
+    first = [Element(id="e0", type=ElementType.TITLE, text="Growth", level=1, locator=Locator(slide=1))]
+    second = [Element(id="e1", type=ElementType.PARAGRAPH, text=SENTENCE, locator=Locator(slide=n)) for n in (1, 2)]
+    chunks = chunked([*first, *second])
+    assert [(chunk.locator.slide, chunk.locator.headings) for chunk in chunks] == [(1, ("Growth",)), (2, ())]
+
+
+def test_an_unfinished_document_is_read_no_further_than_needed() -> None:
+    read = itertools.count()
+
+    def endless() -> Iterator[Element]:
+        for number in read:
+            yield paragraph(f"e{number}", f"{number} {SENTENCE}")
+
+    for strategy in Strategy:
+        config = ChunkConfig(strategy=strategy)
+        before = next(read)
+        chunks = list(itertools.islice(chunk_elements(endless(), config, Words(), "", _by_topic), 200))
+        assert len(chunks) == 200
+        assert next(read) - before < 4_000
+
+
+def test_text_is_not_lost_where_one_window_ends_and_the_next_begins() -> None:
+    elements = [paragraph(f"e{n}", f"Number {n}. {SENTENCE}") for n in range(4_000)]
+    chunks = chunked(elements)
+    assert [piece.element_id for chunk in chunks for piece in chunk.pieces] == [f"e{n}" for n in range(4_000)]
+    assert min(chunk.token_count for chunk in chunks[:-1]) > 100
+
+
+def _by_topic(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    return np.array([[1, 0] if "fox" in text else [0, 1] for text in texts], dtype=np.float32)
+
+
+def test_semantic_chunks_part_where_the_topic_changes() -> None:
+    other = "Interest is charged on the unpaid balance of every loan each month of the year."
+    text = " ".join([SENTENCE] * 4 + [other] * 4)
+    config = ChunkConfig(strategy=Strategy.SEMANTIC, overlap=0)
+    chunks = list(chunk_elements([paragraph("e0", text)], config, Words(), "", _by_topic))
+    assert [chunk.text for chunk in chunks] == [" ".join([SENTENCE] * 4), " ".join([other] * 4)]
+
+
+def test_recursive_chunks_end_at_the_largest_unit_that_fits() -> None:
+    text = "\n".join([f"{SENTENCE} {SENTENCE}"] * 3)
+    chunks = chunked([paragraph("e0", text)], strategy=Strategy.RECURSIVE, size=150, overlap=0)
+    assert [chunk.text for chunk in chunks] == [f"{SENTENCE} {SENTENCE}"] * 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"size": 8}, {"max_tokens": 12}, {"size": 100, "overlap": 51}, {"size": 100, "overlap": -1}],
+)
+def test_settings_that_cannot_work_are_refused(settings: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        ChunkConfig(**settings)  # pyright: ignore[reportArgumentType]
+
+
+def test_semantic_needs_an_embedder() -> None:
+    with pytest.raises(ValueError, match="embedder"):
+        chunk_elements([], ChunkConfig(strategy=Strategy.SEMANTIC), Words(), "")
+
+
+def test_a_fingerprint_tells_settings_that_cut_alike_from_those_that_do_not() -> None:
+    assert ChunkConfig().fingerprint == ChunkConfig(size=400, overlap=0).fingerprint
+    different = [
+        ChunkConfig(),
+        ChunkConfig(size=300),
+        ChunkConfig(max_tokens=512),
+        ChunkConfig(strategy=Strategy.TOKENS),
+    ]
+    assert len({config.fingerprint for config in different}) == 4
+    assert len(ChunkConfig().fingerprint) == 12
