@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol, cast
 
@@ -43,6 +43,9 @@ _UNDECOMPOSED = str.maketrans(
 _WITHOUT_PIECES = frozenset({"en", "vi"})
 _PIECE = 4
 _CHARACTER_WEIGHT = 0.4
+_PAIR_WEIGHT = 0.3
+_SYLLABLES = frozenset({"vi"})
+_SYLLABLE_PAIR_WEIGHT = 0.6
 _FOLDABLE = frozenset({Script.LATIN, Script.GREEK, Script.CYRILLIC, Script.ARABIC, Script.HEBREW})
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:([.,'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
@@ -91,6 +94,26 @@ def token_groups(written: str, language: str | None, query: bool) -> tuple[tuple
     if len(written) > _LONGEST_REMEMBERED:
         return _token_groups(written, language, query)
     return _remembered_groups(written, language, query)
+
+
+def pair_terms(written: Sequence[str], language: str | None, *, query: bool = False) -> Iterator[Term]:
+    """Terms of neighbouring words that make a name (`Joshua Trees`, `Section 4`), or, where words are syllables, a word.
+
+    In documents both must begin with a capital or a digit, so that the index grows by names and not by every pair; a
+    query asks for all its pairs, as people type names in lower case. Function words part.
+    """
+    every = query or language in _SYLLABLES
+    weight = _SYLLABLE_PAIR_WEIGHT if language in _SYLLABLES else _PAIR_WEIGHT
+    before = ""
+    for token in written:
+        if not (every or token[0].isupper() or token[0].isdigit()) or len(token) > _LONGEST_REMEMBERED:
+            before = ""
+            continue
+        groups = _remembered_groups(token, language, query)
+        main = groups[0][0].text if len(groups) == 1 else ""
+        if before and main:
+            yield Term(f"{before} {main}", weight)
+        before = main
 
 
 def _token_groups(written: str, language: str | None, query: bool) -> tuple[tuple[Term, ...], ...]:

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from functools import lru_cache
 
-from citewell.text.analysis import term_groups, token_groups
+from citewell.text.analysis import pair_terms, token_groups
 from citewell.text.language import detect_language
 from citewell.text.tokens import written_tokens
 from citewell.types import SparseVector
@@ -39,10 +39,11 @@ def sparse_query(text: str, language: str | None = None) -> SparseVector:
     """The terms of a query, each weighted by how often it is asked for."""
     language = language or detect_language(text)
     weights: dict[int, float] = {}
-    for group in term_groups(text, language, query=True):
-        for term in group:
-            key = term_id(term.text)
-            weights[key] = weights.get(key, 0.0) + term.weight
+    written = written_tokens(text)
+    terms = [term for token in written for group in token_groups(token, language, query=True) for term in group]
+    for term in (*terms, *pair_terms(written, language, query=True)):
+        key = term_id(term.text)
+        weights[key] = weights.get(key, 0.0) + term.weight
     return SparseVector(tuple(weights), tuple(weights.values()))
 
 
@@ -54,11 +55,15 @@ def term_id(term: str) -> int:
 def _count(frequencies: dict[int, float], text: str, language: str | None, weight: float) -> int:
     """Add the terms of `text`; returns how many tokens it has."""
     length = 0
-    for written, times in Counter(written_tokens(text)).items():
-        tokens, ids = _ids(written, language) if len(written) <= _LONGEST_REMEMBERED else _new_ids(written, language)
+    written = written_tokens(text)
+    for token, times in Counter(written).items():
+        tokens, ids = _ids(token, language) if len(token) <= _LONGEST_REMEMBERED else _new_ids(token, language)
         length += times * tokens
         for key in ids:
             frequencies[key] = frequencies.get(key, 0.0) + times * weight
+    for pair in pair_terms(written, language):
+        key = _pair_id(pair.text)
+        frequencies[key] = frequencies.get(key, 0.0) + weight
     return length
 
 
@@ -69,3 +74,4 @@ def _new_ids(written: str, language: str | None) -> tuple[int, tuple[int, ...]]:
 
 
 _ids = lru_cache(maxsize=300_000)(_new_ids)
+_pair_id = lru_cache(maxsize=100_000)(term_id)
