@@ -29,15 +29,21 @@ def extract(path: Path, sink: Sink) -> None:
     sink.metadata["format"] = "zip" if zipped else "stream"
     members = zip_members(path, sink.options) if zipped else stream_members(path, sink.options)
     count = outside = unpacked = 0
+    damage: CorruptFile | None = None
     try:
         for count, member in enumerate(members, start=1):
             sink.progress(count)
             outside += points_outside(member.name)
-            unpacked += _adopt(member, count, sink)
+            try:
+                unpacked += _adopt(member, count, sink)
+            except CorruptFile as error:
+                damage = error
+                sink.skip(f"{display_name(member.name, count)}: {error.message}")
     except CorruptFile as error:
-        if not sink.children:
-            raise
+        damage = error
         sink.warn(f"{error.message} {len(sink.children)} files before the damage were unpacked.")
+    if damage and not sink.children:
+        raise damage
     if outside:
         sink.warn(f"{outside} names point outside the archive; they are shown without their path and never followed")
     sink.metadata |= {"members": count, "files": len(sink.children), "unpacked_bytes": unpacked}
@@ -59,9 +65,6 @@ def _adopt(member: Member, number: int, sink: Sink) -> int:
             sink.skip(f"{name}: empty")
             return 0
         scratch.replace(sink.add_child(name))
-    except CorruptFile as error:
-        sink.skip(f"{name}: {error.message}")
-        return 0
     finally:
         scratch.unlink(missing_ok=True)
     sink.emit(ElementType.LIST_ITEM, f"{name} ({size:,} bytes)", Locator(), level=1)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from citewell.extract.tabular.values import Cell, line_of
+from citewell.extract.tabular.values import line_of
 
 Grid = tuple[tuple[str, ...], ...]
 
 
-def grid_of(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Grid:
-    """Header row and body as text, all rows as long as the header."""
-    body = [tuple(line_of(cell) for cell in [*row, *[None] * (len(names) - len(row))]) for row in rows]
+def grid_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """Header row and body, each cell on one line, all rows as long as the header."""
+    body = [tuple(line_of(text) for text in [*row, *[""] * (len(names) - len(row))]) for row in rows]
     return (tuple(names), *body)
 
 

@@ -16,6 +16,7 @@ _LARGEST_VALUE = 64 * 1024 * 1024
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONGEST_NUMBER = 300
 _TOKEN_TAIL = 16
+_ENDS = tuple(" \t\n\r,:]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class JsonStream:
         self._file = file
         self._buffer = ""
         self._at = 0
+        self._key = ""  # the text of a key whose value was not read yet
         self._ended = False
         self._decoder = json.JSONDecoder(parse_int=_integer)
 
@@ -47,7 +49,7 @@ class JsonStream:
 
     def rest(self) -> Iterator[str]:
         """The text that was not read as JSON, in pieces."""
-        yield self._buffer[self._at :]
+        yield self._key + self._buffer[self._at :]
         while piece := self._file.read(_PIECE):
             yield piece
 
@@ -66,11 +68,14 @@ class JsonStream:
             key = self._value()
             if not isinstance(key, str):
                 raise Damaged
+            self._key = f"{json.dumps(key)}: "
             self._take(":")
             if self._peek() == "[":
                 yield from self._list(key)
             else:
-                yield Item(key, None, self._value())
+                value = self._value()
+                self._key = ""
+                yield Item(key, None, value)
             if self._peek() != "}":
                 self._take(",")
         self._take("}")
@@ -79,11 +84,16 @@ class JsonStream:
         self._take("[")
         index = 0
         while self._peek() != "]":
-            yield Item(key, index, self._value())
+            value = self._value()
+            self._key = ""
+            yield Item(key, index, value)
             index += 1
             if self._peek() != "]":
                 self._take(",")
         self._take("]")
+        self._key = ""
+        if key is not None and not index:
+            yield Item(key, None, [])
 
     def _peek(self) -> str:
         """The next character that is not white space; empty at the end."""
@@ -109,7 +119,7 @@ class JsonStream:
             except RecursionError as error:
                 raise LimitExceeded(f"The data are nested deeper than {MAX_DEPTH} levels.") from error
             else:
-                if end < len(self._buffer) or not self._more():
+                if self._buffer[end : end + 1] in _ENDS or not self._more():
                     self._at = end
                     return cast("JsonData", value)
 

@@ -13,7 +13,7 @@ from citewell.extract.sink import Sink
 from citewell.extract.tabular.copies import ROW_COLUMN, literal, quoted, write_parquet
 from citewell.extract.tabular.headers import distinct
 from citewell.extract.tabular.stats import Column
-from citewell.extract.tabular.values import tidy
+from citewell.extract.tabular.values import text_of, tidy
 from citewell.extract.tabular.writer import DataFile
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def _read(source: str, data: DataFile) -> None:
     cursor.execute(f"SELECT {shown} FROM {source}")
     while batch := cursor.fetchmany(_FETCH):
         for values in batch:
-            rows.add(rows.rows + 1, [tidy(value) for value in values])
+            cells = [tidy(value) for value in values]
+            rows.add(rows.rows + 1, cells, [text_of(cell) for cell in cells])
         data.sink.progress(rows.rows)
     rows.finish()
     stored = ", ".join(f"{leaf.stored} AS {quoted(leaf.name)}" for leaf in leaves)

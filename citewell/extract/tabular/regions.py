@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.extract.tabular.values import Cell, is_marker
+from citewell.extract.tabular.values import Cell, is_marker, tidy
 
 _MOST_HEADS = 5_000
 _MOST_REGIONS = 2_000
@@ -47,18 +47,23 @@ class SheetMap:
     data: list[int] = field(default_factory=list[int])
     heads: dict[int, Sequence[Cell]] = field(default_factory=dict[int, Sequence[Cell]])
 
-    def add(self, cells: Sequence[Cell]) -> None:
-        """Map the next row."""
+    def add(self, values: Sequence[object], left: int, errors: Sequence[tuple[int, str]] = ()) -> None:
+        """Map the next row: values from column `left` on, and error cells by their column."""
         filled = data = 0
-        bit = 1
-        for cell in cells:
-            if cell is not None:
-                filled |= bit
-                if not isinstance(cell, str) or is_marker(cell):
+        bit = 1 << left
+        for value in values:
+            if value != "":
+                if not isinstance(value, str) or is_marker(value):
+                    filled |= bit
                     data |= bit
+                elif not value.isspace():
+                    filled |= bit
             bit <<= 1
-        if not data and filled.bit_count() > 1 and len(self.heads) < _MOST_HEADS:
-            self.heads[len(self.filled)] = cells
+        for column, _ in errors:
+            filled |= 1 << column
+            data |= 1 << column
+        if filled and not data and filled & (filled - 1) and len(self.heads) < _MOST_HEADS:
+            self.heads[len(self.filled)] = [None] * left + [tidy(value) for value in values]
         self.filled.append(filled)
         self.data.append(data)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.grids import grid_of, html_of, markdown_of
@@ -12,6 +13,9 @@ from citewell.types import ElementType, JsonObject, Locator
 SMALL_ROWS = 50
 SMALL_COLUMNS = 20
 _ROOM_FOR_ROWS = 0.75
+
+
+_Row: TypeAlias = tuple[int, Sequence[Cell], Sequence[str]]
 
 
 class RowEmitter:
@@ -35,20 +39,20 @@ class RowEmitter:
         self.first_row: int | None = None
         self.last_row: int | None = None
         self._sink = sink
-        self._waiting: list[tuple[int, Sequence[Cell]]] | None = []
+        self._waiting: list[_Row] | None = []
         self._room = sink.options.max_output_bytes * _ROOM_FOR_ROWS
         self._first_unlisted: int | None = None
         self._metadata: JsonObject = {"table": id, "table_name": name}
 
-    def add(self, number: int, cells: Sequence[Cell]) -> None:
-        """One data row under the number that a person sees."""
+    def add(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
+        """One data row under the number that a person sees; `texts` are the cells' texts."""
         self.rows += 1
         self.first_row = number if self.first_row is None else self.first_row
         self.last_row = number
         if self._waiting is None:
-            self._emit_row(number, cells)
+            self._emit_row(number, cells, texts)
             return
-        self._waiting.append((number, cells))
+        self._waiting.append((number, cells, texts))
         if len(self._waiting) > SMALL_ROWS:
             self._release()
 
@@ -69,21 +73,21 @@ class RowEmitter:
 
     def _release(self) -> None:
         waiting, self._waiting = self._waiting or [], None
-        for number, cells in waiting:
-            self._emit_row(number, cells)
+        for number, cells, texts in waiting:
+            self._emit_row(number, cells, texts)
 
-    def _emit_row(self, number: int, cells: Sequence[Cell]) -> None:
+    def _emit_row(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
         if self._sink.written > self._room:
             self._first_unlisted = self._first_unlisted or number
             return
-        values = row_values(self.columns, cells)
-        text = row_text(self.columns, cells)
+        values = row_values(self.columns, cells, texts)
+        text = row_text(self.columns, texts)
         self._sink.emit(
             ElementType.ROW, text, Locator(sheet=self.sheet, row=number), values=values, metadata=self._metadata
         )
 
-    def _emit_table(self, rows: Sequence[tuple[int, Sequence[Cell]]]) -> None:
-        grid = grid_of(self.columns, [cells for _, cells in rows])
+    def _emit_table(self, rows: Sequence[_Row]) -> None:
+        grid = grid_of(self.columns, [texts for _, _, texts in rows])
         first = self.header_row if self.header_row is not None else rows[0][0]
         self._sink.emit(
             ElementType.TABLE,

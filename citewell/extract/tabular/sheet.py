@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from citewell.extract.tabular.layout import Table, note_text
-from citewell.extract.tabular.regions import Region, SheetMap
+from citewell.extract.tabular.regions import Region
 from citewell.extract.tabular.sheet_plan import plan_sheet
 from citewell.extract.tabular.sheet_rows import SheetRows
 from citewell.extract.tabular.values import Cell, line_of
@@ -24,9 +24,7 @@ def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> 
     if rows.empty:
         data.sink.skip("the sheet has no cells with content")
         return
-    cells = SheetMap()
-    for row in rows.all():
-        cells.add(row)
+    cells = rows.map()
     ordinal = count(1)
     for part in plan_sheet(rows, cells, named):
         if isinstance(part, Region):

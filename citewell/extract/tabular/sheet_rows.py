@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.extract.tabular.regions import Region
+from citewell.extract.tabular.regions import Region, SheetMap
 from citewell.extract.tabular.values import Cell, tidy
 
 if TYPE_CHECKING:
@@ -33,9 +33,12 @@ class SheetRows:
         self._rows, self._next = self._all(), 0
         self._recent: deque[list[Cell]] = deque(maxlen=_REMEMBERED_ROWS)
 
-    def all(self) -> Iterator[list[Cell]]:
-        """Every row from the first, with cells from column A."""
-        return self._all()
+    def map(self) -> SheetMap:
+        """Which cells are filled, over all rows."""
+        cells = SheetMap()
+        for index, row in enumerate(self._sheet.iter_rows()):
+            cells.add(row, self._left, self._errors.get(index, ()))
+        return cells
 
     def within(self, region: Region, limit: int | None = None) -> Iterator[tuple[int, list[Cell]]]:
         """The rows of a region (the first `limit` of them), each with its index, cut to the region's columns."""

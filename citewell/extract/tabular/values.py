@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from citewell.types import JsonValue
 
 Cell: TypeAlias = str | int | float | bool | date | time | timedelta | None
-_LARGEST_EXACT_FLOAT = 2**53
-_LARGEST_STORED_INTEGER = 2**63
+_LARGEST_EXACT = 2**53
+_PLAIN_JSON = frozenset({str, int, float, bool})
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
 _DATE = re.compile(r"(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?")
@@ -27,69 +26,64 @@ _BOOLEANS = frozenset({"true", "false"})
 
 def tidy(value: object) -> Cell:
     """A reader's value as a cell: nothing for blank text, an integer for a whole float that holds one exactly."""
-    if isinstance(value, str):
-        text = value if value.isascii() and "\0" not in value else _storable(value)
+    kind = value.__class__  # compared rather than tested with isinstance, as this runs for every cell
+    if kind is str:
+        text = cast("str", value)
+        text = text if text.isascii() and "\0" not in text else _storable(text)
         return text if text and not text.isspace() else None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT_FLOAT else value
-    if value is None or isinstance(value, int | date | time | timedelta):
+    if kind is float:
+        number = cast("float", value)
+        return int(number) if number.is_integer() and -_LARGEST_EXACT < number < _LARGEST_EXACT else number
+    if value is None or isinstance(value, str | int | float | date | time | timedelta):
         return value
     return str(value)
 
 
 def text_of(cell: Cell) -> str:
     """The cell as text: ISO dates, the shortest number that reads back the same, elapsed time as `hours:mm:ss`."""
+    kind = cell.__class__
+    if kind is str:
+        return cast("str", cell)
+    if kind is int or kind is float:
+        return repr(cell)
     if cell is None:
         return ""
-    if isinstance(cell, str):
-        return cell
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, datetime):
         return cell.isoformat(sep=" ")
     if isinstance(cell, date | time):
         return cell.isoformat()
-    if isinstance(cell, timedelta):
-        return _elapsed(cell)
-    return repr(cell)
+    return _elapsed(cell) if isinstance(cell, timedelta) else str(cell)
 
 
 def line_of(cell: Cell) -> str:
     """`text_of` on one line."""
-    text = (cell if isinstance(cell, str) else text_of(cell)).strip()
-    return _LINE_BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text
+    return _on_one_line(text_of(cell).strip())
 
 
 def json_of(cell: Cell) -> JsonValue:
     """The cell as JSON: numbers, booleans and text stay, the rest becomes `text_of`."""
-    if cell is None or isinstance(cell, str | bool):
-        return cell
-    if isinstance(cell, int):
-        return cell if abs(cell) < _LARGEST_STORED_INTEGER else str(cell)
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else str(cell)
-    return text_of(cell)
+    return cell if cell is None or isinstance(cell, str | int | float) else text_of(cell)
 
 
-def row_text(names: Sequence[str], cells: Iterable[Cell]) -> str:
-    """`Header: value | Header: value` of the cells that hold something, on one line."""
-    text = " | ".join(
-        [
-            f"{name}: {cell.strip() if isinstance(cell, str) else text_of(cell)}"
-            for name, cell in zip(names, cells, strict=False)
-            if cell is not None
-        ]
-    )
-    return _LINE_BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text
+def row_text(names: Sequence[str], texts: Sequence[str]) -> str:
+    """`Header: value | Header: value` of the texts that are not empty, on one line."""
+    pairs = [f"{name}: {text.strip()}" for name, text in zip(names, texts, strict=False) if text]
+    return _on_one_line(" | ".join(pairs))
 
 
-def row_values(names: Sequence[str], cells: Iterable[Cell]) -> dict[str, JsonValue]:
-    """Header → value as JSON, of the cells that hold something."""
+def row_values(names: Sequence[str], cells: Sequence[Cell], texts: Sequence[str]) -> dict[str, JsonValue]:
+    """Header → value as JSON, of the cells that hold something; `texts` are the cells' texts."""
     return {
-        name: cell if isinstance(cell, str) else json_of(cell)
-        for name, cell in zip(names, cells, strict=False)
-        if cell is not None
+        name: cast("JsonValue", cell) if cell.__class__ in _PLAIN_JSON else text
+        for name, cell, text in zip(names, cells, texts, strict=False)
+        if text
     }
+
+
+def _on_one_line(text: str) -> str:
+    return _LINE_BREAKS.sub(" ", text) if "\n" in text or "\r" in text else text
 
 
 def is_marker(cell: Cell) -> bool:

@@ -98,8 +98,9 @@ class TableWriter:
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
         """One data row under the number that a person sees."""
-        self._rows.add(number, cells)
-        self._staging.add(number, [cell if isinstance(cell, str) else text_of(cell) for cell in cells])
+        texts = [text_of(cell) for cell in cells]
+        self._rows.add(number, cells, texts)
+        self._staging.add(number, texts)
         if self._rows.rows % _PROGRESS_ROWS == 0:
             self._file.sink.progress(self._rows.rows)
 
