@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.lines import Line
+from citewell.extract.pdf.lines import Line, around
 from citewell.extract.pdf.words import HYPHEN, Word
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]]*$")
@@ -49,7 +49,7 @@ def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) 
                 text, joint = _across_lines(text, addition, page_text)
             starts.append(len(text) + len(joint))
             text += joint + addition
-            rects.append(line.rect if end - start == len(words) else _around(words[start:end]))
+            rects.append(line.rect if end - start == len(words) else around(words[start:end]))
     return Flow(text.replace(HYPHEN, "-"), tuple(starts), tuple(rects))
 
 
@@ -92,12 +92,3 @@ def _keeps_hyphen(text: str, addition: str, page_text: str) -> bool:
         return False
     whole = before.group() + after.group()
     return whole not in page_text and f"{before.group()}-{after.group()}" in page_text
-
-
-def _around(words: Sequence[Word]) -> Rect:
-    return Rect(
-        min(word.x0 for word in words),
-        min(word.y0 for word in words),
-        max(word.x1 for word in words),
-        max(word.y1 for word in words),
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from citewell.extract.pdf import native
@@ -25,6 +26,9 @@ _FORCE_BOLD = 1 << 18
 _HEAVY = 700
 _INVISIBLE = 3
 _NAME_LIMIT = 256
+_LETTER_TOP = 0.78
+_LETTER_BOTTOM = 0.22
+_MAX_METRIC = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class TextStyle:
 
     size:   effective font size in points
     angle:  direction on the shown page, degrees counter-clockwise, 0..359
+    over:   by how many points the font's box reaches above the letters
+    under:  by how many points it reaches below their descenders
     """
 
     font: str
@@ -42,6 +48,8 @@ class TextStyle:
     mono: bool = False
     invisible: bool = False
     angle: int = 0
+    over: float = 0.0
+    under: float = 0.0
 
 
 UNKNOWN_STYLE = TextStyle("", 10.0)
@@ -53,6 +61,8 @@ class _Font:
     bold: bool
     italic: bool
     mono: bool
+    over: float = 0.0
+    under: float = 0.0
 
 
 class StyleReader:
@@ -92,6 +102,8 @@ class StyleReader:
             mono=font.mono,
             invisible=native.render_mode(address) == _INVISIBLE,
             angle=self._frame.angle(a, b) if a or b else 0,
+            over=round(font.over * size, 2),
+            under=round(font.under * size, 2),
         )
 
     def _font(self, address: int) -> _Font:
@@ -115,4 +127,14 @@ def _read_font(address: int) -> _Font:
         or (_ANONYMOUS.match(name) is not None and native.font_weight(address) >= _HEAVY),
         italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
         mono=bool(_MONO.search(name)) or bool(flags & _FIXED_PITCH),
+        over=max(0.0, _metric(native.font_ascent, address) - _LETTER_TOP),
+        under=max(0.0, -_metric(native.font_descent, address) - _LETTER_BOTTOM),
     )
+
+
+def _metric(read: Callable[..., int], address: int) -> float:
+    """Ascent or descent in font sizes; 0 when the font does not tell, or tells nonsense."""
+    value = ctypes.c_float()
+    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > _MAX_METRIC:
+        return 0.0
+    return value.value

@@ -13,7 +13,7 @@ from citewell.extract.pdf.words import HYPHEN, Word, is_right_to_left
 
 MARKER = re.compile(
     r"^(?:[•‣⁃◦∙·●○◘▪▫■□◆◇❖➢➤►▶▸✓✔★☆\uf0b7\uf0a7\uf0d8\uf076\uf0fc\u2013\u2014*»-]|[-–—]"
-    r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{2,5})[.)]|\d{1,2}(?:\.\d{1,3}){1,4}\.?|\(\w{1,3}\)|\[\d{1,3}\])$"
+    r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{2,5})[.)]|[1-9]\d?(?:\.\d{1,2}){1,4}\.?|\(\w{1,3}\)|\[\d{1,3}\])$"
 )
 """A word that opens a list item or a numbered heading, and is often set off by a tab."""
 
@@ -22,6 +22,7 @@ _WIDE_GAP = 1.0
 _MARKER_GAP = 5.0
 _BACKWARD = 0.5
 _SAME_ROW = 0.5
+_FULL_SIZE = 0.85
 
 
 class Line(NamedTuple):
@@ -64,24 +65,27 @@ def make_line(words: Sequence[Word]) -> Line:
     style = first.style
     if len(words) == 1:
         return Line(words, first.x0, first.y0, first.x1, first.y1, style.size, style.bold, first.y1)
+    size, bold = style.size, style.bold
     if any(word.style is not style for word in words):
         weights: Counter[tuple[float, bool]] = Counter()
         for word in words:
             weights[word.style.size, word.style.bold] += len(word.text)
         size, bold = weights.most_common(1)[0][0]
         first = next(word for word in words if word.style.size == size)
-    else:
-        size, bold = style.size, style.bold
-    return Line(
-        words=words,
-        x0=min([word.x0 for word in words]),
-        y0=min([word.y0 for word in words]),
-        x1=max([word.x1 for word in words]),
-        y1=max([word.y1 for word in words]),
-        size=size,
-        bold=bold,
-        baseline=first.y1,
-    )
+    rect = around(words)
+    return Line(words, rect.x0, rect.y0, rect.x1, rect.y1, size, bold, first.y1)
+
+
+def around(words: Sequence[Word]) -> Rect:
+    """The rectangle of words on one line. Raised and lowered marks do not make it taller, as far as their middles lie in it."""
+    x0, x1 = min([word.x0 for word in words]), max([word.x1 for word in words])
+    largest = max([word.style.size for word in words])
+    full = [word for word in words if word.style.size >= _FULL_SIZE * largest]
+    y0, y1 = min([word.y0 for word in full]), max([word.y1 for word in full])
+    if len(full) < len(words):
+        middles = [(word.y0 + word.y1) / 2 for word in words]
+        y0, y1 = min(y0, *middles), max(y1, *middles)
+    return Rect(x0, y0, x1, y1)
 
 
 def placeholder(rect: Rect, index: int, size: float) -> Line:

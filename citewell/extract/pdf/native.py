@@ -44,11 +44,11 @@ font_flags = _typed(pdfium_c.FPDFFont_GetFlags, _INT, _VOID)
 font_weight = _typed(pdfium_c.FPDFFont_GetWeight, _INT, _VOID)
 """(font) → weight as estimated from its descriptor, -1 on failure."""
 
-object_type = _typed(pdfium_c.FPDFPageObj_GetType, _INT, _VOID)
-"""(page object) → FPDF_PAGEOBJ_…"""
+font_ascent = _typed(pdfium_c.FPDFFont_GetAscent, _INT, _VOID, ctypes.c_float, _VOID)
+"""(font, size, address of a float) → success; points above the baseline."""
 
-object_bounds = _typed(pdfium_c.FPDFPageObj_GetBounds, _INT, _VOID, _VOID, _VOID, _VOID, _VOID)
-"""(page object, addresses of left, bottom, right, top) → success."""
+font_descent = _typed(pdfium_c.FPDFFont_GetDescent, _INT, _VOID, ctypes.c_float, _VOID)
+"""(font, size, address of a float) → success; points below the baseline, negative."""
 
 
 def handle(value: object) -> int:

@@ -12,13 +12,14 @@ from pypdfium2 import PdfTextPage
 
 from citewell.extract.pdf import native
 from citewell.extract.pdf.fonts import StyleReader, TextStyle
-from citewell.extract.pdf.geometry import PageFrame, Rect
+from citewell.extract.pdf.geometry import Floats, PageFrame, Rect
 
 HYPHEN = "\ufffe"
 """What PDFium puts for a hyphen that ends a line."""
 
 _WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
 _UNMAPPED = "\uffff"
+_MARK_HEIGHT = 0.9
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -80,12 +81,29 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     style = StyleReader(address, frame).style
     words: list[Word] = []
     previous = 0
-    for (start, end), (x0, y0, x1, y1) in zip(spans, rects, strict=True):
+    for (start, end), rect in zip(spans, rects, strict=True):
         space = start > previous
         breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
-        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style(start)))
+        how = style(start)
+        x0, y0, x1, y1 = _trimmed(rect, how) if how.over or how.under else rect
+        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, how))
         previous = end
     return words
+
+
+def _trimmed(rect: list[float], style: TextStyle) -> list[float]:
+    """The rectangle without the font's room above and below its letters, which reaches into other lines."""
+    x0, y0, x1, y1 = rect
+    over, under = style.over, style.under
+    if style.angle == 0:
+        return [x0, y0 + over, x1, y1 - under] if y1 - y0 > over + under else rect
+    if style.angle == 180:
+        return [x0, y0 + under, x1, y1 - over] if y1 - y0 > over + under else rect
+    if style.angle == 90:
+        return [x0 + over, y0, x1 - under, y1] if x1 - x0 > over + under else rect
+    if style.angle == 270:
+        return [x0 + under, y0, x1 - over, y1] if x1 - x0 > over + under else rect
+    return rect
 
 
 def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> list[list[float]]:
@@ -97,5 +115,20 @@ def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) ->
         read_box(address, start, place)
         read_box(address, end - 1, place + 16)
         place += 32
-    left, top, right, bottom = boxes[:, :, 0], boxes[:, :, 1], boxes[:, :, 2], boxes[:, :, 3]
+    left, top, right, bottom = (boxes[:, :, i] for i in range(4))
+    _level(left, right, bottom, top)
+    _level(bottom, top, left, right)
     return frame.rects(left.min(axis=1), bottom.min(axis=1), right.max(axis=1), top.max(axis=1)).tolist()
+
+
+def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
+    """Gives a word's two characters the taller one's height, so that a raised or lowered mark does not make the word taller.
+
+    `start` and `end` lie along the axis that the word runs along, `low` and `high` across it; shape (n, 2) each.
+    """
+    along = np.abs((start + end)[:, 1] - (start + end)[:, 0])
+    across = np.abs((low + high)[:, 1] - (low + high)[:, 0])
+    height = high - low
+    for mark, full in ((0, 1), (1, 0)):
+        which = (along > across) & (height[:, mark] < _MARK_HEIGHT * height[:, full])
+        low[which, mark], high[which, mark] = low[which, full], high[which, full]
