@@ -198,7 +198,7 @@ def _ole_label(path: Path, named: Format | None) -> str:
 def _text_label(path: Path, head: bytes, named: Format | None) -> str:
     """Formats with a shape of their own are told by it; among loose ones the extension decides, then the model."""
     text = head.decode(detect_encoding(head), "replace").lstrip("\ufeff \t\r\n")
-    shaped = _markup_label(text) or _mail_label(text, named) or _json_label(path, text, named)
+    shaped = _markup_label(text, named) or _mail_label(text, named) or _json_label(path, text, named)
     if shaped:
         return shaped
     guess = _model_guess(path)
@@ -212,12 +212,12 @@ def _text_label(path: Path, head: bytes, named: Format | None) -> str:
 def _loose_label(guess: _Guess) -> str:
     if not guess.certain:
         return "txt"
-    if guess.label in ("markdown", "html"):
+    if guess.label in ("markdown", "html", "xml"):
         return guess.label
     return "code" if guess.group == "code" and guess.label not in ("csv", "tsv", "json", "xml", "ndjson") else "txt"
 
 
-def _markup_label(text: str) -> str | None:
+def _markup_label(text: str, named: Format | None) -> str | None:
     """XML by its declaration or root element; SVG and XHTML by their root; HTML by how it begins."""
     if not text.startswith("<"):
         return None
@@ -234,9 +234,14 @@ def _markup_label(text: str) -> str | None:
         return "svg"
     if re.match(r"<!doctype\s+html", text, re.IGNORECASE) or name == "html" or _HTML_START.match(body):
         return "html"
-    if text.startswith("<?xml") or re.match(r"<!DOCTYPE\s+\w", text) or (root and re.search(r"</[\w.:-]+>\s*\Z", text)):
+    if text.startswith("<?xml") or re.match(r"<!DOCTYPE\s+\w", text) or (root and _is_whole_xml(text, named)):
         return "xml"
     return "html" if text.startswith("<!--") and _HTML_START.search(text) else None
+
+
+def _is_whole_xml(text: str, named: Format | None) -> bool:
+    """A root element without declaration is XML where the name says so, or where its end is in sight."""
+    return (named is not None and named.label == "xml") or bool(re.search(r"</[\w.:-]+>\s*\Z", text))
 
 
 def _mail_label(text: str, named: Format | None) -> str | None:

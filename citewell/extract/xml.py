@@ -19,6 +19,7 @@ _GROUP = 1_500
 _LABELLED = 200
 _MAX_TITLE = 300
 _MAX_PARTS = 5_000
+_MAX_DEPTH = 100
 _TITLES = frozenset(("title", "head", "heading", "headline"))
 _MARKUP = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?/?>")
 _UNDECLARED = re.compile(r"Entity '([^']{1,40})' not defined")
@@ -92,6 +93,7 @@ class _Flow:
         self._sink = sink
         self._open: list[_Frame] = []
         self.found = False
+        self._mixed = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.found = True
@@ -102,7 +104,7 @@ class _Flow:
         if self._open and not self._inline():
             parent = self._open[-1]
             if any(part.strip() for part in parent.parts):
-                parent.mixed = True
+                self._mark_mixed(parent)
             else:
                 self._begin_container(parent)
         self._open.append(_Frame(_local(tag), kept))
@@ -113,11 +115,12 @@ class _Flow:
         frame = self._open[-1]
         if frame.container and not frame.mixed and text.strip() and not self._inline():
             self._flush(frame)
-            frame.mixed = True
+            self._mark_mixed(frame)
         self._append(frame, text)
 
     def end(self, tag: str) -> None:
         frame = self._open.pop()
+        self._mixed -= frame.mixed
         text = "".join(frame.parts)
         if self._open and (self._inline() or self._open[-1].mixed):
             self._append(self._open[-1], text)
@@ -141,8 +144,12 @@ class _Flow:
             self._spill(frame)
 
     def _inline(self) -> bool:
-        """Whether the present element stands inside prose."""
-        return any(frame.mixed for frame in self._open)
+        """Whether the present element stands inside prose, or too deep for a structure of its own."""
+        return self._mixed > 0 or len(self._open) > _MAX_DEPTH
+
+    def _mark_mixed(self, frame: _Frame) -> None:
+        frame.mixed = True
+        self._mixed += 1
 
     def _begin_container(self, frame: _Frame) -> None:
         """A child begins in `frame`: it holds elements, not text. Its parent's finished leaves come before its own."""
@@ -213,6 +220,6 @@ def _local(tag: str) -> str:
 
 def _plain(text: str) -> str:
     """Text that is itself HTML (feeds carry it so) without its markup."""
-    if len(_MARKUP.findall(text[:10_000])) < 2:
+    if "<" not in text or len(_MARKUP.findall(text[:10_000])) < 2:
         return text
     return cell_text(parse_html(text))
