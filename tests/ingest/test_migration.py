@@ -15,7 +15,9 @@ from citewell.storage.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
 
-RECORDS = [{"id": str(n), "text": f"The {word} is kept in room {n}."} for n, word in enumerate(["lamp", "globe", "harp"])]
+RECORDS = [
+    {"id": str(n), "text": f"The {word} is kept in room {n}."} for n, word in enumerate(["lamp", "globe", "harp"])
+]
 OTHER = {"provider": "openai", "model": "other", "dimensions": 32}
 
 
@@ -51,7 +53,9 @@ async def test_build_compare_switch_and_roll_back(tmp_path: Path) -> None:
 
         await services.indexes.switch(services.local_owner, other)
         assert services.search.indexes.active.embedder.fingerprint.model == "other"
-        await services.resources.add_records(services.local_owner, [{"id": "new", "text": "The violin is in the hall."}])
+        await services.resources.add_records(
+            services.local_owner, [{"id": "new", "text": "The violin is in the hall."}]
+        )
         assert await _found(services, "violin") == "new"
         assert await _found(services, "globe") == "1"
 

@@ -33,7 +33,9 @@ class RunningServer:
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     def start(self, seconds: float = 60) -> None:
@@ -49,9 +51,7 @@ class RunningServer:
             if holder and holder.url and holder.pid == self._process.pid:
                 self.url = holder.url
                 token = DataFolder(self.data).token()
-                self.client = httpx.Client(
-                    base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=120
-                )
+                self.client = httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
                 return
             if self._process.poll() is not None:
                 raise AssertionError(f"the server ended:\n{self.log()}")

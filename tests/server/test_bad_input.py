@@ -58,12 +58,16 @@ def test_a_type_without_reader_is_stored_with_its_reason(server: RunningServer) 
 
 def test_a_type_without_reader_is_refused_when_strict(server: RunningServer) -> None:
     before = len(server.resources())
-    _error(server.upload("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes, strict="true"), 415, "unsupported_type")
+    _error(
+        server.upload("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes, strict="true"), 415, "unsupported_type"
+    )
     assert len(server.resources()) == before
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}])
-@pytest.mark.parametrize(("method", "path"), [("GET", "/resources"), ("POST", "/search"), ("POST", "/ingest"), ("GET", "/ready")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/resources"), ("POST", "/search"), ("POST", "/ingest"), ("GET", "/ready")]
+)
 def test_no_token_or_a_wrong_one(server: RunningServer, header: dict[str, str], method: str, path: str) -> None:
     response = httpx.request(method, server.url + path, headers=header)
     _error(response, 401, "unauthorized")

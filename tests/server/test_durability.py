@@ -14,7 +14,21 @@ from tests.server.running import RunningServer
 
 FILES = int(os.environ.get("CITEWELL_TEST_KILL_FILES", "24"))
 KILLS = int(os.environ.get("CITEWELL_TEST_KILLS", "4"))
-_WORDS = "loan borrower repayment ledger quarter branch interest audit receipt harvest market stall season".split()
+_WORDS = [
+    "loan",
+    "borrower",
+    "repayment",
+    "ledger",
+    "quarter",
+    "branch",
+    "interest",
+    "audit",
+    "receipt",
+    "harvest",
+    "market",
+    "stall",
+    "season",
+]
 
 
 def _document(number: int) -> tuple[str, bytes]:
