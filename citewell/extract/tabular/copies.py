@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,10 +92,10 @@ class Staging:
         if len(self._batch) * self._width >= _BATCH_CELLS or self._characters >= _BATCH_CHARACTERS:
             self._flush()
 
-    def kinds(self) -> list[ColumnKind]:
-        """What each column holds, over all rows."""
+    def kinds(self, beat: Callable[[], None]) -> list[ColumnKind]:
+        """What each column holds, over all rows; `beat` is called on the way."""
         self._flush()
-        return infer(self._connection, self._name, self._width)
+        return infer(self._connection, self._name, self._width, beat)
 
     def write(self, path: Path, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         """Write the Parquet copy and drop the staged rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,16 @@ class ColumnKind:
         return column if self.kind is TEXT else self.kind.convert.replace("{c}", _meant(column))
 
 
-def infer(connection: DuckDBPyConnection, table: str, width: int) -> list[ColumnKind]:
-    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text."""
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What holds for every cell of a column, and whether some cells say that there is nothing."""
+
+    kinds: list[Kind]
+    marked: bool
+
+
+def infer(connection: DuckDBPyConnection, table: str, width: int, beat: Callable[[], None]) -> list[ColumnKind]:
+    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text; `beat` is called on the way."""
     samples = _samples(connection, table, width)
     guesses = [[kind for kind in KINDS if sample and all(map(kind.admits, sample))] for sample in samples]
     found: dict[int, ColumnKind] = {}
@@ -49,10 +57,11 @@ def infer(connection: DuckDBPyConnection, table: str, width: int) -> list[Column
             batch = {
                 index: _first_with_rivals(guesses[index]) for index in open_columns[first : first + _COLUMNS_PER_QUERY]
             }
-            for index, proved in _prove(connection, table, batch).items():
-                if not guesses[index] or guesses[index][0] in proved:
-                    found[index] = _decide(connection, table, f"c{index}", proved)
+            for index, proof in _prove(connection, table, batch).items():
+                if not guesses[index] or guesses[index][0] in proof.kinds:
+                    found[index] = _decide(connection, table, f"c{index}", proof)
                 guesses[index] = guesses[index][1:]
+            beat()
     return [found[index] for index in range(width)]
 
 
@@ -75,22 +84,30 @@ def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set
     return samples
 
 
-def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[Kind]]) -> dict[int, list[Kind]]:
+def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[Kind]]) -> dict[int, _Proof]:
     """Of the guesses for each column those that hold for every cell."""
-    tests = [
+    open_columns = [index for index, kinds in guesses.items() if kinds]
+    if not open_columns:
+        return {index: _Proof([], False) for index in guesses}
+    tests = [f"count(c{index}) > count(v{index})" for index in open_columns]
+    tests += [
         f"bool_and(coalesce({kind.test.replace('{c}', f'v{index}')}, false)) FILTER (WHERE v{index} IS NOT NULL)"
-        for index, kinds in guesses.items()
-        for kind in kinds
+        for index in open_columns
+        for kind in guesses[index]
     ]
-    if not tests:
-        return {index: [] for index in guesses}
-    meant = ", ".join(f"{_meant(f'c{index}')} AS v{index}" for index, kinds in guesses.items() if kinds)
-    row = connection.execute(f"SELECT {', '.join(tests)} FROM (SELECT {meant} FROM {table})").fetchone()
-    outcomes = iter(row or ())
-    return {index: [kind for kind in kinds if next(outcomes)] for index, kinds in guesses.items()}
+    meant = ", ".join(f"c{index}, {_meant(f'c{index}')} AS v{index}" for index in open_columns)
+    outcomes = iter(
+        connection.execute(f"SELECT {', '.join(tests)} FROM (SELECT {meant} FROM {table})").fetchone() or ()
+    )
+    marked = {index: bool(next(outcomes)) for index in open_columns}
+    return {
+        index: _Proof([kind for kind in kinds if next(outcomes)], marked.get(index, False))
+        for index, kinds in guesses.items()
+    }
 
 
-def _decide(connection: DuckDBPyConnection, table: str, column: str, kinds: Sequence[Kind]) -> ColumnKind:
+def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Proof) -> ColumnKind:
+    kinds = proof.kinds
     if not kinds:
         return ColumnKind(TEXT)
     kind = kinds[0]
@@ -99,7 +116,8 @@ def _decide(connection: DuckDBPyConnection, table: str, column: str, kinds: Sequ
     units = _units(connection, table, column) if kind.dtype == "number" and kind.format else []
     if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
         return ColumnKind(TEXT, note="numbers carry different units")
-    return ColumnKind(kind, next((unit for unit in units if unit), None), _null_markers(connection, table, column))
+    markers = _null_markers(connection, table, column) if proof.marked else {}
+    return ColumnKind(kind, next((unit for unit in units if unit), None), markers)
 
 
 def _meant(column: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import duckdb
 
-from citewell.errors import CorruptFile, ParserOutOfMemory, PasswordRequired
+from citewell.errors import CorruptFile, PasswordRequired
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.copies import ROW_COLUMN, literal, quoted, write_parquet
 from citewell.extract.tabular.headers import distinct
@@ -60,8 +60,6 @@ def extract(path: Path, sink: Sink) -> None:
     try:
         with DataFile(sink, path) as data:
             _read(f"read_parquet({literal(str(path))})", data)
-    except duckdb.OutOfMemoryException as error:
-        raise ParserOutOfMemory from error
     except duckdb.Error as error:
         reason = str(error).strip().split("\n", 1)[0].replace(str(path), "the file")
         raise CorruptFile(f"The Parquet file cannot be read: {reason[:300]}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
@@ -42,13 +42,19 @@ def inferred(name: str, found: ColumnKind) -> Column:
     return Column(name, found.kind.dtype, {key: value for key, value in notes.items() if value})
 
 
-def describe(connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int) -> list[JsonObject]:
-    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, mean and sum too."""
+def describe(
+    connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int, beat: Callable[[], None]
+) -> list[JsonObject]:
+    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, mean and sum too.
+
+    `beat` is called on the way.
+    """
     source = f"read_parquet({literal(str(copy))})"
     width = max(1, min(_COLUMNS_PER_QUERY, _CELLS_PER_QUERY // max(1, rows)))
     described: list[JsonObject] = []
     for first in range(0, len(columns), width):
         described += _describe(connection, source, columns[first : first + width], rows)
+        beat()
     return described
 
 

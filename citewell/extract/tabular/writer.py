@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+import duckdb
+
+from citewell.errors import ParserOutOfMemory
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.copies import ROW_COLUMN, Staging, connect
 from citewell.extract.tabular.row_emitter import RowEmitter
 from citewell.extract.tabular.stats import Column, describe, inferred
 from citewell.extract.tabular.values import Cell, text_of
 from citewell.types import JsonObject, JsonValue
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 PARQUET_TYPE = "application/vnd.apache.parquet"
 _PROGRESS_ROWS = 5_000
@@ -30,7 +30,7 @@ class DataFile:
 
     def __init__(self, sink: Sink, readable: Path | None = None) -> None:
         self.sink = sink
-        self.connection: DuckDBPyConnection = connect(sink.folder, readable)
+        self.connection: duckdb.DuckDBPyConnection = connect(sink.folder, readable)
         self._tables: list[JsonObject] = []
         self._opened = 0
         self._rows = 0
@@ -43,6 +43,8 @@ class DataFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.connection.close()
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise ParserOutOfMemory from error
         for leftover in self.sink.folder.glob("staging.duckdb*"):
             leftover.unlink()
         self.sink.metadata |= {"tables": self._tables, "row_count": self._rows, "column_count": self._columns}
@@ -76,7 +78,9 @@ class DataFile:
         facts: dict[str, JsonValue] = {"id": table.id, "name": table.name}
         if table.sheet is not None:
             facts["sheet"] = table.sheet
-        facts["columns"] = describe(self.connection, self.sink.folder / copy.path, columns, table.rows)
+        facts["columns"] = describe(
+            self.connection, self.sink.folder / copy.path, columns, table.rows, lambda: self.sink.progress(table.rows)
+        )
         facts |= {"row_count": table.rows, "column_count": len(columns), **table.place(), "copy": copy.name}
         self._tables.append(facts)
         self._rows += table.rows
@@ -112,8 +116,7 @@ class TableWriter:
     def finish(self) -> None:
         """Write what waits, the copy and the statistics."""
         self._rows.finish()
-        kinds = self._staging.kinds()
-        self._file.sink.progress(self._rows.rows)
+        kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows))
         self._staging.write(self._file.add_copy(self._rows), self.columns, kinds)
         columns = [inferred(name, kind) for name, kind in zip(self.columns, kinds, strict=True)]
         self._file.record(self._rows, columns)
