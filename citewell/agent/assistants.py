@@ -12,7 +12,7 @@ from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
 from citewell.agent.tables.phrasing import phrase
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
-from citewell.agent.tools import Toolbox, ToolResult, search_call
+from citewell.agent.tools import MAX_TOP_K, Toolbox, ToolResult, search_call
 from citewell.agent.turns import Source, TextDelta
 from citewell.ports import ToolCall
 from citewell.types import ChunkType, Hit
@@ -34,10 +34,19 @@ class Draft:
 Step: TypeAlias = tuple[ToolCall, ...] | Draft
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked: the intent, the message made standalone, and the queries to search it with."""
+
+    intent: Intent
+    question: str
+    queries: tuple[str, ...]
+
+
 class AssistantStep(Protocol):
     """Decides the next step of a turn."""
 
-    async def step(self, context: TurnContext, intent: Intent, question: str, results: Sequence[ToolResult]) -> Step:
+    async def step(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> Step:
         """Tool calls to run (their results come back in `results`), or the draft that ends the turn."""
         ...
 
@@ -50,31 +59,32 @@ class RuleAssistant:
         self._toolbox = toolbox
         self._planner = planner
 
-    async def step(self, context: TurnContext, intent: Intent, question: str, results: Sequence[ToolResult]) -> Step:
+    async def step(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> Step:
         """First the table query or the search, then the answer from what it found."""
-        if intent.kind == "general_conversation":
-            return _say(context, Draft(smalltalk.reply(intent), answered=True))
+        if task.intent.kind == "general_conversation":
+            return _say(context, Draft(smalltalk.reply(task.intent), answered=True))
         if not results:
-            return await self._first_step(context, question)
+            return await self._first_step(context, task)
         if context.planned is not None and results[-1].table is not None:
             draft = _from_table(context.planned, results[-1])
-            return _say(context, draft) if draft else (search_call(question),)
+            return _say(context, draft) if draft else _searches(context, task)
         if results[-1].call.name == "query_table":
-            return (search_call(question),)
-        return await self._from_passages(context, question, [source.hit for source in results[-1].sources])
+            return _searches(context, task)
+        found = [[source.hit for source in result.sources] for result in results if result.call.name == "search_files"]
+        return await self._from_passages(context, task.question, merged(found, context.request.top_k))
 
-    async def _first_step(self, context: TurnContext, question: str) -> Step:
+    async def _first_step(self, context: TurnContext, task: Task) -> Step:
         tables = await self._toolbox.tables(context)
         if tables and self._planner is not None:
             with context.timed("plan_table_query"):
-                planned = await self._planner.consider(context.request.owner_id, question, tables)
+                planned = await self._planner.consider(context.request.owner_id, task.question, tables)
             if isinstance(planned, Planned):
                 context.planned = planned
                 return (ToolCall("table", "query_table", planned.plan.query.to_json()),)
             if isinstance(planned, Refused):
                 context.refused = planned
                 context.note("table_query_refused", planned.reason)
-        return (search_call(question),)
+        return _searches(context, task)
 
     async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
         if context.refused is not None and context.refused.computes:
@@ -91,6 +101,29 @@ class RuleAssistant:
         if context.refused is not None:
             text += f" I could not work it out from the tables: {context.refused.reason}."
         return _say(context, Draft(text, False, nearest=extract.sources))
+
+
+def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
+    """The hits of several searches by the sum of their scores, each list's scaled to 0..1."""
+    if len(lists) == 1:
+        return list(lists[0][:top_k])
+    sums: dict[str, float] = {}
+    hits: dict[str, Hit] = {}
+    for found in lists:
+        low = min((hit.score for hit in found), default=0.0)
+        spread = max((hit.score for hit in found), default=0.0) - low
+        for hit in found:
+            hits.setdefault(hit.chunk.id, hit)
+            sums[hit.chunk.id] = sums.get(hit.chunk.id, 0.0) + ((hit.score - low) / spread if spread else 1.0)
+    return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
+
+
+def _searches(context: TurnContext, task: Task) -> tuple[ToolCall, ...]:
+    """One search, or one per query, each deep enough for their sum to be judged."""
+    if len(task.queries) == 1:
+        return (search_call(task.queries[0]),)
+    depth = min(MAX_TOP_K, 3 * context.request.top_k)
+    return tuple(search_call(query, top_k=depth) for query in task.queries)
 
 
 def _from_table(planned: Planned, result: ToolResult) -> Draft | None:

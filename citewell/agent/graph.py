@@ -15,7 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langsmith import tracing_context
 
-from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant
+from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant, Task
 from citewell.agent.citations import CitationChecker
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import ElementLookup, Library, Searcher, Tables
@@ -40,6 +40,7 @@ class TurnState(TypedDict, total=False):
 
     intent: Intent
     question: str
+    queries: tuple[str, ...]
     calls: tuple[ToolCall, ...]
     results: Annotated[tuple[ToolResult, ...], operator.add]
     draft: Draft | None
@@ -135,17 +136,19 @@ class Assistant:
     async def _detect_intent(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
         request = runtime.context.request
         with runtime.context.timed("detect_intent"):
-            return {"intent": detect_intent(request.message, request.history), "question": request.message.strip()}
+            message = request.message.strip()
+            return {"intent": detect_intent(message, request.history), "question": message, "queries": (message,)}
 
     async def _rephrase(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
         request = runtime.context.request
         with runtime.context.timed("rephrase"):
-            return {"question": rephrase(request.message, request.history)}
+            rephrased = rephrase(request.message, request.history)
+            return {"question": rephrased.question, "queries": rephrased.queries}
 
     async def _step(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
         context = runtime.context
         with context.timed("assistant"):
-            step = await self._assistant.step(context, _intent(state), _question(state), state.get("results", ()))
+            step = await self._assistant.step(context, _task(state), state.get("results", ()))
         if isinstance(step, Draft):
             return {"draft": step, "calls": ()}
         return {"calls": step}
@@ -192,8 +195,8 @@ def _intent(state: TurnState) -> Intent:
     return state.get("intent") or Intent("document_query", 0.0)
 
 
-def _question(state: TurnState) -> str:
-    return state.get("question", "")
+def _task(state: TurnState) -> Task:
+    return Task(_intent(state), state.get("question", ""), state.get("queries", ()))
 
 
 def _trace(context: TurnContext, state: TurnState) -> JsonObject:
@@ -201,7 +204,7 @@ def _trace(context: TurnContext, state: TurnState) -> JsonObject:
     return {
         "intent": intent.kind,
         "intent_confidence": intent.confidence,
-        "question": _question(state),
+        "question": state.get("question", ""),
         "timings_ms": dict(context.timings_ms),
         **context.details,
     }

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from citewell.agent.extractive import NO_ANSWER
+from citewell.agent.intent import detect_intent
+from citewell.agent.topics import topic_terms
 from citewell.agent.turns import PastMessage
 from citewell.text.analysis import analyze
 
-_FOLLOW_UP = re.compile(
-    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|great|well)[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b|^(?:why|how|when|where|who|which)(?: so| not| one| ones| else)?\s*\?*$",
-    re.I,
-)
-_ANAPHORA = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|one|ones|such|same|former|latter|above|previous"
-    r"|mentioned|other|others|another|else|both|either|neither|here)\b",
+TOPIC_TERMS = 3
+_EXCHANGED = re.compile(
+    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b",
     re.I,
 )
 _LEAD = re.compile(
-    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b\s*(?:for|in|on|of|the)?\s*",
+    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
+    r"[\s,]*(?:(?:for|in|on|of|with|at|the)\b\s*)*",
+    re.I,
+)
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones)\b"
+    r"|\b(?:this|that)(?=\s*[?.!,]|\s+(?:is|was|be|mean|work|happen|include|do|does|apply|cost)\b|$)|\bthere\s*[?.!]*$"
+    r"|\b(?:same|such|other|others|another|else|instead|either|both|above|mentioned|again|more)\b",
+    re.I,
+)
+_OPENING = re.compile(
+    r"^(?:and|but|or|so|then|also|ok|okay|yes|no|i meant?|i see|great|thanks|thank you|oh|really|are you sure|why|continue|go on)\b",
     re.I,
 )
 _WORD = re.compile(r"[\w'’-]+")
@@ -35,26 +46,47 @@ _SLOTS = (
 _DEPTH = 6
 
 
-def rephrase(message: str, history: Sequence[PastMessage]) -> str:
-    """`message` as it is when it stands alone, else joined with the question of the thread that it follows.
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """A message made standalone: `question` to read and to judge sentences by, `queries` to search with (hits are merged).
 
-    The result is made for retrieval and sentence selection: a question in the thread's own words, not fine prose.
+    With a thread before it the message is searched twice, as it stands and with the thread's topic: whichever of the two it
+    needs, the right passages rank high in the sum.
     """
+
+    question: str
+    queries: tuple[str, ...]
+
+
+def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
+    """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    earlier = [past.content for past in history if past.role == "user"]
-    if not earlier or not needs_context(text):
-        return text
-    base = rephrase(earlier[-1], _before(history, earlier[-1])[-_DEPTH:])
-    if not _FOLLOW_UP.search(text):
-        return f"{base} {text}"
-    own = _LEAD.sub("", text).strip(" ?!.")
-    return _substituted(base, own) or f"{base} {own}".strip()
+    past = [m for m in history if not _is_small_talk(m)]
+    earlier = [m.content for m in past if m.role == "user"]
+    if not earlier:
+        return Rephrased(text, (text,))
+    if _EXCHANGED.search(text):
+        own = _LEAD.sub("", text).strip(" ?!.")
+        base = rephrase(earlier[-1], _before(past, earlier[-1])[-_DEPTH:]).question
+        exchanged = _substituted(base, own)
+        if exchanged:
+            return Rephrased(exchanged, (exchanged,))
+    terms = topic_terms(text, past, TOPIC_TERMS)
+    if not terms:
+        return Rephrased(text, (text,))
+    with_topic = f"{text} ({' '.join(terms)})"
+    return Rephrased(with_topic if needs_context(text) else text, (text, with_topic))
 
 
 def needs_context(text: str) -> bool:
-    """Whether the message leans on what was said before: it begins like a follow-up, refers back, or hardly says anything."""
-    terms = analyze(text, query=True)
-    return bool(_FOLLOW_UP.search(text) or _ANAPHORA.search(text) or len(terms) <= 2)
+    """Whether the message leans on what was said before: it opens like a follow-up, refers back, or hardly says anything."""
+    return bool(_OPENING.search(text) or _REFERS_BACK.search(text) or len(set(analyze(text, query=True))) <= 3)
+
+
+def _is_small_talk(past: PastMessage) -> bool:
+    if past.role == "user":
+        return detect_intent(past.content).kind == "general_conversation"
+    return past.content.startswith(NO_ANSWER)
 
 
 def _before(history: Sequence[PastMessage], content: str) -> Sequence[PastMessage]:
