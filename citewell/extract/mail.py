@@ -100,7 +100,7 @@ def _read_part(part: Message, body: MailBody, attachments: list[Message], sink: 
         body.attach(attachment_name(part), _embedded(part))
     elif kind == "text/html" and not named:
         body.add_html(part_text(part))
-    elif kind.startswith("text/") and not named:
+    elif kind.startswith(("text/", "multipart/")) and not named:  # a multipart that holds no part is text
         body.add_plain(part_text(part))
     elif kind.startswith("image/") and part.get("Content-ID") and part.get_content_disposition() != "attachment":
         body.add_picture(_payload(part), attachment_name(part))
