@@ -3,43 +3,69 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
-import numpy as np
 import qdrant_edge as qe
 
+from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter
-from citewell.errors import DataFolderBusy, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind
+from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.errors import CitewellError, Unavailable
 from citewell.ports import Capability, FloatMatrix
 from citewell.types import Filter, Point, ScoredId, VectorQuery
 
-DENSE = "dense"
-LEXICAL = "lexical"
+_log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
-_SCHEMAS = {FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword, FieldKind.INTEGER: qe.PayloadSchemaType.Integer}
 T = TypeVar("T")
 
 
-class QdrantEdgeIndex:
-    """One shard. Open it with `open`; one process may hold a folder at a time.
+class _Shard:
+    """An open shard that closes when it is retired and its last reader has gone."""
 
-    Searches run side by side in threads of their own (the engine releases the GIL); writes run one after another.
+    def __init__(self, path: Path, opened: qe.EdgeShard) -> None:
+        self.path = path
+        self.engine = opened
+        self.readers = 0
+        self.retired = False
+
+
+class QdrantEdgeIndex:
+    """One index in one folder. Open it with `open`; one process may hold a folder at a time.
+
+    Searches run side by side in threads of their own (the engine releases the interpreter lock); writes run one after
+    another. Points that no search graph covers are searched by brute force; when there are too many, a child process
+    builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile.
     """
 
-    def __init__(self, shard: qe.EdgeShard, search_threads: int = 4) -> None:
-        self._shard = shard
+    def __init__(self, folder: Path, dimensions: int, compact_from: int, search_threads: int) -> None:
+        self._folder = ShardFolder(folder)
+        self._dimensions = dimensions
+        self._compact_from = compact_from
+        self._shard = self._open_current()
+        self._lock = threading.Lock()
+        self._unindexed = engine.unindexed_points(self._shard.engine)
+        self._touched: set[str] | None = None
+        self._compaction: asyncio.Task[None] | None = None
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._closed = False
 
     @classmethod
-    async def open(cls, folder: Path, dimensions: int) -> QdrantEdgeIndex:
-        """Open the shard in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then."""
-        return cls(await asyncio.to_thread(_open, folder, dimensions))
+    async def open(
+        cls, folder: Path, dimensions: int, *, compact_from: int = 10_000, search_threads: int = 4
+    ) -> QdrantEdgeIndex:
+        """Open the index in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then.
+
+        compact_from: how many points without a search graph (and at least a twentieth of all) start a compaction.
+        """
+        return await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -49,115 +75,180 @@ class QdrantEdgeIndex:
     async def upsert(self, points: Sequence[Point]) -> None:
         """See `VectorIndex.upsert`; written to the write-ahead log when this returns."""
         for start in range(0, len(points), _UPSERT_BATCH):
-            batch = points[start : start + _UPSERT_BATCH]
-            await self._write(lambda batch=batch: self._upsert(batch))
+            await self._write(self._upsert, points[start : start + _UPSERT_BATCH])
+        self._start_compaction()
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the index."""
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
-        request = _request(query)
-        found = await self._read(lambda: self._shard.query(request))
+        request = engine.search_request(query)
+        found = await self._read(lambda shard: shard.query(request))
         return [ScoredId(str(point.id), float(point.score)) for point in found]
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
-        records = await self._read(lambda: self._shard.retrieve(list(ids), with_payload=False, with_vector=[DENSE]))
-        return {str(record.id): _dense_of(record) for record in records if _dense_of(record).size}
+        return await self._read(lambda shard: engine.dense_vectors(shard, ids))
 
     async def delete(self, filter: Filter) -> None:
         """See `VectorIndex.delete`."""
         if not admits_nothing(filter):
-            compiled = compile_filter(filter)
-            await self._write(lambda: self._shard.update(qe.UpdateOperation.delete_points_by_filter(compiled)))
+            await self._write(self._delete, filter)
 
     async def delete_ids(self, ids: Sequence[str]) -> None:
         """See `VectorIndex.delete_ids`."""
         if ids:
-            await self._write(lambda: self._shard.update(qe.UpdateOperation.delete_points(list(ids))))
+            await self._write(self._delete_ids, ids)
 
     async def count(self, filter: Filter | None = None) -> int:
         """See `VectorIndex.count`; exact."""
         if filter is not None and admits_nothing(filter):
             return 0
         request = qe.CountRequest(exact=True, filter=compile_filter(filter) if filter else None)
-        return await self._read(lambda: self._shard.count(request))
+        return await self._read(lambda shard: shard.count(request))
 
     async def close(self) -> None:
-        """See `VectorIndex.close`; waits for what is under way."""
-        if not self._closed:
-            self._closed = True
-            await asyncio.to_thread(self._shut)
+        """See `VectorIndex.close`; waits for what is under way, gives up a compaction."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._compaction is not None:
+            self._compaction.cancel()
+            await asyncio.gather(self._compaction, return_exceptions=True)
+        await asyncio.to_thread(self._shut)
+
+    async def settled(self) -> None:
+        """Wait until no compaction runs."""
+        if self._compaction is not None:
+            await asyncio.gather(self._compaction, return_exceptions=True)
+            await asyncio.wrap_future(self._writes.submit(_nothing))
+
+    def _open_current(self) -> _Shard:
+        current = self._folder.current()
+        if current is not None:
+            opened = engine.open_shard(current)
+            self._folder.remove_others()
+            return _Shard(current, opened)
+        fresh = self._folder.next()
+        opened = engine.create_shard(fresh, self._dimensions)
+        self._folder.make_current(fresh)
+        return _Shard(fresh, opened)
 
     def _shut(self) -> None:
         self._writes.shutdown(wait=True)
         self._searches.shutdown(wait=True)
-        self._shard.flush()
-        self._shard.close()
+        self._shard.engine.flush()
+        self._shard.engine.close()
+
+    # What runs in the one thread for writes.
 
     def _upsert(self, points: Sequence[Point]) -> None:
-        self._shard.update(qe.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+        engine.upsert_points(self._shard.engine, points)
+        self._unindexed += len(points)
+        self._touch([point.id for point in points])
 
-    async def _read(self, call: Callable[[], T]) -> T:
-        return await self._run(self._searches, call)
+    def _delete(self, filter: Filter) -> None:
+        if self._touched is None:
+            self._shard.engine.update(qe.UpdateOperation.delete_points_by_filter(compile_filter(filter)))
+        else:
+            self._delete_ids(engine.matching_ids(self._shard.engine, filter))
 
-    async def _write(self, call: Callable[[], T]) -> T:
-        return await self._run(self._writes, call)
+    def _delete_ids(self, ids: Sequence[str]) -> None:
+        if ids:
+            engine.delete_points(self._shard.engine, ids)
+            self._touch(ids)
+
+    def _touch(self, ids: Sequence[str]) -> None:
+        if self._touched is not None:
+            self._touched.update(ids)
+
+    # Compaction.
+
+    def _start_compaction(self) -> None:
+        if self._compaction is not None and not self._compaction.done():
+            return
+        if self._unindexed >= max(self._compact_from, self._shard.engine.info().points_count // 20):
+            self._compaction = asyncio.create_task(self._compact())
+
+    async def _compact(self) -> None:
+        target = self._folder.next()
+        try:
+            await self._write(self._copy_to, target)
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", engine.__name__, str(target), str(self._dimensions)
+            )
+            try:
+                code = await child.wait()
+            finally:
+                if child.returncode is None:
+                    child.kill()
+                    await child.wait()
+            if code == 0:
+                await self._write(self._switch_to, target)
+            else:
+                _log.warning("The search graphs could not be built (exit code %s); searches stay as they are.", code)
+        finally:
+            self._writes.submit(self._end_compaction)
+
+    def _copy_to(self, target: Path) -> None:
+        self._shard.engine.flush()
+        copy_sparsely(self._shard.path, target)
+        self._touched = set()
+        self._unindexed = 0
+
+    def _switch_to(self, target: Path) -> None:
+        fresh = _Shard(target, engine.open_shard(target))
+        touched = sorted(self._touched or ())
+        engine.copy_points(self._shard.engine, fresh.engine, touched)
+        fresh.engine.flush()
+        self._folder.make_current(target)
+        with self._lock:
+            old, self._shard = self._shard, fresh
+            old.retired = True
+            idle = old.readers == 0
+        if idle:
+            old.engine.close()
+
+    def _end_compaction(self) -> None:
+        self._touched = None
+        self._folder.remove_others()
+
+    # Reading and writing.
+
+    @contextmanager
+    def _reading(self) -> Generator[qe.EdgeShard]:
+        with self._lock:
+            shard = self._shard
+            shard.readers += 1
+        try:
+            yield shard.engine
+        finally:
+            with self._lock:
+                shard.readers -= 1
+                last = shard.retired and shard.readers == 0
+            if last:
+                shard.engine.close()
+
+    async def _read(self, call: Callable[[qe.EdgeShard], T]) -> T:
+        def read() -> T:
+            with self._reading() as shard:
+                return call(shard)
+
+        return await self._run(self._searches, read)
+
+    async def _write(self, call: Callable[[T], None], argument: T) -> None:
+        await self._run(self._writes, lambda: call(argument))
 
     async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         if self._closed:
             raise Unavailable("The index is closed.")
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, call)
+        except CitewellError:
+            raise
         except Exception as error:  # the engine raises nothing more specific
             raise Unavailable(f"The index could not do this: {error}") from error
 
 
-def _open(folder: Path, dimensions: int) -> qe.EdgeShard:
-    try:
-        if (folder / "edge_config.json").exists():
-            return qe.EdgeShard.load(str(folder))
-        folder.mkdir(parents=True, exist_ok=True)
-        shard = qe.EdgeShard.create(str(folder), _config(dimensions))
-    except Exception as error:  # the engine raises nothing more specific
-        if "WouldBlock" in str(error):
-            raise DataFolderBusy from error
-        raise Unavailable(f"The index in {folder} does not open: {error}") from error
-    for field, kind in PAYLOAD_FIELDS.items():
-        schema = qe.KeywordIndexParams(is_tenant=True) if field == OWNER else _SCHEMAS[kind]
-        shard.update(qe.UpdateOperation.create_field_index(field, schema))
-    return shard
-
-
-def _config(dimensions: int) -> qe.EdgeConfig:
-    return qe.EdgeConfig(
-        vectors={DENSE: qe.EdgeVectorParams(size=dimensions, distance=qe.Distance.Dot)},
-        sparse_vectors={LEXICAL: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)},
-    )
-
-
-def _request(query: VectorQuery) -> qe.QueryRequest:
-    if query.dense is not None:
-        nearest = qe.Query.Nearest(list(query.dense), using=DENSE)
-    elif query.sparse is not None:
-        vector = qe.SparseVector(list(query.sparse.indices), list(query.sparse.values))
-        nearest = qe.Query.Nearest(vector, using=LEXICAL)
-    else:
-        raise ValueError("A vector query has a dense or a sparse vector.")
-    return qe.QueryRequest(
-        limit=query.limit, query=nearest, filter=compile_filter(query.filter), with_payload=False, with_vector=False
-    )
-
-
-def _to_engine(point: Point) -> qe.Point:
-    vectors: dict[str, qe.NamedVector] = {}
-    if point.dense is not None:
-        vectors[DENSE] = list(point.dense)
-    if point.sparse is not None and point.sparse.indices:
-        vectors[LEXICAL] = qe.SparseVector(list(point.sparse.indices), list(point.sparse.values))
-    return qe.Point(point.id, vectors, dict(point.payload))
-
-
-def _dense_of(record: qe.Record) -> FloatMatrix:
-    vectors = cast(dict[str, list[float]], record.vector or {})
-    return np.asarray(vectors.get(DENSE, ()), dtype=np.float32)
+def _nothing() -> None:
+    """Done when everything before it in its queue is."""

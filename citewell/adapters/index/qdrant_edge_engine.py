@@ -1,0 +1,167 @@
+"""What is special to the engine: its configuration, its values, and how a shard is made, opened and optimised."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import qdrant_edge as qe
+
+from citewell.adapters.index.qdrant_edge_filters import compile_filter
+from citewell.errors import DataFolderBusy, Unavailable
+from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind
+from citewell.ports import FloatMatrix
+from citewell.types import Filter, Point, VectorQuery
+
+DENSE = "dense"
+LEXICAL = "lexical"
+# From this size on, vectors are searched as bytes in memory, and the best are scored again with the originals on disk.
+QUANTIZE_FROM = 200_000
+_OVERSAMPLING = 2.0
+_PAGE = 1_000
+_SCHEMAS = {FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword, FieldKind.INTEGER: qe.PayloadSchemaType.Integer}
+
+
+def open_shard(path: Path) -> qe.EdgeShard:
+    """Open an existing shard. `DataFolderBusy` when another process holds it, `Unavailable` when it does not open."""
+    try:
+        return qe.EdgeShard.load(str(path))
+    except Exception as error:  # the engine raises nothing more specific
+        if "WouldBlock" in str(error):
+            raise DataFolderBusy from error
+        raise Unavailable(f"The index in {path} does not open: {error}") from error
+
+
+def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
+    """Make an empty shard with all payload indexes."""
+    path.mkdir(parents=True, exist_ok=True)
+    shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False))
+    for field, kind in PAYLOAD_FIELDS.items():
+        schema = qe.KeywordIndexParams(is_tenant=True) if field == OWNER else _SCHEMAS[kind]
+        shard.update(qe.UpdateOperation.create_field_index(field, schema))
+    return shard
+
+
+def optimize_shard(path: Path, dimensions: int) -> None:
+    """Build the search graphs of a shard that no one else has open, and reclaim the space of deleted points.
+
+    The engine holds the interpreter lock throughout, so this runs in a process of its own.
+    """
+    shard = qe.EdgeShard.load(str(path))
+    quantized = shard.info().points_count >= QUANTIZE_FROM
+    shard.close()
+    shard = qe.EdgeShard.load(str(path), _config(dimensions, quantized))
+    shard.optimize()
+    shard.flush()
+    shard.close()
+
+
+def unindexed_points(shard: qe.EdgeShard) -> int:
+    """About how many points no graph covers yet; the engine counts the vectors of both kinds together."""
+    info = shard.info()
+    return max(0, 2 * info.points_count - info.indexed_vectors_count)
+
+
+def upsert_points(shard: qe.EdgeShard, points: Sequence[Point]) -> None:
+    """Write points; they are in the write-ahead log when this returns."""
+    shard.update(qe.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+
+
+def delete_points(shard: qe.EdgeShard, ids: Sequence[str]) -> None:
+    """Remove points; unknown ids are ignored."""
+    shard.update(qe.UpdateOperation.delete_points(list(ids)))
+
+
+def matching_ids(shard: qe.EdgeShard, filter: Filter) -> list[str]:
+    """The ids of all points that the filter admits."""
+    ids: list[str] = []
+    compiled, offset = compile_filter(filter), None
+    while True:
+        request = qe.ScrollRequest(offset=offset, limit=_PAGE, filter=compiled, with_payload=False, with_vector=False)
+        records, offset = shard.scroll(request)
+        ids += [str(record.id) for record in records]
+        if offset is None:
+            return ids
+
+
+def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) -> None:
+    """Make `target` equal to `source` for these ids: written where they exist, removed where they do not."""
+    for start in range(0, len(ids), _PAGE):
+        some = ids[start : start + _PAGE]
+        records = source.retrieve(list(some), with_payload=True, with_vector=True)
+        known = {str(record.id) for record in records}
+        points = [qe.Point(record.id, record.vector or {}, record.payload) for record in records]
+        if points:
+            target.update(qe.UpdateOperation.upsert_points(points))
+        gone = [key for key in some if key not in known]
+        if gone:
+            delete_points(target, gone)
+
+
+def search_request(query: VectorQuery) -> qe.QueryRequest:
+    """The engine's form of one leg."""
+    if query.dense is not None:
+        nearest = qe.Query.Nearest(list(query.dense), using=DENSE)
+    elif query.sparse is not None:
+        vector = qe.SparseVector(list(query.sparse.indices), list(query.sparse.values))
+        nearest = qe.Query.Nearest(vector, using=LEXICAL)
+    else:
+        raise ValueError("A vector query has a dense or a sparse vector.")
+    return qe.QueryRequest(
+        limit=query.limit,
+        query=nearest,
+        filter=compile_filter(query.filter),
+        params=_search_params() if query.dense is not None else None,
+        with_payload=False,
+        with_vector=False,
+    )
+
+
+def dense_vectors(shard: qe.EdgeShard, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+    """The dense vectors of those of the points that have one."""
+    found: dict[str, FloatMatrix] = {}
+    for record in shard.retrieve(list(ids), with_payload=False, with_vector=[DENSE]):
+        vector = cast(dict[str, list[float]], record.vector or {}).get(DENSE)
+        if vector:
+            found[str(record.id)] = np.asarray(vector, dtype=np.float32)
+    return found
+
+
+def _search_params() -> qe.SearchParams:
+    return qe.SearchParams(quantization=qe.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING))
+
+
+def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:
+    bytes_in_memory = qe.ScalarQuantizationConfig(qe.ScalarType.Int8, quantile=0.99, memory=qe.Memory.Pinned)
+    dense = qe.EdgeVectorParams(
+        size=dimensions,
+        distance=qe.Distance.Dot,
+        memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
+        quantization_config=bytes_in_memory if quantized else None,
+    )
+    return qe.EdgeConfig(
+        vectors={DENSE: dense}, sparse_vectors={LEXICAL: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
+    )
+
+
+def _to_engine(point: Point) -> qe.Point:
+    vectors: dict[str, qe.NamedVector] = {}
+    if point.dense is not None:
+        vectors[DENSE] = list(point.dense)
+    if point.sparse is not None and point.sparse.indices:
+        vectors[LEXICAL] = qe.SparseVector(list(point.sparse.indices), list(point.sparse.values))
+    return qe.Point(point.id, vectors, dict(point.payload))
+
+
+def main() -> None:
+    """Optimise the shard that the command line names: `python -m … FOLDER DIMENSIONS`."""
+    os.nice(10)
+    optimize_shard(Path(sys.argv[1]), int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

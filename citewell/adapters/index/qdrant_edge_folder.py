@@ -1,0 +1,80 @@
+"""The folder of an embedded index: numbered shards, and a file that names the current one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+_POINTER = "current"
+_PREFIX = "shard-"
+_PIECE = 1 << 20
+
+
+class ShardFolder:
+    """At most one shard is current; others are left over from a compaction that did not finish."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def current(self) -> Path | None:
+        """The current shard; None in a new folder."""
+        pointer = self._folder / _POINTER
+        return self._folder / pointer.read_text(encoding="ascii").strip() if pointer.exists() else None
+
+    def next(self) -> Path:
+        """A path for a new shard."""
+        numbers = [int(path.name.removeprefix(_PREFIX)) for path in self._shards()]
+        return self._folder / f"{_PREFIX}{max(numbers, default=0) + 1}"
+
+    def make_current(self, shard: Path) -> None:
+        """Name `shard` as the current one, all or nothing, also when the power fails."""
+        temporary = self._folder / f"{_POINTER}.new"
+        with temporary.open("w", encoding="ascii") as file:
+            file.write(shard.name)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._folder / _POINTER)
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def remove_others(self) -> None:
+        """Delete every shard but the current one."""
+        current = self.current()
+        for shard in self._shards():
+            if shard != current:
+                shutil.rmtree(shard, ignore_errors=True)
+
+    def _shards(self) -> list[Path]:
+        return [path for path in self._folder.glob(f"{_PREFIX}*") if path.name.removeprefix(_PREFIX).isdigit()]
+
+
+def copy_sparsely(source: Path, target: Path) -> None:
+    """Copy a folder; holes in files stay holes, as the engine reserves far more than it fills."""
+    shutil.copytree(source, target, copy_function=_copy_file)
+
+
+def _copy_file(source: str, target: str) -> None:
+    with Path(source).open("rb", buffering=0) as read, Path(target).open("wb", buffering=0) as write:
+        size = os.fstat(read.fileno()).st_size
+        write.truncate(size)
+        end = 0
+        while (start := _next_data(read.fileno(), end, size)) < size:
+            end = os.lseek(read.fileno(), start, os.SEEK_HOLE)
+            read.seek(start)
+            write.seek(start)
+            left = end - start
+            while left > 0 and (piece := read.read(min(left, _PIECE))):
+                write.write(piece)
+                left -= len(piece)
+
+
+def _next_data(descriptor: int, position: int, size: int) -> int:
+    """Where the next bytes stand that are not a hole; `size` when there are none."""
+    try:
+        return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
+    except OSError:
+        return size

@@ -1,0 +1,120 @@
+"""Search graphs are built beside the running index, and nothing that is written meanwhile is lost."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from citewell.adapters.index.memory import MemoryIndex
+from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, about, make_point, near, point_id
+from citewell.types import Filter, Point
+
+
+async def _open(folder: Path, compact_from: int = 10_000) -> QdrantEdgeIndex:
+    return await QdrantEdgeIndex.open(folder, DIMENSIONS, compact_from=compact_from)
+
+
+def _points(numbers: range) -> list[Point]:
+    return [make_point(n, owner="bob" if n % 2 else "ann", resource=f"r{n % 7}", terms=[n % 50]) for n in numbers]
+
+
+def _shards(folder: Path) -> int:
+    return sum(path.is_dir() for path in folder.iterdir())
+
+
+def _current(folder: Path) -> str:
+    return (folder / "current").read_text()
+
+
+async def _same(index: QdrantEdgeIndex, reference: MemoryIndex) -> None:
+    for scope in (ANN, BOB, Filter(owner_id="ann", resource_ids=("r3",))):
+        assert await index.count(scope) == await reference.count(scope)
+        for n in (3, 1_500, 2_999):
+            # Deleted points count in the engine's document frequencies until they are vacuumed.
+            for query, tolerance in ((near(n, filter=scope), 0.01), (about(n % 50, filter=scope, limit=500), 0.05)):
+                found, expected = await index.search(query), await reference.search(query)
+                scores = sorted(item.score for item in expected)
+                assert sorted(item.score for item in found) == pytest.approx(scores, rel=tolerance)
+
+
+async def test_writes_and_deletions_during_a_compaction_are_kept(tmp_path: Path) -> None:
+    index, reference = await _open(tmp_path, compact_from=1_000), MemoryIndex()
+    for store in (index, reference):
+        await store.upsert(_points(range(1_000)))
+    for step in range(10):
+        numbers = range(1_000 + step * 200, 1_200 + step * 200)
+        for store in (index, reference):
+            await store.upsert(_points(numbers))
+            await store.delete_ids([point_id(step), point_id(1_000 + step * 200)])
+            if step == 4:
+                await store.delete(Filter(owner_id="bob", resource_ids=("r5",)))
+        assert (await index.search(near(500)))[0].id == point_id(500)
+        await asyncio.sleep(0.02)
+    await index.settled()
+    assert _current(tmp_path) != "shard-1"
+    await _same(index, reference)
+    await index.close()
+    again = await _open(tmp_path)
+    await _same(again, reference)
+    await again.close()
+    assert _shards(tmp_path) == 1
+
+
+async def test_closing_during_a_compaction_keeps_everything_and_leaves_no_copy(tmp_path: Path) -> None:
+    index = await _open(tmp_path, compact_from=100)
+    await index.upsert(_points(range(400)))
+    await index.close()
+    again = await _open(tmp_path)
+    assert await again.count() == 400
+    await again.close()
+    assert _shards(tmp_path) == 1
+
+
+async def test_a_small_index_is_never_compacted(tmp_path: Path) -> None:
+    index = await _open(tmp_path)
+    await index.upsert(_points(range(300)))
+    await index.settled()
+    assert _current(tmp_path) == "shard-1"
+    await index.close()
+
+
+async def test_a_copy_left_behind_by_a_crash_is_removed(tmp_path: Path) -> None:
+    index = await _open(tmp_path)
+    await index.upsert(_points(range(10)))
+    await index.close()
+    copy_sparsely(tmp_path / "shard-1", tmp_path / "shard-2")
+    again = await _open(tmp_path)
+    assert await again.count() == 10
+    await again.close()
+    assert not (tmp_path / "shard-2").exists()
+
+
+def test_copies_of_files_with_holes_are_equal_and_as_small(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    with (source / "holes").open("wb") as file:
+        file.truncate(64 << 20)
+        file.seek(5 << 20)
+        file.write(b"middle" * 1_000)
+        file.seek(64 << 20)
+        file.write(b"end")
+    (source / "empty").touch()
+    (source / "full").write_bytes(bytes(range(256)) * 5_000)
+    copy_sparsely(source, tmp_path / "target")
+    for name in ("holes", "empty", "full"):
+        assert (tmp_path / "target" / name).read_bytes() == (source / name).read_bytes()
+    assert (tmp_path / "target" / "holes").stat().st_blocks * 512 < 4 << 20
+
+
+def test_the_pointer_names_the_current_shard(tmp_path: Path) -> None:
+    folder = ShardFolder(tmp_path)
+    assert folder.current() is None
+    for _ in range(2):
+        shard = folder.next()
+        shard.mkdir()
+        folder.make_current(shard)
+        assert folder.current() == shard
+    folder.remove_others()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["shard-2"]
