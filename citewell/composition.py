@@ -314,7 +314,12 @@ def _parser_limits(settings: Settings) -> ParserLimits:
 
 
 def _retrieval(settings: Settings) -> RetrievalOptions:
-    return RetrievalOptions(candidates=settings.candidates, score_threshold=settings.score_threshold)
+    return RetrievalOptions(
+        candidates=settings.candidates,
+        score_threshold=settings.score_threshold,
+        rerank_threshold=settings.rerank_threshold or None,
+        variations=settings.query_variations,
+    )
 
 
 def _jwt_rules(settings: Settings) -> JwtRules | None:

@@ -15,6 +15,7 @@ from citewell.errors import CitewellError
 from citewell.ingest.describe import describe_document, describe_tables
 from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.points import index_point
+from citewell.ports import FloatMatrix
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
 from citewell.storage.resources import ResourceRepository
@@ -29,6 +30,7 @@ from citewell.types import (
     ErrorStage,
     Filter,
     Job,
+    Point,
     Resource,
     Status,
 )
@@ -85,32 +87,27 @@ class IndexingStage:
         """Chunk, store and embed in overlapping batches; then take out what the resource had before. Returns the count."""
         async with self.jobs.fenced(job) as connection:
             await delete_chunks(connection, job.resource_id)
-        rows_seen, count = 0, 0
-        writing: asyncio.Task[None] | None = None
+        count, rows = 0, 0
+        upserting: asyncio.Task[None] | None = None
         try:
             async for batch in _batches(self._chunks(job, resource, elements)):
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
-                dense = [
-                    c.type is not ChunkType.ROW or rows_seen + i < self.max_dense_rows for i, c in enumerate(batch)
-                ]
-                rows_seen += sum(c.type is ChunkType.ROW for c in batch)
+                dense = [c.type is not ChunkType.ROW or rows + i < self.max_dense_rows for i, c in enumerate(batch)]
+                rows += sum(c.type is ChunkType.ROW for c in batch)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
-                if writing is not None:
-                    await writing
-                writing = asyncio.create_task(self._write(batch, dense, resource.filename, language))
-            if writing is not None:
-                await writing
+                embedded = [(index, await embed(index, batch, dense)) for index in self.indexes.all]
+                if upserting is not None:
+                    await upserting
+                upserting = asyncio.create_task(_upsert(embedded, batch, resource.filename, language))
+            if upserting is not None:
+                await upserting
         finally:
-            if writing is not None:
-                writing.cancel()
+            if upserting is not None:
+                upserting.cancel()
         await self._settle(job, resource, count, stale, language)
         return count
-
-    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None) -> None:
-        for index in self.indexes.all:
-            await write_points(index, batch, dense, filename, language)
 
     async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
         """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
@@ -124,7 +121,7 @@ class IndexingStage:
             cursor: str | None = None
             while True:
                 page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
-                await write_points(index, page, [True] * len(page), resource.filename, language)
+                await write_points(index, page, resource.filename, language)
                 if cursor is None:
                     break
 
@@ -159,19 +156,44 @@ def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, o
     )
 
 
-async def write_points(
-    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
+async def embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
+    """A vector of shape (dimensions,) for each chunk that is marked `dense`, None for the others."""
+    texts = [chunk.embedded_text for chunk, wanted in zip(batch, dense, strict=True) if wanted]
+    vectors = iter(await index.embedder.embed(texts))
+    return [next(vectors) if wanted else None for wanted in dense]
+
+
+async def upsert(
+    index: OpenIndex,
+    batch: Sequence[Chunk],
+    vectors: Sequence[FloatMatrix | None],
+    filename: str,
+    language: str | None,
 ) -> None:
-    """Embed a batch (those marked `dense`) and upsert it; the others are found by their words alone."""
-    embedded = [chunk for chunk, wanted in zip(batch, dense, strict=True) if wanted]
-    vectors = iter(await index.embedder.embed([chunk.embedded_text for chunk in embedded]))
-    points = await asyncio.to_thread(
-        lambda: [
-            index_point(chunk, next(vectors).tolist() if wanted else None, filename, language)
-            for chunk, wanted in zip(batch, dense, strict=True)
+    """Put a batch into the store; chunks without a vector are found by their words alone."""
+
+    def points() -> list[Point]:
+        return [
+            index_point(chunk, None if vector is None else vector.tolist(), filename, language)
+            for chunk, vector in zip(batch, vectors, strict=True)
         ]
-    )
-    await index.store.upsert(points)
+
+    await index.store.upsert(await asyncio.to_thread(points))
+
+
+async def write_points(index: OpenIndex, batch: Sequence[Chunk], filename: str, language: str | None) -> None:
+    """Embed a batch and put it into the store."""
+    await upsert(index, batch, await embed(index, batch, [True] * len(batch)), filename, language)
+
+
+async def _upsert(
+    embedded: Sequence[tuple[OpenIndex, Sequence[FloatMatrix | None]]],
+    batch: Sequence[Chunk],
+    filename: str,
+    language: str | None,
+) -> None:
+    for index, vectors in embedded:
+        await upsert(index, batch, vectors, filename, language)
 
 
 async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:

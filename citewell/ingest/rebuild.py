@@ -18,7 +18,7 @@ async def rebuild(index: OpenIndex, content: ContentRepository, progress: Progre
     async for batch in content.iterate_chunks():
         for filename, group in itertools.groupby(batch, key=lambda pair: pair[1]):
             chunks = [chunk for chunk, _ in group]
-            await write_points(index, chunks, [True] * len(chunks), filename, None)
+            await write_points(index, chunks, filename, None)
         done += len(batch)
         if progress:
             await progress(done, total)
