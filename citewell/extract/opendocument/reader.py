@@ -9,7 +9,7 @@ from pathlib import Path
 
 from citewell.extract.emission import emit_table
 from citewell.extract.opendocument.package import OpenPackage, attribute, child
-from citewell.extract.opendocument.styles import OpenStyles, label
+from citewell.extract.opendocument.styles import ListLevel, OpenStyles, label
 from citewell.extract.opendocument.tables import read_table
 from citewell.extract.opendocument.text import FRAMES, OpenParagraph, plain_text, read_paragraph
 from citewell.extract.outline import Outline
@@ -59,6 +59,7 @@ class _Reader:
         self._blocks = 0
         self._counts: list[int] = []
         self._lists: list[str | None] = []
+        self._levels: list[ListLevel | None] = []
 
     def text(self, document: XmlElement) -> None:
         """A text document."""
@@ -138,20 +139,25 @@ class _Reader:
         style = attribute(element, "style-name") or (self._lists[-1] if self._lists else None)
         self._lists.append(style)
         level = self._styles.list_level(style, len(self._lists))
+        self._levels.append(level)
         self._counts.append(level.start - 1 if level else 0)
         for item in element:
-            if local_name(item) not in ("list-item", "list-header"):
-                continue
-            self._counts[-1] += local_name(item) == "list-item"
-            marker = f"{label(self._counts, level)} " if level and local_name(item) == "list-item" else ""
-            for inner in item:
-                if local_name(inner) in ("p", "h"):
-                    if self._paragraph(inner, local_name(inner), marker):
-                        marker = ""
-                elif local_name(inner) == "list":
-                    self._list(inner)
+            if local_name(item) in ("list-item", "list-header"):
+                self._list_item(item, numbered=level is not None and local_name(item) == "list-item")
         self._lists.pop()
+        self._levels.pop()
         self._counts.pop()
+
+    def _list_item(self, item: XmlElement, numbered: bool) -> None:
+        """An item's paragraphs, the first with its number, and the lists inside it."""
+        self._counts[-1] += numbered
+        marker = f"{label(self._counts, self._levels)} " if numbered else ""
+        for inner in item:
+            if local_name(inner) in ("p", "h"):
+                if self._paragraph(inner, local_name(inner), marker):
+                    marker = ""
+            elif local_name(inner) == "list":
+                self._list(inner)
 
     def _table(self, element: XmlElement) -> None:
         attached: list[OpenParagraph] = []

@@ -63,10 +63,14 @@ class OpenStyles:
                 self._breaks.add(name)
 
 
-def label(numbers: list[int], level: ListLevel) -> str:
-    """The label of an item whose counts from the outermost list inwards are `numbers`."""
-    shown = numbers[-max(1, level.shown_levels) :]
-    return level.prefix + ".".join(formatted(number, level.format) for number in shown) + level.suffix
+def label(numbers: list[int], levels: list[ListLevel | None]) -> str:
+    """The label of an item whose counts from the outermost list inwards are `numbers`, each in its own level's format."""
+    here = levels[-1]
+    if here is None:
+        return ""
+    shown = list(zip(numbers, levels, strict=True))[-max(1, here.shown_levels) :]
+    counts = [formatted(number, level.format) for number, level in shown if level is not None]
+    return here.prefix + ".".join(counts) + here.suffix
 
 
 def _levels(element: XmlElement) -> dict[int, ListLevel]:

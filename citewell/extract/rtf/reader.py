@@ -270,7 +270,7 @@ class _Reader:
         if b";" in data:
             name = "".join(self._state.collected).partition(";")[0].strip().lower()
             self._head.style_names.setdefault(self._head.style, name)
-            self._state.collected = []
+            self._state.collected.clear()
             self._head.style = 0
 
     def _end_bytes(self) -> None:

@@ -58,7 +58,7 @@ DESTINATIONS = {
     "fonttbl": Place.FONTS, "stylesheet": Place.STYLES, "pict": Place.PICTURE, "objdata": Place.OBJECT,
     "title": Place.INFO, "author": Place.INFO, "subject": Place.INFO, "keywords": Place.INFO, "doccomm": Place.INFO,
     "shptxt": Place.TEXT_BOX, "ud": Place.BODY,
-    "colortbl": Place.SKIPPED, "info": Place.SKIPPED, "nonshppict": Place.SKIPPED, "shpinst": Place.SKIPPED, "upr": Place.SKIPPED,
+    "colortbl": Place.SKIPPED, "info": Place.SKIPPED, "nonshppict": Place.SKIPPED, "shpinst": Place.SKIPPED, "shprslt": Place.SKIPPED, "upr": Place.SKIPPED,
     "object": Place.SKIPPED, "result": Place.SKIPPED, "xe": Place.SKIPPED, "tc": Place.SKIPPED, "rxe": Place.SKIPPED, "pgptbl": Place.SKIPPED,
     "listtable": Place.SKIPPED, "listoverridetable": Place.SKIPPED, "nesttableprops": Place.SKIPPED, "nonesttables": Place.SKIPPED,
     "ftnsep": Place.SKIPPED, "ftnsepc": Place.SKIPPED, "ftncn": Place.SKIPPED, "aftnsep": Place.SKIPPED, "aftnsepc": Place.SKIPPED, "aftncn": Place.SKIPPED,
