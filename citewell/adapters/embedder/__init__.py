@@ -1,0 +1,1 @@
+"""Embedders: the built-in model, and wrappers that remember and retry for any of them."""

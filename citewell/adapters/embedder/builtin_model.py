@@ -1,0 +1,101 @@
+"""The built-in model on disk: what its manifest says, its tokenizer, and one ONNX Runtime session. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
+from citewell.errors import ConfigurationError
+from citewell.ports import FloatMatrix
+
+MODEL_NAME = "all-MiniLM-L6-v2"
+MODEL_FOLDER = Path(__file__).resolve().parents[2] / "models" / MODEL_NAME
+
+
+class _Manifest(BaseModel):
+    """The part of `manifest.json` that matters at run time; `scripts/export_model.py` writes it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    dimensions: int
+    max_tokens: int
+    outputs: dict[str, str]
+
+
+class BuiltinModel:
+    """The model in `folder`. Loading is lazy; `ConfigurationError` when a file is missing or damaged. Threads may share it."""
+
+    def __init__(self, folder: Path, dimensions: int, max_tokens: int, hashes: Mapping[str, str]) -> None:
+        """`max_tokens`: what it reads of a text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
+        self.folder = folder
+        self.dimensions = dimensions
+        self.max_tokens = max_tokens
+        self._hashes = hashes
+        self._loading = threading.Lock()
+        self._tokenizer: WordPieceTokenizer | None = None
+        self._session: onnxruntime.InferenceSession | None = None
+
+    @classmethod
+    def open(cls, folder: Path = MODEL_FOLDER) -> BuiltinModel:
+        """Read the manifest."""
+        try:
+            manifest = _Manifest.model_validate_json((folder / "manifest.json").read_bytes())
+        except (OSError, ValidationError) as error:
+            raise ConfigurationError(
+                f"The built-in model in {folder} is incomplete. Install Citewell again."
+            ) from error
+        return cls(folder, manifest.dimensions, manifest.max_tokens, manifest.outputs)
+
+    @property
+    def revision(self) -> str:
+        """The first digits of the hash of the ONNX file."""
+        return self._hashes["model.onnx"][:12]
+
+    @property
+    def tokenizer(self) -> WordPieceTokenizer:
+        """The model's tokenizer."""
+        with self._loading:
+            if self._tokenizer is None:
+                self._tokenizer = WordPieceTokenizer(self._file("tokenizer.json").decode(), self.max_tokens)
+            return self._tokenizer
+
+    @property
+    def session(self) -> onnxruntime.InferenceSession:
+        """The session. It owns no threads: each run computes in the thread that asks for it, and several may run at once."""
+        with self._loading:
+            if self._session is None:
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = options.inter_op_num_threads = 1
+                options.enable_mem_pattern = False
+                options.log_severity_level = 3
+                content = self._file("model.onnx")
+                self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            return self._session
+
+    def sentence_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        """Unit vectors, shape (texts, dimensions), of texts with equally many tokens."""
+        return self._run("sentence", token_ids)
+
+    def token_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        """Unit vectors of the tokens in their context, shape (texts, tokens, dimensions), of texts with equally many tokens."""
+        return self._run("token_vectors", token_ids)
+
+    def _run(self, output: str, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        (result,) = self.session.run([output], {"input_ids": np.array(token_ids, np.int64)})
+        return np.asarray(result, np.float32)
+
+    def _file(self, name: str) -> bytes:
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError as error:
+            raise ConfigurationError(f"{self.folder / name} cannot be read. Install Citewell again.") from error
+        if hashlib.sha256(data).hexdigest() != self._hashes.get(name):
+            raise ConfigurationError(f"{self.folder / name} is damaged. Install Citewell again.")
+        return data

@@ -1,0 +1,130 @@
+"""What any embedder can be given: a memory for vectors it has computed, and patience with a provider that is busy."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from citewell.errors import ProviderRateLimited, ProviderUnavailable
+from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+
+
+class EmbeddingCache(Protocol):
+    """Remembers vectors by (fingerprint, key); a key is the SHA-256 of a text in hexadecimal."""
+
+    async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
+        """Those that are known, each of shape (dimensions,)."""
+        ...
+
+    async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
+        """Remember vectors."""
+        ...
+
+
+class EmbedderWrapper:
+    """Passes everything on to the embedder it wraps."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The wrapped embedder's."""
+        return self.inner.fingerprint
+
+    @property
+    def max_tokens(self) -> int:
+        """The wrapped embedder's."""
+        return self.inner.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The wrapped embedder's."""
+        return self.inner.tokenizer
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        return await self.inner.embed(texts, kind)
+
+
+class CachingEmbedder(EmbedderWrapper):
+    """Embeds each document text once per model: within a call, and across calls through the cache. Queries pass through."""
+
+    def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
+        super().__init__(inner)
+        self._cache = cache
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        if kind == "query" or not texts:
+            return await self.inner.embed(texts, kind)
+        fingerprint = str(self.fingerprint)
+        keys = [text_key(text) for text in texts]
+        known = await self._cache.get(fingerprint, list(dict.fromkeys(keys)))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            vectors = await self.inner.embed(list(missing.values()), kind)
+            fresh = dict(zip(missing, vectors, strict=True))
+            await self._cache.put(fingerprint, fresh)
+            known = {**known, **fresh}
+        return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
+
+
+def text_key(text: str) -> str:
+    """What the cache knows a text by; lone surrogates, which UTF-8 cannot express, count as themselves."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often, and how long to wait in seconds: twice as long each time, shortened at random by up to a half.
+
+    Somebody is waiting for a query's answer, so a query is tried less often than a document.
+    """
+
+    attempts: int = 6
+    query_attempts: int = 3
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+    def wait(self, attempt: int, retry_after: float | None) -> float:
+        """Seconds after failed attempt number `attempt` (from 1); never less than the provider asked for."""
+        backoff = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311
+        asked = (retry_after or 0.0) * random.uniform(1.0, 1.1)  # noqa: S311
+        return max(backoff, asked)
+
+
+class RetryingEmbedder(EmbedderWrapper):
+    """Tries again when the provider is busy or away; other errors, and the last attempt's, pass through.
+
+    A provider that asks for more than `longest_wait` is not waited for: its error passes through at once, with `retry_after`.
+    """
+
+    def __init__(
+        self,
+        inner: Embedder,
+        policy: RetryPolicy | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(inner)
+        self._policy = policy or RetryPolicy()
+        self._sleep = sleep
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        attempt, attempts = 1, self._policy.query_attempts if kind == "query" else self._policy.attempts
+        while True:
+            try:
+                return await self.inner.embed(texts, kind)
+            except (ProviderRateLimited, ProviderUnavailable) as error:
+                retry_after = error.retry_after if isinstance(error, ProviderRateLimited) else None
+                if attempt >= attempts or (retry_after or 0.0) > self._policy.longest_wait:
+                    raise
+            await self._sleep(self._policy.wait(attempt, retry_after))
+            attempt += 1

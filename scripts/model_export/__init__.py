@@ -1,0 +1,1 @@
+"""The parts of `export_model.py`: weights, graph, calibration, quantisation."""

@@ -1,0 +1,173 @@
+"""The wrappers around embedders: nothing is embedded twice, and a busy provider is given time."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder, RetryPolicy, text_key
+from citewell.errors import ProviderAuthError, ProviderRateLimited, ProviderUnavailable
+from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+
+
+def vector_of(text: str) -> FloatMatrix:
+    """A unit vector that only this text has."""
+    seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    vector = np.random.default_rng(seed).normal(size=8).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+class WordCounter:
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+class RecordingEmbedder:
+    """Notes what it is asked; raises the errors it is given first, one per call."""
+
+    def __init__(self, errors: Sequence[Exception] = (), revision: str = "1") -> None:
+        self.fingerprint = Fingerprint("test", "recording", 8, revision)
+        self.max_tokens = 100
+        self.calls: list[list[str]] = []
+        self._errors = list(errors)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return WordCounter()
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        self.calls.append(list(texts))
+        if self._errors:
+            raise self._errors.pop(0)
+        return np.array([vector_of(text) for text in texts], np.float32).reshape(-1, 8)
+
+
+class DictionaryCache:
+    def __init__(self) -> None:
+        self.vectors: dict[tuple[str, str], FloatMatrix] = {}
+
+    async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
+        return {key: self.vectors[fingerprint, key] for key in keys if (fingerprint, key) in self.vectors}
+
+    async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
+        self.vectors.update({(fingerprint, key): vector for key, vector in vectors.items()})
+
+
+class Clock:
+    """Sleeps without waiting."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def expected(texts: Sequence[str]) -> FloatMatrix:
+    return np.array([vector_of(text) for text in texts])
+
+
+async def test_a_text_that_stands_twice_in_a_call_is_embedded_once() -> None:
+    inner = RecordingEmbedder()
+    texts = ["b", "a", "b", "b", "c", "a"]
+    vectors = await CachingEmbedder(inner, DictionaryCache()).embed(texts)
+    assert inner.calls == [["b", "a", "c"]]
+    assert np.array_equal(vectors, expected(texts))
+    assert vectors.dtype == np.float32
+
+
+async def test_a_later_call_embeds_only_what_is_new_and_keeps_the_order() -> None:
+    inner, cache = RecordingEmbedder(), DictionaryCache()
+    await CachingEmbedder(inner, cache).embed(["a", "b"])
+    vectors = await CachingEmbedder(inner, cache).embed(["new", "b", "a"])
+    assert inner.calls == [["a", "b"], ["new"]]
+    assert np.array_equal(vectors, expected(["new", "b", "a"]))
+    await CachingEmbedder(inner, cache).embed(["b"])
+    assert len(inner.calls) == 2
+
+
+async def test_another_revision_of_the_model_shares_nothing() -> None:
+    cache = DictionaryCache()
+    later = RecordingEmbedder(revision="2")
+    await CachingEmbedder(RecordingEmbedder(), cache).embed(["a"])
+    await CachingEmbedder(later, cache).embed(["a"])
+    assert later.calls == [["a"]]
+
+
+async def test_queries_are_neither_looked_up_nor_remembered() -> None:
+    inner, cache = RecordingEmbedder(), DictionaryCache()
+    embedder = CachingEmbedder(inner, cache)
+    await embedder.embed(["a"])
+    await embedder.embed(["a", "q"], "query")
+    assert inner.calls == [["a"], ["a", "q"]]
+    assert set(cache.vectors) == {(str(inner.fingerprint), text_key("a"))}
+
+
+async def test_no_texts_and_texts_that_utf8_cannot_express() -> None:
+    embedder = CachingEmbedder(RecordingEmbedder(), DictionaryCache())
+    assert (await embedder.embed([])).shape == (0, 8)
+    assert np.array_equal(await embedder.embed(["\ud800", "?"]), expected(["\ud800", "?"]))
+
+
+async def test_what_failed_is_not_remembered() -> None:
+    cache = DictionaryCache()
+    with pytest.raises(ProviderUnavailable):
+        await CachingEmbedder(RecordingEmbedder([ProviderUnavailable()]), cache).embed(["a"])
+    assert cache.vectors == {}
+
+
+def test_a_wrapper_is_an_embedder_with_the_properties_of_its_inner_one() -> None:
+    inner = RecordingEmbedder()
+    for wrapper in (CachingEmbedder(inner, DictionaryCache()), RetryingEmbedder(inner)):
+        assert wrapper.fingerprint == inner.fingerprint
+        assert wrapper.max_tokens == inner.max_tokens
+        assert wrapper.tokenizer.count(["a b c"]) == [3]
+        assert isinstance(wrapper, Embedder)
+
+
+async def test_a_busy_provider_is_asked_again_with_growing_waits() -> None:
+    clock = Clock()
+    inner = RecordingEmbedder([ProviderRateLimited(), ProviderUnavailable(), ProviderUnavailable()])
+    vectors = await RetryingEmbedder(inner, RetryPolicy(first_wait=1.0), clock.sleep).embed(["a"])
+    assert np.array_equal(vectors, expected(["a"]))
+    for wait, most in zip(clock.waits, (1.0, 2.0, 4.0), strict=True):
+        assert most / 2 <= wait <= most
+
+
+async def test_the_wait_that_the_provider_asks_for_is_kept() -> None:
+    clock = Clock()
+    inner = RecordingEmbedder([ProviderRateLimited(retry_after=7.0), ProviderRateLimited(retry_after=0.0)])
+    await RetryingEmbedder(inner, RetryPolicy(first_wait=0.1), clock.sleep).embed(["a"])
+    assert 7.0 <= clock.waits[0] <= 7.7
+    assert clock.waits[1] <= 0.2
+
+
+async def test_waits_differ_so_that_workers_do_not_come_back_together() -> None:
+    policy = RetryPolicy()
+    assert len({policy.wait(3, None) for _ in range(20)}) > 10
+    assert max(policy.wait(30, None) for _ in range(20)) <= policy.longest_wait
+
+
+@pytest.mark.parametrize(("kind", "attempts"), [("document", 4), ("query", 2)])
+async def test_after_the_last_attempt_the_error_passes_through(kind: TextKind, attempts: int) -> None:
+    inner = RecordingEmbedder([ProviderUnavailable(str(number)) for number in range(10)])
+    policy = RetryPolicy(attempts=4, query_attempts=2)
+    with pytest.raises(ProviderUnavailable, match=str(attempts - 1)):
+        await RetryingEmbedder(inner, policy, Clock().sleep).embed(["a"], kind)
+    assert len(inner.calls) == attempts
+
+
+@pytest.mark.parametrize("error", [ProviderAuthError(), ProviderRateLimited(retry_after=3600.0), ValueError("bug")])
+async def test_what_waiting_cannot_help_is_raised_at_once(error: Exception) -> None:
+    inner, clock = RecordingEmbedder([error]), Clock()
+    with pytest.raises(type(error)):
+        await RetryingEmbedder(inner, sleep=clock.sleep).embed(["a"])
+    assert len(inner.calls) == 1
+    assert clock.waits == []
