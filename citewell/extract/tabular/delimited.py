@@ -33,7 +33,8 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _read(records: Records, data: DataFile) -> None:
-    head = list(islice(records, _HEAD_RECORDS))
+    stream = iter(records)
+    head = list(islice(stream, _HEAD_RECORDS))
     titles, rest = _split_titles(head)
     for title in titles:
         text = " ".join(cell.strip() for cell in title.cells if cell.strip())
@@ -41,7 +42,7 @@ def _read(records: Records, data: DataFile) -> None:
     if rest:
         columns, header_row, body = _header(rest)
         table = data.table("data", columns, header_row)
-        _add_rows(chain(body, records), table, data.sink)
+        _add_rows(chain(body, stream), table, data.sink)
         table.finish()
     for warning in records.warnings():
         data.sink.warn(warning)
@@ -80,7 +81,8 @@ def _add_rows(records: Iterable[Record], table: TableWriter, sink: Sink) -> None
             table.add_column(distinct([*table.columns, f"Column {column_letter(len(table.columns))}"])[-1])
         if len(cells) != width:
             ragged, first_ragged = ragged + 1, first_ragged or record.number
-        table.add(record.number, [cell if cell and not cell.isspace() else None for cell in cells])
+        texts = [cell if not cell.isspace() else "" for cell in cells]
+        table.add_with_texts(record.number, texts, texts)
     if ragged:
         sink.warn(
             f"{ragged} rows have more or fewer cells than the header's {width}, first row {first_ragged}; all are kept"

@@ -80,10 +80,11 @@ class RowEmitter:
         if self._sink.written > self._room:
             self._first_unlisted = self._first_unlisted or number
             return
-        values = row_values(self.columns, cells, texts)
-        text = row_text(self.columns, texts)
-        self._sink.emit(
-            ElementType.ROW, text, Locator(sheet=self.sheet, row=number), values=values, metadata=self._metadata
+        self._sink.emit_row(
+            row_text(self.columns, texts),
+            Locator(sheet=self.sheet, row=number),
+            row_values(self.columns, cells, texts),
+            self._metadata,
         )
 
     def _emit_table(self, rows: Sequence[_Row]) -> None:

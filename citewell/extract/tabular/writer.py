@@ -102,7 +102,10 @@ class TableWriter:
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
         """One data row under the number that a person sees."""
-        texts = [text_of(cell) for cell in cells]
+        self.add_with_texts(number, cells, [text_of(cell) for cell in cells])
+
+    def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
+        """`add` for a reader that has the cells' texts already; empty text stands for nothing."""
         self._rows.add(number, cells, texts)
         self._staging.add(number, texts)
         if self._rows.rows % _PROGRESS_ROWS == 0:
