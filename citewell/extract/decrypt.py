@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
+from xml.parsers.expat import ExpatError
 
 import msoffcrypto
 from msoffcrypto.exceptions import DecryptionError, EncryptionError, FileFormatError, InvalidKeyError, ParseError
@@ -17,17 +18,10 @@ from citewell.types import ExtractOptions
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What msoffcrypto and the libraries below it raise on damaged files.
 _DAMAGE = (
-    FileFormatError,
-    ParseError,
-    EncryptionError,
-    OSError,
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    struct.error,
+    *(FileFormatError, ParseError, EncryptionError, ExpatError, struct.error),
+    *(OSError, ValueError, KeyError, IndexError, TypeError, AttributeError),
 )
 # Excel opens files that were "protected" without a password of the user's own by this one.
 _EXCEL_DEFAULT = "VelvetSweatshop"

@@ -109,6 +109,10 @@ class SafeZip:
     def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
         try:
             return self._zip.open(info, pwd=self._password)
+        except NotImplementedError as error:
+            raise CorruptFile(
+                "A member of the ZIP container is packed in a way that cannot be read.", member=info.filename
+            ) from error
         except RuntimeError as error:
             if self._password:
                 raise WrongPassword(member=info.filename) from error
