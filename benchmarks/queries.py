@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pypdfium2
 
-_SENTENCE = re.compile(r"[A-Z][^.?!]{40,200}[.?!]")
+# A run of words in lower case does not cross a heading, a page's furniture or the end of a sentence.
+_RUN = re.compile(r"(?:[a-z][a-z'’]* ){7,}[a-z]+")
 
 
 def from_pdf(path: Path, count: int) -> tuple[list[str], int]:
-    """About `count` queries, and the number of pages of the file."""
+    """At most `count` queries, and the number of pages of the file; `ValueError` when it has no running text."""
     with pypdfium2.PdfDocument(path) as document:
         pages = len(document)
         text = " ".join(page.get_textpage().get_text_bounded() for page in document)
-    sentences = _SENTENCE.findall(re.sub(r"\s+", " ", text.replace("\ufffe", "")))
-    spans = [" ".join(words[1 : 8 + i % 6]) for i, words in enumerate(map(str.split, sentences)) if len(words) > 8]
-    if not spans:
-        raise ValueError(f"{path} has no sentences to make queries from.")
-    step = max(1, len(spans) // count)
-    return spans[::step][:count], pages
+    runs = [run.split() for run in _RUN.findall(re.sub(r"\s+", " ", text))]
+    if not runs:
+        raise ValueError(f"{path} has no running text to make queries from.")
+    step = max(1, len(runs) // count)
+    return [" ".join(run[: 7 + i % 6]) for i, run in enumerate(runs[::step])][:count], pages
 
 
 def letters(text: str) -> str:
