@@ -11,26 +11,29 @@ from citewell.extract.tabular.values import Cell, tidy
 
 MAX_DEPTH = 200
 _LONGEST_LIST = 20
+_CONTAINERS = (dict, list)
 JsonData: TypeAlias = "dict[str, JsonData] | list[JsonData] | str | int | float | bool | None"
 
 
-def leaves(value: JsonData, path: str = "", long_lists: bool = False) -> Iterator[tuple[str, Cell]]:
-    """Every leaf under `value` with its path, in order.
+def leaves(value: JsonData, path: str = "") -> Iterator[tuple[str, Cell]]:
+    """Every leaf under `value` with its path, in order; a list of more than 20 plain values is one leaf, its JSON text.
 
-    A list of more than 20 plain values is one leaf, its JSON text, unless `long_lists` asks for each.
     Raises `LimitExceeded` beyond 200 levels.
     """
-    work: list[tuple[str, JsonData, int]] = [(path, value, 0)]
-    while work:
-        here, item, depth = work.pop()
-        if depth > MAX_DEPTH:
-            raise LimitExceeded(f"The data are nested deeper than {MAX_DEPTH} levels.")
-        if isinstance(item, dict) and item:
-            work.extend((join(here, key), item[key], depth + 1) for key in reversed(item))
-        elif isinstance(item, list) and item and (long_lists or not _is_long(item)):
-            work.extend((f"{here}[{index}]", item[index], depth + 1) for index in reversed(range(len(item))))
+    if not _opens(value):
+        yield path or "value", leaf(value)
+        return
+    stack = [_members(value, path)]
+    while stack:
+        for here, item in stack[-1]:
+            if item.__class__ in _CONTAINERS and _opens(item):
+                stack.append(_members(item, here))
+                break
+            yield here, leaf(item)
         else:
-            yield here or "value", leaf(item)
+            stack.pop()
+        if len(stack) > MAX_DEPTH:
+            raise LimitExceeded(f"The data are nested deeper than {MAX_DEPTH} levels.")
 
 
 def leaf(value: JsonData) -> Cell:
@@ -50,5 +53,22 @@ def is_records(value: JsonData) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
 
 
-def _is_long(items: list[JsonData]) -> bool:
-    return len(items) > _LONGEST_LIST and not any(isinstance(item, dict | list) for item in items)
+def _opens(value: JsonData) -> bool:
+    """Whether a value is shown by its members rather than as one leaf."""
+    if isinstance(value, dict):
+        return bool(value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and (len(value) <= _LONGEST_LIST or any(isinstance(item, dict | list) for item in value))
+    )
+
+
+def _members(value: JsonData, path: str) -> Iterator[tuple[str, JsonData]]:
+    if isinstance(value, dict):
+        prefix = f"{path}." if path else ""
+        for key, item in value.items():
+            yield prefix + key if prefix or key else '""', item
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield f"{path}[{index}]", item
