@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
 from citewell.extract.pdf.lines import Line, join_row, rows
 
 _GUTTER = 0.8
+_NARROW_GUTTER = 0.45
+_EDGE = 0.05
+_SAME_EDGE = 2.5
+_CANDIDATES = 6
+_SPANNING = 0.34
+_PER_BREAK = 0.5
 _MIN_ROWS = 2
 _MIN_SIDE_HEIGHT = 2.2
 _SHORT_TEXT = 18
@@ -71,7 +76,7 @@ def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
         return None
     size = median(run.size for run in paired)
     best, best_side = None, 0.0
-    for low, high in _gaps(paired, _GUTTER * size):
+    for low, high in _gaps(paired, (_GUTTER * size, _NARROW_GUTTER * size)):
         side = _side_by_side(runs, low, high, _MIN_SIDE_HEIGHT * size)
         if side > best_side:
             best, best_side = (low, high), side
@@ -93,31 +98,43 @@ def _paired(runs: list[Line]) -> list[Line]:
     return [ordered[i] for i in sorted(found)]
 
 
-def _gaps(runs: list[Line], width: float) -> list[tuple[float, float]]:
-    """Strips at least that wide which fewer runs cross than the strips beside them."""
-    events = sorted([(run.x0, 1) for run in runs] + [(run.x1, -1) for run in runs])
-    strips: list[tuple[float, float, int]] = []
-    covering = 0
-    for (x, step), (following, _) in pairwise(events):
-        covering += step
-        if following > x:
-            strips.append((x, following, covering))
+def _gaps(runs: list[Line], widths: tuple[float, ...]) -> list[tuple[float, float]]:
+    """Strips left of an edge at which many runs begin, or right of one at which many end, that few runs reach into."""
     found: list[tuple[float, float]] = []
-    for i in range(1, len(strips) - 1):
-        low, high, cover = strips[i]
-        if high - low >= width and cover <= strips[i - 1][2] and cover <= strips[i + 1][2] and 3 * cover < len(runs):
-            found.append((low, high))
-    return found
+    for edge in _frequent([run.x0 for run in runs]):
+        found += [(edge - width, edge) for width in widths]
+    for edge in _frequent([run.x1 for run in runs]):
+        found += [(edge, edge + width) for width in widths]
+    return [gap for gap in found if _is_free(runs, *gap)]
+
+
+def _is_free(runs: list[Line], low: float, high: float) -> bool:
+    left = sum(1 for run in runs if run.x1 <= low + _EDGE)
+    right = sum(1 for run in runs if run.x0 >= high - _EDGE)
+    return left >= _MIN_ROWS and right >= _MIN_ROWS and len(runs) - left - right < _SPANNING * len(runs)
+
+
+def _frequent(values: list[float]) -> list[float]:
+    """Places at which the most edges stand, at most six."""
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][0] <= _SAME_EDGE:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    common = sorted((group for group in groups if len(group) >= _MIN_ROWS), key=len, reverse=True)
+    return [group[0] for group in common[:_CANDIDATES]]
 
 
 def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], list[Line], list[Line]]]:
     """Horizontal bands from top to bottom: (what spans the gutter, left of it, right of it)."""
     bands: list[tuple[list[Line], list[Line], list[Line]]] = [([], [], [])]
-    for run in sorted(runs, key=lambda run: run.y0 + run.y1):
+    middle = (low + high) / 2
+    for run in sorted(runs, key=_middle):
         spanning, left, right = bands[-1]
-        if run.x1 <= low + 0.01:
+        if run.x1 <= middle:
             left.append(run)
-        elif run.x0 >= high - 0.01:
+        elif run.x0 >= middle:
             right.append(run)
         elif left or right:
             bands.append(([run], [], []))
@@ -127,9 +144,10 @@ def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], 
 
 
 def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
-    """Height over which text stands on both sides of the strip and reads column by column; 0 when it does not."""
-    total = 0.0
-    for _, left, right in _bands(runs, low, high):
+    """Height over which text stands on both sides of the strip and reads column by column, less something per break."""
+    bands = _bands(runs, low, high)
+    total = -_PER_BREAK * least * (len(bands) - 1)
+    for _, left, right in bands:
         if _weight(left) < _MIN_ROWS or _weight(right) < _MIN_ROWS:
             continue
         top = max(min(run.y0 for run in left), min(run.y0 for run in right))

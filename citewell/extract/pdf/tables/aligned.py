@@ -15,6 +15,7 @@ _MAX_SINGLES = 3
 _ROW_DISTANCE = 3.2
 _MAX_LABEL = 60
 _HEADER_LINES = 4
+_CELL_LENGTH = 18
 _ROWS_COMPARED = 4
 _SAME_EDGE = 3.0
 _AGREEING = 0.7
@@ -120,19 +121,18 @@ def _with_header(rows: Sequence[TextRow], first: int, last: int) -> int:
 
 
 def _is_table(evidence: Evidence, captioned: bool) -> bool:
-    width = len(evidence.columns)
+    """Whether rows that share columns are a table: the fewer columns and figures, the more rows it takes."""
+    width, filled, figures = len(evidence.columns), evidence.filled, evidence.numeric
     if width < 2 or evidence.multi < 2 or evidence.share < 0.4:
         return False
     if width == 2 and evidence.leaders > 0.5:
         return False
-    if captioned and evidence.filled >= 0.5:
+    if captioned and filled >= 0.5:
         return True
-    if evidence.numeric >= 0.4 and evidence.filled >= 0.6:
-        return evidence.multi >= (4 if width == 2 else 3)
-    return (
-        width >= 3
-        and evidence.multi >= 5
-        and evidence.filled >= 0.7
-        and evidence.length <= 18
-        and evidence.numeric >= 0.1
-    )
+    if figures >= 0.4 and filled >= 0.6 and evidence.multi >= (4 if width == 2 else 3):
+        return True
+    if evidence.length > _CELL_LENGTH or width < 3:
+        return False
+    if width >= 4 and filled >= 0.85 and figures >= 0.15:
+        return True
+    return evidence.multi >= 5 and filled >= 0.7 and figures >= 0.1

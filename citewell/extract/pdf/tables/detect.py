@@ -9,7 +9,7 @@ from citewell.extract.pdf.columns import text_columns
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.lines import Line, build_runs
 from citewell.extract.pdf.tables.aligned import aligned_areas
-from citewell.extract.pdf.tables.evidence import is_plausible, weigh
+from citewell.extract.pdf.tables.evidence import has_dense_columns, is_plausible, weigh
 from citewell.extract.pdf.tables.frames import framed_areas
 from citewell.extract.pdf.tables.lattice import Lattice, lattice_cells, lattices, page_rules
 from citewell.extract.pdf.tables.model import FoundTable, TableCell, is_numeric
@@ -51,14 +51,15 @@ def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Re
         rest = _take(tables, rest, area, rules)
     for column in text_columns(build_runs(rest)):
         for area in aligned_areas([word for run in column for word in run.words]):
-            rest = _take(tables, rest, area, rules)
+            rest = _take(tables, rest, area, rules, drawn=False)
     return sorted(tables, key=lambda table: (table.rect.y0, table.rect.x0))
 
 
-def _take(tables: list[FoundTable], rest: list[Word], area: Rect, rules: Rules) -> list[Word]:
+def _take(tables: list[FoundTable], rest: list[Word], area: Rect, rules: Rules, drawn: bool = True) -> list[Word]:
+    """Adds the table in an area, if there is one; returns the words outside of it."""
     inside = _inside(rest, area)
     table = stream_table(inside, area, rules) if inside else None
-    if table is None or not is_plausible(table):
+    if table is None or not is_plausible(table) or not (drawn or has_dense_columns(table)):
         return rest
     tables.append(table)
     return _without(rest, table)

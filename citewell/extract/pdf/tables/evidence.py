@@ -19,6 +19,7 @@ CAPTION = re.compile(
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
 _LONG_PIECE = 34
 _SPARSE = 0.25
+_DENSE = 0.4
 _COUNTED_SPAN = 3
 _LAYOUT_TEXT = 300
 _CODE_FIGURES = 0.2
@@ -100,3 +101,11 @@ def is_plausible(table: FoundTable) -> bool:
         return False
     mono = all(word.style.mono for cell in filled for word in cell.words)
     return not mono or sum(is_numeric(text) for text in texts) >= _CODE_FIGURES * len(texts)
+
+
+def has_dense_columns(table: FoundTable) -> bool:
+    """Whether a fair part of the columns hold text in many rows; labels along the axes of a chart do not."""
+    body = table.height - table.header_rows
+    filled = Counter(cell.column for cell in table.cells if cell.words and cell.row >= table.header_rows)
+    dense = sum(1 for count in filled.values() if count >= _DENSE * body)
+    return dense >= max(2, _DENSE * table.width)

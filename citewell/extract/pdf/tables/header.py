@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from citewell.extract.pdf.tables.columns import Interval, boundaries
 from citewell.extract.pdf.tables.model import TableCell
@@ -37,19 +37,20 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
     if not rows:
         return [], 0
     titles: list[_Title] = []
+    inner = Rules([r for r in rules.horizontal if r.at < (rows[-1].y0 + rows[-1].y1) / 2], rules.vertical)
     for row in rows:
         walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
         parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
         fresh: list[_Title] = []
         for part in parts:
-            _add(titles, fresh, part, _span(part, parts, columns, rules), rules, row)
+            _add(titles, fresh, part, _span(part, parts, columns, inner), inner, row)
         titles += fresh
     spanners = [t for t in titles if t.last > t.first]
     for title in sorted(titles, key=lambda t: (t.y0, t.first - t.last)):
         above = [s for s in spanners if s is not title and s.covers(title) and s.y1 <= title.y1 and s.y0 < title.y0]
         title.level = 1 + max((s.level for s in above), default=-1)
     depth = 1 + max(t.level for t in titles)
-    cells = [_cell(title, titles, depth) for title in titles]
+    cells = _apart([_cell(title, titles, depth) for title in titles])
     return cells + _empty(cells, depth, len(columns)), depth
 
 
@@ -83,8 +84,13 @@ def _fits(piece: Piece, columns: Sequence[Interval], tolerance: float) -> bool:
     return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
 
 
-def _underline(piece: Piece, row: Sequence[Piece], rules: Rules) -> tuple[float, float] | None:
-    """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours."""
+def _underline(
+    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules
+) -> tuple[float, float] | None:
+    """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours.
+
+    None when there is no line, or when it underlines column titles that stand side by side.
+    """
     reach = _UNDERLINE * (piece.y1 - piece.y0)
     below = [
         r
@@ -97,13 +103,16 @@ def _underline(piece: Piece, row: Sequence[Piece], rules: Rules) -> tuple[float,
     crossing = [v.at for v in rules.vertical if v.start - SNAP <= nearest.at <= v.end + SNAP]
     start = max([nearest.start, *(x for x in crossing if x < piece.middle)])
     end = min([nearest.end, *(x for x in crossing if x > piece.middle)])
+    beside = [other for other in row if start <= other.middle <= end]
+    if len(beside) > 1 and 2 * len(beside) > sum(1 for a, b in columns if start <= (a + b) / 2 <= end):
+        return None
     left = [(other.x1 + piece.x0) / 2 for other in row if other.x1 <= piece.x0 and other.x1 > start]
     right = [(other.x0 + piece.x1) / 2 for other in row if other.x0 >= piece.x1 and other.x0 < end]
     return max([start, *left]), min([end, *right])
 
 
 def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
-    line = _underline(piece, row, rules)
+    line = _underline(piece, row, columns, rules)
     reach = (piece.x0, piece.x1)
     if line is not None and line[1] - line[0] < 0.9 * (columns[-1][1] - columns[0][0]):
         reach = (min(line[0], piece.x0), max(line[1], piece.x1))
@@ -147,6 +156,27 @@ def _cell(title: _Title, titles: Sequence[_Title], depth: int) -> TableCell:
     ]
     bottom = min((t.level for t in below), default=depth)
     return TableCell(title.level, title.first, title.words, bottom - title.level, title.last - title.first + 1)
+
+
+def _apart(cells: Sequence[TableCell]) -> list[TableCell]:
+    """The cells, with those that would lie over each other joined into the first of them."""
+    kept: list[TableCell] = []
+    for cell in cells:
+        clash = next((i for i, other in enumerate(kept) if _overlap(cell, other)), None)
+        if clash is None:
+            kept.append(cell)
+        else:
+            kept[clash] = replace(kept[clash], words=[*kept[clash].words, *cell.words])
+    return kept
+
+
+def _overlap(a: TableCell, b: TableCell) -> bool:
+    return (
+        a.row < b.row + b.rowspan
+        and b.row < a.row + a.rowspan
+        and a.column < b.column + b.colspan
+        and b.column < a.column + a.colspan
+    )
 
 
 def _empty(cells: Sequence[TableCell], depth: int, width: int) -> list[TableCell]:

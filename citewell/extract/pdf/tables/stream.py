@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -15,10 +16,12 @@ from citewell.extract.pdf.tables.pieces import Piece, TextRow, make_piece, text_
 from citewell.extract.pdf.tables.rules import SNAP, Rules, cluster
 from citewell.extract.pdf.words import Word
 
+PlacedRow = dict[tuple[int, int], list[Word]]
 _WALL = 0.6
 _FULL_RULE = 0.7
 _EDGE = 0.04
 _MAX_HEADER_ROWS = 12
+_INTERLACED = 0.15
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
 _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
 
@@ -39,7 +42,8 @@ def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable 
     if header == 0:
         header = _unruled_header(rows, columns)
     head, depth = header_cells(rows[:header], columns, inner)
-    body = _merge_wrapped([_place(row, columns) for row in rows[header:]], rows[header:], columns, inner, area)
+    placed, lines = _lift_between([_place(row, columns) for row in rows[header:]], rows[header:])
+    body = _merge_wrapped(placed, lines, inner, area)
     cells = list(head)
     for index, row in enumerate(body):
         cells += _row_cells(row, depth + index, columns)
@@ -135,17 +139,34 @@ def _split_over(piece: Piece, columns: Sequence[Interval], middles: Sequence[flo
     return [make_piece(group) for group in groups]
 
 
-PlacedRow = dict[tuple[int, int], list[Word]]
+def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[list[PlacedRow], list[TextRow]]:
+    """Moves labels that stand half-way between two rows, which belong to both, to the upper one."""
+    kept: list[PlacedRow] = placed[:1]
+    lines: list[TextRow] = list(rows[:1])
+    for i in range(1, len(placed)):
+        if i + 1 < len(placed) and _stands_between(placed[i], rows[i], kept[-1], lines[-1], placed[i + 1], rows[i + 1]):
+            kept[-1] = {**kept[-1], **placed[i]}
+        else:
+            kept.append(placed[i])
+            lines.append(rows[i])
+    return kept, lines
 
 
-def _merge_wrapped(
-    placed: list[PlacedRow], rows: Sequence[TextRow], columns: Sequence[Interval], rules: Rules, area: Rect
-) -> list[PlacedRow]:
+def _stands_between(
+    row: PlacedRow, line: TextRow, above: PlacedRow, upper: TextRow, below: PlacedRow, lower: TextRow
+) -> bool:
+    if not (line.y0 < upper.y1 - _INTERLACED * line.size and lower.y0 < line.y1 - _INTERLACED * line.size):
+        return False
+    taken = {c for first, span in [*above, *below] for c in range(first, first + span)}
+    return all(c not in taken for first, span in row for c in range(first, first + span))
+
+
+def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[PlacedRow]:
     """Joins the lines of wrapped cells. Where lines part the rows, everything between two of them is one row."""
     if not placed:
         return []
     ruled = _ruled_groups(rows, rules, area)
-    if ruled is not None:
+    if ruled is not None and not any(_repeats_figures([placed[i] for i in group]) for group in ruled):
         return [_union([placed[i] for i in group]) for group in ruled]
     pitch = median([b.baseline - a.baseline for a, b in pairwise(rows)] or [0.0])
     merged = [placed[0]]
@@ -177,6 +198,14 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
     if len(groups) < 3 or len(groups) < 0.4 * len(rows) or max(map(len, groups)) > 6:
         return None
     return groups
+
+
+def _repeats_figures(rows: Sequence[PlacedRow]) -> bool:
+    """Whether two of the rows have figures in the same columns, so that they are not lines of one row."""
+    seen: Counter[int] = Counter()
+    for row in rows:
+        seen.update(first for (first, _), words in row.items() if first and is_numeric(_text(words)))
+    return sum(1 for count in seen.values() if count > 1) >= min(2, len(seen)) and bool(seen)
 
 
 def _union(rows: Sequence[PlacedRow]) -> PlacedRow:
