@@ -64,7 +64,7 @@ class RuleAssistant:
         if task.intent.kind == "general_conversation":
             return _say(context, Draft(smalltalk.reply(task.intent), answered=True))
         if not results:
-            return await self._first_step(context, task)
+            return await first_calls(context, task, self._toolbox, self._planner)
         if context.planned is not None and results[-1].table is not None:
             draft = _from_table(context.planned, results[-1])
             return _say(context, draft) if draft else _searches(context, task)
@@ -72,19 +72,6 @@ class RuleAssistant:
             return _searches(context, task)
         found = [[source.hit for source in result.sources] for result in results if result.call.name == "search_files"]
         return await self._from_passages(context, task.question, merged(found, context.request.top_k))
-
-    async def _first_step(self, context: TurnContext, task: Task) -> Step:
-        tables = await self._toolbox.tables(context)
-        if tables and self._planner is not None:
-            with context.timed("plan_table_query"):
-                planned = await self._planner.consider(context.request.owner_id, task.question, tables)
-            if isinstance(planned, Planned):
-                context.planned = planned
-                return (ToolCall("table", "query_table", planned.plan.query.to_json()),)
-            if isinstance(planned, Refused):
-                context.refused = planned
-                context.note("table_query_refused", planned.reason)
-        return _searches(context, task)
 
     async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
         if context.refused is not None and context.refused.computes:
@@ -101,6 +88,23 @@ class RuleAssistant:
         if context.refused is not None:
             text += f" I could not work it out from the tables: {context.refused.reason}."
         return _say(context, Draft(text, False, nearest=extract.sources))
+
+
+async def first_calls(
+    context: TurnContext, task: Task, toolbox: Toolbox, planner: TablePlanner | None
+) -> tuple[ToolCall, ...]:
+    """What a question needs in any case: the table query that the rules read from it, else a search."""
+    tables = await toolbox.tables(context)
+    if tables and planner is not None:
+        with context.timed("plan_table_query"):
+            planned = await planner.consider(context.request.owner_id, task.question, tables)
+        if isinstance(planned, Planned):
+            context.planned = planned
+            return (ToolCall("table", "query_table", planned.plan.query.to_json()),)
+        if isinstance(planned, Refused):
+            context.refused = planned
+            context.note("table_query_refused", planned.reason)
+    return _searches(context, task)
 
 
 def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:

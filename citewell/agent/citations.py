@@ -56,7 +56,7 @@ class CitationChecker:
             return {}
         numbers = list(hits)
         passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
-        vectors = await self._embedder.embed([claim.text for claim in found])
+        vectors = await self._embedder.embed([claim.text for claim in found], "query")
         weakest: dict[int, Support] = {}
         for claim, vector in zip(found, vectors, strict=True):
             supports = {n: judge(claim.text, vector, passages[n]) for n in numbers}

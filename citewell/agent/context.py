@@ -7,8 +7,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from citewell.agent.saying import Speaker
 from citewell.agent.tables.planning import Planned, Refused
 from citewell.agent.turns import AgentEvent, Source, TurnRequest, Usage
+from citewell.ports import ChatMessage, TokenUsage
 from citewell.types import Hit, JsonValue
 
 
@@ -47,6 +49,11 @@ class Meter:
     searches: int = 0
     stuffing_tokens: int | None = None
 
+    def add(self, usage: TokenUsage) -> None:
+        """Count what a call of a chat model cost."""
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+
     def usage(self) -> Usage:
         """The counts so far."""
         return Usage(
@@ -62,7 +69,10 @@ class Meter:
 
 @dataclass(slots=True)
 class TurnContext:
-    """Lives as long as one turn. `emit` hands an event to whoever reads the turn's stream."""
+    """Lives as long as one turn. `emit` hands an event to whoever reads the turn's stream.
+
+    rounds: with a chat model, each message of it that called tools, and how many results stood before its own.
+    """
 
     request: TurnRequest
     emit: Callable[[AgentEvent], None]
@@ -70,6 +80,9 @@ class TurnContext:
     meter: Meter = field(default_factory=Meter)
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    speaker: Speaker | None = None
+    rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
+    context_tokens: int = 0
     planned: Planned | None = None
     refused: Refused | None = None
     started: float = field(default_factory=time.monotonic)

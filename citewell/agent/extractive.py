@@ -88,7 +88,7 @@ class ExtractiveAnswerer:
         coverages = [_coverage(question, candidate, idf) for candidate in pool]
         order = sorted(range(len(pool)), key=lambda i: coverages[i] - 0.04 * pool[i].rank, reverse=True)
         order = order[:EMBEDDED_SENTENCES]
-        vectors = await self._embedder.embed([pool[i].judged for i in order])
+        vectors = await self._embedder.embed([pool[i].judged for i in order], "query")
         query = (await self._embedder.embed([question.text], "query"))[0]
         scored = [
             _scored(question, pool[i], coverages[i], float(vector @ query), vector)

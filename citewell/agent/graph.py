@@ -20,15 +20,18 @@ from citewell.agent.citations import CitationChecker
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import ElementLookup, Library, Searcher, Tables
 from citewell.agent.extractive import THRESHOLD, ExtractiveAnswerer
-from citewell.agent.intent import Intent, detect_intent
+from citewell.agent.intent import Intent
+from citewell.agent.model_assistant import Budget, ModelAssistant
 from citewell.agent.references import with_references
-from citewell.agent.rephrase import rephrase
+from citewell.agent.rephrase import Rephrased
 from citewell.agent.tables.engine import TableEngine
 from citewell.agent.tables.planning import TablePlanner
 from citewell.agent.tools import Toolbox, ToolResult
 from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
+from citewell.agent.understanding import ModelUnderstanding, RuleUnderstanding, Understanding
+from citewell.agent.window import CHARACTERS_PER_TOKEN
 from citewell.errors import CitewellError, EmptyQuery
-from citewell.ports import Embedder, ToolCall
+from citewell.ports import ChatModel, Embedder, ToolCall
 from citewell.types import Answer, JsonObject
 
 log = logging.getLogger(__name__)
@@ -39,6 +42,7 @@ class TurnState(TypedDict, total=False):
     """What the steps hand on."""
 
     intent: Intent
+    rephrased: Rephrased
     question: str
     queries: tuple[str, ...]
     calls: tuple[ToolCall, ...]
@@ -61,15 +65,23 @@ class Assistant:
         library: Library | None = None,
         elements: ElementLookup | None = None,
         tables: Tables | None = None,
+        chat_model: ChatModel | None = None,
+        budget: Budget | None = None,
         threshold: float = THRESHOLD,
     ) -> None:
+        self._library = library
+        self._counter = embedder.tokenizer
         self._toolbox = Toolbox(searcher, library, tables)
         self._checker = CitationChecker(embedder, elements)
-        self._assistant: AssistantStep = RuleAssistant(
-            ExtractiveAnswerer(embedder, threshold),
-            self._toolbox,
-            TablePlanner(TableEngine(tables)) if tables is not None else None,
-        )
+        planner = TablePlanner(TableEngine(tables)) if tables is not None else None
+        self._understanding: Understanding
+        self._assistant: AssistantStep
+        if chat_model is None:
+            self._understanding = RuleUnderstanding()
+            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, threshold), self._toolbox, planner)
+        else:
+            self._understanding = ModelUnderstanding(chat_model, embedder.tokenizer)
+            self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
         self._graph = self._build()
 
     async def run(self, request: TurnRequest) -> AsyncIterator[AgentEvent]:
@@ -111,12 +123,22 @@ class Assistant:
                 TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
             )
         state = cast(TurnState, found)
+        await self._count_stuffing(context, state)
         context.timings_ms["total"] = round((time.monotonic() - context.started) * 1000, 2)
         draft, answer = state.get("draft"), state.get("answer")
         assert draft is not None
         assert answer is not None
         answer = replace(answer, trace=_trace(context, state))
         return Done(answer=answer, usage=context.meter.usage(), nearest=draft.nearest)
+
+    async def _count_stuffing(self, context: TurnContext, state: TurnState) -> None:
+        """What the turn would have cost, had every file in scope been sent whole with the thread: four characters a token."""
+        if self._library is None or not context.meter.calls or _intent(state).kind != "document_query":
+            return
+        request = context.request
+        resources = await self._library.list_resources(request.owner_id, request.scope)
+        thread = sum(len(past.content) for past in request.history) + len(request.message)
+        context.meter.stuffing_tokens = (sum(r.characters for r in resources) + thread) // CHARACTERS_PER_TOKEN
 
     def _build(self) -> CompiledStateGraph[Any, TurnContext, Any, Any]:
         graph = StateGraph(TurnState, context_schema=TurnContext)
@@ -134,16 +156,21 @@ class Assistant:
         return graph.compile()
 
     async def _detect_intent(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        request = runtime.context.request
-        with runtime.context.timed("detect_intent"):
-            message = request.message.strip()
-            return {"intent": detect_intent(message, request.history), "question": message, "queries": (message,)}
+        context = runtime.context
+        with context.timed("detect_intent"):
+            understood = await self._understanding.read(context)
+        message = context.request.message.strip()
+        return {
+            "intent": understood.intent,
+            "rephrased": understood.rephrased,
+            "question": message,
+            "queries": (message,),
+        }
 
     async def _rephrase(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        request = runtime.context.request
-        with runtime.context.timed("rephrase"):
-            rephrased = rephrase(request.message, request.history)
-            return {"question": rephrased.question, "queries": rephrased.queries}
+        rephrased = state.get("rephrased")
+        assert rephrased is not None
+        return {"question": rephrased.question, "queries": rephrased.queries}
 
     async def _step(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
         context = runtime.context
@@ -183,8 +210,9 @@ class Assistant:
 
 
 def _after_intent(state: TurnState, runtime: Runtime[TurnContext]) -> Literal["rephrase", "assistant"]:
-    follows = bool(runtime.context.request.history)
-    return "rephrase" if follows and _intent(state).kind == "document_query" else "assistant"
+    rephrased = state.get("rephrased")
+    changed = rephrased is not None and rephrased.queries != state.get("queries")
+    return "rephrase" if changed and _intent(state).kind == "document_query" else "assistant"
 
 
 def _after_assistant(state: TurnState) -> Literal["tools", "check_citations"]:

@@ -43,7 +43,9 @@ async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[Passage
     """Passages with their sentences embedded, all in one call."""
     spans = [tuple(sentence_spans(hit.chunk.text)) for hit in hits]
     texts = [hit.chunk.text[a:b] for hit, own in zip(hits, spans, strict=True) for a, b in own]
-    vectors = await embedder.embed(texts) if texts else np.zeros((0, embedder.fingerprint.dimensions), np.float32)
+    vectors = (
+        await embedder.embed(texts, "query") if texts else np.zeros((0, embedder.fingerprint.dimensions), np.float32)
+    )
     passages: list[Passage] = []
     start = 0
     for hit, own in zip(hits, spans, strict=True):

@@ -1,0 +1,1 @@
+"""Chat and vision models, on the integrations that LangChain maintains."""

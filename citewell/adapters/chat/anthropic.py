@@ -1,0 +1,106 @@
+"""Anthropic: sources go as `search_result` blocks with citations enabled, and its citations come back as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anthropic
+import httpx2
+from langchain_anthropic import ChatAnthropic
+from pydantic import SecretStr
+
+from citewell.adapters.chat import errors
+from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
+from citewell.adapters.chat.wrappers import PatientChat
+from citewell.errors import CitewellError, ConfigurationError
+from citewell.ports import Capability, SourceBlock, ToolSpec
+from citewell.settings import Settings
+from citewell.types import JsonObject
+
+ANSWER_TOKENS = 4_096
+_RULES: tuple[ErrorRule, ...] = (
+    ((anthropic.APIStatusError,), errors.from_status_error),
+    ((anthropic.APIConnectionError, httpx2.TransportError, httpx2.StreamError), errors.connection_failed),
+    ((anthropic.APIError,), errors.from_api_error),
+    ((anthropic.AnthropicError,), errors.other),
+)
+CAPABILITIES = frozenset(
+    {Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capability.MULTIMODAL, Capability.SEARCH_RESULT_BLOCKS}
+)
+
+
+class AnthropicDialect:
+    """Messages: sources are search results, tools have an input schema."""
+
+    def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
+        """Sources as search results where citations are wanted, else as text."""
+        if not sources:
+            return text
+        if not cited:
+            return f"{source_text(sources)}\n\n{text}".strip()
+        blocks: list[str | dict[str, Any]] = [_search_result(source) for source in sources]
+        return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
+
+    def options(
+        self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
+    ) -> dict[str, Any]:
+        """Structured output as `output_config.format`."""
+        options: dict[str, Any] = {"max_tokens": max_tokens or ANSWER_TOKENS}
+        if tools:
+            options["tools"] = [
+                {"name": t.name, "description": t.description, "input_schema": dict(t.parameters)} for t in tools
+            ]
+        if response_schema is not None:
+            options["output_config"] = {"format": {"type": "json_schema", "schema": dict(response_schema)}}
+        return options
+
+    def error(self, error: Exception) -> CitewellError:
+        """Ours for theirs."""
+        return first_match(error, _RULES)
+
+
+def chat(model: str, api_key: str, base_url: str | None = None, timeout: float = 120.0) -> LangChainChat:
+    """A chat or vision model."""
+    inner = ChatAnthropic(
+        model_name=model,
+        api_key=SecretStr(api_key),
+        base_url=base_url or "https://api.anthropic.com",
+        timeout=timeout,
+        max_retries=0,
+        stop=None,
+        max_tokens_to_sample=ANSWER_TOKENS,
+    )
+    return LangChainChat(
+        model, inner, AnthropicDialect(), CAPABILITIES, (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError)
+    )
+
+
+def build(settings: Settings) -> PatientChat:
+    """The chat model that the settings name, with retries and time limits."""
+    return PatientChat(_configured(settings, settings.chat_model, "CHAT_MODEL"), settings.answer_seconds)
+
+
+def build_vision(settings: Settings) -> PatientChat:
+    """The vision model that the settings name."""
+    return PatientChat(
+        _configured(settings, settings.vision_model or settings.chat_model, "VISION_MODEL"), settings.answer_seconds
+    )
+
+
+def _configured(settings: Settings, model: str | None, name: str) -> LangChainChat:
+    if model is None:
+        raise ConfigurationError(f"Name the model to use in {name}.")
+    if settings.anthropic_api_key is None:
+        raise ConfigurationError("ANTHROPIC_API_KEY is not set.")
+    return chat(model, settings.anthropic_api_key.get_secret_value(), timeout=settings.answer_seconds)
+
+
+def _search_result(source: SourceBlock) -> dict[str, Any]:
+    return {
+        "type": "search_result",
+        "source": source.source,
+        "title": source.title,
+        "content": [{"type": "text", "text": source.text}],
+        "citations": {"enabled": True},
+    }

@@ -1,0 +1,90 @@
+"""The two vendors' SDKs are made alike; so are the rules that turn their errors into ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+
+from citewell.errors import (
+    CitewellError,
+    ProviderAuthError,
+    ProviderError,
+    ProviderRateLimited,
+    ProviderRejected,
+    ProviderUnavailable,
+)
+
+_TOO_LONG = (
+    "context_length",
+    "context window",
+    "prompt is too long",
+    "maximum context",
+    "too many tokens",
+    "input is too long",
+)
+
+
+def from_status(status: int | None, message: str, headers: Mapping[str, str] | None = None) -> CitewellError:
+    """Our error for an HTTP status (None: an error event inside a stream)."""
+    text = message[:500]
+    if any(phrase in message.lower() for phrase in _TOO_LONG):
+        return ProviderRejected(
+            f"The question and its context are too long for the model. {text}", reason="context_too_long"
+        )
+    if status in (401, 403):
+        return ProviderAuthError(f"The provider refused the key. {text}")
+    if status == 402 or "insufficient_quota" in message:
+        return ProviderAuthError(f"The provider's account has no credit. {text}")
+    if status == 429:
+        return ProviderRateLimited(
+            f"The provider's rate limit is reached. {text}", retry_after=retry_after(headers or {})
+        )
+    if status in (408, 409, 499) or (status is not None and status >= 500):
+        return ProviderUnavailable(f"The provider answered with status {status}. {text}")
+    if status is not None:
+        return ProviderRejected(f"The provider rejected the request with status {status}. {text}")
+    return ProviderUnavailable(f"The provider broke off its answer. {text}")
+
+
+def from_status_error(error: Any) -> CitewellError:
+    """Our error for an SDK's `APIStatusError`."""
+    return from_status(error.status_code, str(error.message), error.response.headers)
+
+
+def from_api_error(error: Any) -> CitewellError:
+    """Our error for an SDK's `APIError` without a status: an error event in a stream, or an unreadable answer."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    kind = str(body.get("type") or body.get("code") or "")
+    statuses = {
+        "overloaded_error": 529, "rate_limit_error": 429, "rate_limit_exceeded": 429, "authentication_error": 401,
+        "permission_error": 403, "invalid_request_error": 400, "not_found_error": 404, "request_too_large": 413,
+    }  # fmt: skip
+    return from_status(statuses.get(kind), str(error.message))
+
+
+def connection_failed(error: Exception) -> CitewellError:
+    """The provider cannot be reached, or went away."""
+    return ProviderUnavailable(f"The provider cannot be reached: {str(error)[:300] or type(error).__name__}")
+
+
+def other(error: Exception) -> CitewellError:
+    """Errors of an SDK that are none of a request's."""
+    return ProviderError(f"{type(error).__name__}: {str(error)[:300]}")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date)."""
+    milliseconds = headers.get("retry-after-ms")
+    if milliseconds is not None and milliseconds.replace(".", "", 1).isdigit():
+        return float(milliseconds) / 1000
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    if value.replace(".", "", 1).isdigit():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except ValueError:
+        return None

@@ -1,0 +1,260 @@
+"""What the chat adapters share: our messages to LangChain's, its stream to ours, and every error of a vendor to one of ours."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langsmith import tracing_context
+
+from citewell.errors import CitewellError, ProviderError, ProviderRejected, ProviderUnavailable
+from citewell.ports import (
+    Capability,
+    ChatDelta,
+    ChatMessage,
+    ImageInput,
+    SourceBlock,
+    TokenUsage,
+    ToolCall,
+    ToolSpec,
+)
+from citewell.types import JsonObject
+
+Content = str | list[str | dict[str, Any]]
+VISION_TOKENS = 1_024
+_COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
+
+
+class Dialect(Protocol):
+    """Where the vendors differ."""
+
+    def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
+        """A message's text with its sources."""
+        ...
+
+    def options(
+        self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
+    ) -> dict[str, Any]:
+        """Arguments of the request."""
+        ...
+
+    def error(self, error: Exception) -> CitewellError:
+        """One of ours for one of theirs."""
+        ...
+
+
+class LangChainChat:
+    """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
+
+    A request is tried once; retries and time limits are a wrapper's (`citewell.adapters.chat.wrappers`). A temperature that the
+    model does not take is left out from then on. Nothing is ever reported to LangSmith, whatever the environment says.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: BaseChatModel,
+        dialect: Dialect,
+        capabilities: frozenset[Capability],
+        vendor_errors: tuple[type[Exception], ...],
+    ) -> None:
+        self._name = name
+        self._model = model
+        self._dialect = dialect
+        self._capabilities = capabilities
+        self._vendor_errors = (*vendor_errors, OutputParserException, json.JSONDecodeError, ValueError)
+        self._takes_temperature = True
+
+    @property
+    def model(self) -> str:
+        """The vendor's name of the model."""
+        return self._name
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the model can be asked for."""
+        return self._capabilities
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`; ends with usage and stop reason, or raises a `ProviderError`."""
+        cited = response_schema is None and Capability.SEARCH_RESULT_BLOCKS in self._capabilities
+        converted = [_message(m, self._dialect, cited=cited) for m in messages]
+        options = self._dialect.options(tools, response_schema, max_tokens)
+        reader = StreamReader([s.n for m in messages for s in m.sources])
+        try:
+            with tracing_context(enabled=False):
+                async for chunk in self._chunks(converted, options, temperature):
+                    for delta in reader.read(chunk):
+                        yield delta
+        except self._vendor_errors as error:
+            raise self._dialect.error(error) from error
+        for delta in reader.end():
+            yield delta
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """As `citewell.ports.VisionModel.describe`."""
+        url = f"data:{image.mime_type};base64,{base64.b64encode(image.data).decode()}"
+        content: list[str | dict[str, Any]] = [
+            {"type": "image_url", "image_url": {"url": url}},
+            {"type": "text", "text": prompt},
+        ]
+        options = self._dialect.options((), None, VISION_TOKENS)
+        reader = StreamReader([])
+        text = ""
+        try:
+            with tracing_context(enabled=False):
+                async for chunk in self._chunks([HumanMessage(content)], options, 0.0):
+                    text += "".join(delta.text for delta in reader.read(chunk))
+        except self._vendor_errors as error:
+            raise self._dialect.error(error) from error
+        reader.end()
+        return text.strip()
+
+    async def _chunks(
+        self, messages: list[BaseMessage], options: Mapping[str, Any], temperature: float
+    ) -> AsyncIterator[AIMessageChunk]:
+        try:
+            extra: dict[str, Any] = {"temperature": temperature} if self._takes_temperature else {}
+            async for chunk in self._model.astream(messages, **options, **extra):
+                yield chunk
+            return
+        except self._vendor_errors as error:
+            rejected = isinstance(self._dialect.error(error), ProviderRejected)
+            if not (self._takes_temperature and rejected and "temperature" in str(error).lower()):
+                raise
+        self._takes_temperature = False
+        async for chunk in self._model.astream(messages, **options):
+            yield chunk
+
+
+class StreamReader:
+    """Turns LangChain's chunks into our deltas: text at once, tool calls when they are whole, citations at their block's end."""
+
+    def __init__(self, source_numbers: Sequence[int]) -> None:
+        self._sources = source_numbers
+        self._calls: dict[Any, dict[str, str]] = {}
+        self._cited: list[tuple[int, str]] = []
+        self._block: Any = None
+        self._usage = TokenUsage()
+        self._stop: str | None = None
+
+    def read(self, chunk: AIMessageChunk) -> list[ChatDelta]:
+        """The deltas that this chunk completes."""
+        deltas: list[ChatDelta] = []
+        for block in [chunk.content] if isinstance(chunk.content, str) else chunk.content:
+            deltas += self._read_block({"type": "text", "text": block} if isinstance(block, str) else block)
+        for part in chunk.tool_call_chunks:
+            call = self._calls.setdefault(part.get("index"), {"id": "", "name": "", "arguments": ""})
+            call["id"] = part.get("id") or call["id"]
+            call["name"] += part.get("name") or ""
+            call["arguments"] += part.get("args") or ""
+        if chunk.usage_metadata:
+            usage = chunk.usage_metadata
+            self._usage = TokenUsage(
+                max(usage["input_tokens"], self._usage.input_tokens),
+                max(usage["output_tokens"], self._usage.output_tokens),
+            )
+        metadata: dict[str, Any] = chunk.response_metadata
+        self._stop = metadata.get("finish_reason") or metadata.get("stop_reason") or self._stop
+        return deltas
+
+    def end(self) -> list[ChatDelta]:
+        """Tool calls, then usage with the stop reason. A stream without a stop reason broke off: `ProviderUnavailable`."""
+        if self._stop is None:
+            raise ProviderUnavailable("The provider's answer broke off before its end.")
+        if self._stop in ("content_filter", "refusal"):
+            raise ProviderRejected("The model refused to answer.", stop_reason=self._stop)
+        deltas = self._flush()
+        if self._stop in _COMPLETE:
+            deltas += [ChatDelta(tool_call=_tool_call(call)) for call in self._calls.values()]
+        return [*deltas, ChatDelta(usage=self._usage, stop_reason=self._stop)]
+
+    def _read_block(self, block: Mapping[str, Any]) -> list[ChatDelta]:
+        if block.get("type") != "text":
+            return []
+        deltas: list[ChatDelta] = []
+        if block.get("index") != self._block:
+            deltas += self._flush()
+            self._block = block.get("index")
+        if block.get("text"):
+            deltas.append(ChatDelta(text=str(block["text"])))
+        for citation in block.get("citations") or ():
+            index = citation.get("search_result_index")
+            if isinstance(index, int) and 0 <= index < len(self._sources):
+                self._cited.append((self._sources[index], str(citation.get("cited_text") or "")))
+        return deltas
+
+    def _flush(self) -> list[ChatDelta]:
+        """The citations of the block that ended, each source once."""
+        found, self._cited = dict(reversed(self._cited)), []
+        return [ChatDelta(cited_source=n, cited_text=text) for n, text in reversed(found.items())]
+
+
+def source_text(sources: Sequence[SourceBlock]) -> str:
+    """Numbered sources as text, closed off so that nothing in them can end its block early."""
+    blocks = [
+        f'<source n="{s.n}" title="{_attribute(s.title)}">\n{s.text.replace("<", "‹").replace(">", "›")}\n</source>'
+        for s in sources
+    ]
+    return "\n".join(blocks)
+
+
+def _attribute(text: str) -> str:
+    return text.replace("<", "‹").replace(">", "›").replace('"', "”").replace("\n", " ")
+
+
+def _message(message: ChatMessage, dialect: Dialect, *, cited: bool) -> BaseMessage:
+    content = dialect.content(message.content, message.sources, cited=cited)
+    match message.role:
+        case "system":
+            return SystemMessage(message.content)
+        case "user":
+            return HumanMessage(content)
+        case "tool":
+            return ToolMessage(content, tool_call_id=message.tool_call_id or "")
+        case "assistant":
+            calls = [
+                {"id": call.id, "name": call.name, "args": dict(call.arguments), "type": "tool_call"}
+                for call in message.tool_calls
+            ]
+            return AIMessage(message.content, tool_calls=calls)
+
+
+def _tool_call(call: Mapping[str, str]) -> ToolCall:
+    """A whole call; arguments that are no JSON object become `{"_malformed": text}`, which no tool accepts."""
+    try:
+        arguments = json.loads(call["arguments"] or "{}")
+    except json.JSONDecodeError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        arguments = {"_malformed": call["arguments"]}
+    return ToolCall(call["id"], call["name"], arguments)
+
+
+def unexpected(error: Exception) -> CitewellError:
+    """What no rule knows: an answer that could not be read."""
+    return ProviderError(f"The provider's answer could not be read: {type(error).__name__}: {str(error)[:300]}")
+
+
+ErrorRule = tuple[tuple[type[Exception], ...], Callable[[Exception], CitewellError]]
+
+
+def first_match(error: Exception, rules: Sequence[ErrorRule]) -> CitewellError:
+    """Our error by the first rule whose types fit."""
+    for kinds, make in rules:
+        if isinstance(error, kinds):
+            return make(error)
+    return unexpected(error)

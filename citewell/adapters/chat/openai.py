@@ -1,0 +1,102 @@
+"""OpenAI, and every endpoint that speaks its chat completions: Ollama, vLLM, llama.cpp's server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx2
+import openai
+from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import SecretStr
+
+from citewell.adapters.chat import errors
+from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
+from citewell.adapters.chat.wrappers import PatientChat
+from citewell.errors import CitewellError, ConfigurationError, ProviderRejected
+from citewell.ports import Capability, SourceBlock, ToolSpec
+from citewell.settings import Settings
+from citewell.types import JsonObject
+
+_RULES: tuple[ErrorRule, ...] = (
+    ((openai.APIStatusError,), errors.from_status_error),
+    ((openai.APIConnectionError, httpx2.TransportError, httpx2.StreamError), errors.connection_failed),
+    ((openai.APIError,), errors.from_api_error),
+    (
+        (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError),
+        lambda error: ProviderRejected(f"The model stopped early: {error}"),
+    ),
+    ((openai.OpenAIError,), errors.other),
+)
+CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capability.MULTIMODAL})
+
+
+class OpenAIDialect:
+    """Chat completions: sources are text, tools are functions."""
+
+    def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
+        """Sources first, as closed blocks, then the text."""
+        return f"{source_text(sources)}\n\n{text}".strip() if sources else text
+
+    def options(
+        self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
+    ) -> dict[str, Any]:
+        """`response_format` goes past LangChain's own parsing of it, which would read the stream differently."""
+        options: dict[str, Any] = {}
+        if tools:
+            options["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)},
+                }
+                for t in tools
+            ]
+        if response_schema is not None:
+            schema = {"name": "answer", "schema": dict(response_schema), "strict": True}
+            options["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": schema}}
+        if max_tokens is not None:
+            options["max_tokens"] = max_tokens
+        return options
+
+    def error(self, error: Exception) -> CitewellError:
+        """Ours for theirs."""
+        return first_match(error, _RULES)
+
+
+def chat(model: str, api_key: str, base_url: str | None = None, timeout: float = 120.0) -> LangChainChat:
+    """A chat or vision model. `base_url` names a compatible endpoint, which gets `max_tokens` under its older name."""
+    kind = ChatOpenAI if base_url is None else BaseChatOpenAI
+    inner = kind(
+        model=model,
+        api_key=SecretStr(api_key),
+        base_url=base_url or "https://api.openai.com/v1",
+        timeout=timeout,
+        max_retries=0,
+        stream_usage=True,
+        use_responses_api=False,
+    )
+    return LangChainChat(
+        model, inner, OpenAIDialect(), CAPABILITIES, (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError)
+    )
+
+
+def build(settings: Settings) -> PatientChat:
+    """The chat model that the settings name, with retries and time limits."""
+    return PatientChat(_configured(settings, settings.chat_model, "CHAT_MODEL"), settings.answer_seconds)
+
+
+def build_vision(settings: Settings) -> PatientChat:
+    """The vision model that the settings name."""
+    return PatientChat(
+        _configured(settings, settings.vision_model or settings.chat_model, "VISION_MODEL"), settings.answer_seconds
+    )
+
+
+def _configured(settings: Settings, model: str | None, name: str) -> LangChainChat:
+    if model is None:
+        raise ConfigurationError(f"Name the model to use in {name}.")
+    key = settings.openai_api_key
+    if key is None and settings.chat_base_url is None:
+        raise ConfigurationError("OPENAI_API_KEY is not set.")
+    return chat(model, key.get_secret_value() if key else "none", settings.chat_base_url, settings.answer_seconds)

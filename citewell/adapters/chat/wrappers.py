@@ -1,0 +1,129 @@
+"""Patience with a chat model: time limits, and another try when the provider is busy or away and nothing was said yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Protocol
+
+from citewell.adapters.embedder.wrappers import RetryPolicy
+from citewell.errors import ProviderRateLimited, ProviderUnavailable
+from citewell.ports import Capability, ChatDelta, ChatMessage, ChatModel, ImageInput, ToolSpec, VisionModel
+from citewell.types import JsonObject
+
+IDLE_SECONDS = 60.0
+
+
+class ChatAndVision(ChatModel, VisionModel, Protocol):
+    """Both ports in one, as the vendors offer them, with a stream that can be closed."""
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`."""
+        ...
+
+
+class PatientChat:
+    """Implements both ports around a model. Tries again with growing, jittered waits, or as long as the provider asks (up to
+    the policy's longest wait); never once part of an answer was handed on, for it would be said twice.
+    """
+
+    def __init__(
+        self,
+        inner: ChatAndVision,
+        seconds: float = 120.0,
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        policy: RetryPolicy | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """seconds: for a whole answer with all tries; idle_seconds: until the next piece of it."""
+        self._inner = inner
+        self._seconds = seconds
+        self._idle = idle_seconds
+        self._policy = policy or RetryPolicy()
+        self._sleep = sleep
+
+    @property
+    def model(self) -> str:
+        """The vendor's name of the model."""
+        return self._inner.model
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the model can be asked for."""
+        return self._inner.capabilities
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`."""
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        attempt, said = 1, False
+        while True:
+            answer = self._inner.stream(
+                messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
+            )
+            try:
+                async for delta in self._timely(answer, deadline):
+                    said = True
+                    yield delta
+                return
+            except (ProviderRateLimited, ProviderUnavailable) as error:
+                if said:
+                    raise
+                await self._wait(error, attempt, deadline)
+            finally:
+                await answer.aclose()
+            attempt += 1
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """As `citewell.ports.VisionModel.describe`."""
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        attempt = 1
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    return await self._inner.describe(image, prompt)
+            except TimeoutError:
+                raise self._too_slow() from None
+            except (ProviderRateLimited, ProviderUnavailable) as error:
+                await self._wait(error, attempt, deadline)
+            attempt += 1
+
+    async def _timely(self, answer: AsyncGenerator[ChatDelta], deadline: float) -> AsyncGenerator[ChatDelta]:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                async with asyncio.timeout_at(min(deadline, loop.time() + self._idle)):
+                    delta = await anext(answer)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise self._too_slow() from None
+            yield delta
+
+    async def _wait(self, error: ProviderRateLimited | ProviderUnavailable, attempt: int, deadline: float) -> None:
+        """Sleep before the next try; raises `error` where there is to be none."""
+        asked = error.retry_after if isinstance(error, ProviderRateLimited) else None
+        wait = self._policy.wait(attempt, asked)
+        late = asyncio.get_running_loop().time() + wait > deadline
+        if attempt >= self._policy.attempts or (asked or 0.0) > self._policy.longest_wait or late:
+            raise error
+        await self._sleep(wait)
+
+    def _too_slow(self) -> ProviderUnavailable:
+        return ProviderUnavailable("The model did not answer in time.")

@@ -1,0 +1,112 @@
+"""What a message wants and what to search for: by rules, or with a chat model where the rules leave something open."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from citewell.agent import prompts
+from citewell.agent.context import TurnContext
+from citewell.agent.intent import Intent, SmallTalk, detect_intent
+from citewell.agent.rephrase import Rephrased, needs_context, rephrase
+from citewell.agent.window import TokenCounter, past_messages
+from citewell.errors import ProviderRejected
+from citewell.ports import Capability, ChatMessage, ChatModel
+
+_SURE = 0.9
+_HISTORY_TOKENS = 1_500
+_OUTPUT_TOKENS = 400
+_MOST_TERMS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The intent, and the message made standalone."""
+
+    intent: Intent
+    rephrased: Rephrased
+
+
+class Understanding(Protocol):
+    """Reads the last message of a thread."""
+
+    async def read(self, context: TurnContext) -> Understood:
+        """Costs no embedding and touches no index."""
+        ...
+
+
+class RuleUnderstanding:
+    """By rules alone."""
+
+    async def read(self, context: TurnContext) -> Understood:
+        """The intent; the message joined with what it refers to."""
+        request = context.request
+        intent = detect_intent(request.message, request.history)
+        if intent.kind == "general_conversation":
+            message = request.message.strip()
+            return Understood(intent, Rephrased(message, (message,)))
+        return Understood(intent, rephrase(request.message, request.history))
+
+
+class ModelUnderstanding:
+    """Asks a chat model, with structured output, when the message leans on the thread or says little; else the rules do."""
+
+    def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
+        self._model = model
+        self._counter = counter
+        self._rules = RuleUnderstanding()
+
+    async def read(self, context: TurnContext) -> Understood:
+        """As the rules where they are sure, or where the model's answer cannot be used."""
+        by_rules = await self._rules.read(context)
+        request = context.request
+        sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= _SURE
+        stands_alone = not request.history and not needs_context(request.message)
+        if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
+            return by_rules
+        try:
+            answer = await self._ask(context)
+        except ProviderRejected as error:
+            context.note("understanding_failed", error.message)
+            return by_rules
+        return _understood(answer, by_rules)
+
+    async def _ask(self, context: TurnContext) -> str:
+        request = context.request
+        thread = past_messages(request.history, request.scope, self._counter, _HISTORY_TOKENS)
+        lines = [f"{message.role}: {message.content}" for message in thread]
+        content = "\n".join([*lines, f"user (last message): {request.message}"])
+        messages = [
+            ChatMessage(role="system", content=prompts.UNDERSTAND),
+            ChatMessage(role="user", content=content),
+        ]
+        text = ""
+        context.meter.calls += 1
+        async for delta in self._model.stream(
+            messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS
+        ):
+            text += delta.text
+            if delta.usage is not None:
+                context.meter.add(delta.usage)
+        return text
+
+
+def _understood(answer: str, by_rules: Understood) -> Understood:
+    """The model's reading; the rules' where it is not what was asked for."""
+    try:
+        data: Any = json.loads(answer)
+        kind, confidence = data["intent"], float(data["confidence"])
+        question = str(data["question"]).strip()
+        terms = [str(term) for term in data["search_terms"]][:_MOST_TERMS]
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+        return by_rules
+    if kind not in ("document_query", "general_conversation") or not question:
+        return by_rules
+    confidence = min(max(confidence, 0.0), 1.0)
+    if kind == "general_conversation":
+        small_talk = by_rules.intent.small_talk or SmallTalk.ACKNOWLEDGEMENT
+        return Understood(Intent("general_conversation", confidence, small_talk), by_rules.rephrased)
+    searched = " ".join(terms)
+    queries = (question, searched) if searched and searched.lower() not in question.lower() else (question,)
+    return Understood(Intent("document_query", confidence), Rephrased(question, queries))
