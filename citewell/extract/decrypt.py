@@ -21,7 +21,17 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What msoffcrypto and the libraries below it raise on damaged files.
 _DAMAGE = (
     *(FileFormatError, ParseError, EncryptionError, ExpatError, struct.error),
-    *(OSError, ValueError, KeyError, IndexError, TypeError, AttributeError),
+    *(
+        OSError,
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        AssertionError,
+        RecursionError,
+        OverflowError,
+    ),
 )
 # Excel opens files that were "protected" without a password of the user's own by this one.
 _EXCEL_DEFAULT = "VelvetSweatshop"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.errors import MessageError
@@ -11,9 +10,8 @@ from email.message import EmailMessage, Message
 from email.parser import HeaderParser
 from pathlib import Path
 
-import olefile
-
 from citewell.errors import CorruptFile
+from citewell.extract.compound import CompoundFile
 from citewell.extract.decode import decode_bytes, is_usable
 from citewell.extract.html import declared_charset
 from citewell.extract.mailparts import MailBody, decoded_header
@@ -23,9 +21,8 @@ from citewell.extract.rtfmail import decompressed, wrapped_html
 from citewell.extract.sink import Sink
 from citewell.types import JsonValue
 
-_DAMAGE = (OSError, ValueError, IndexError, KeyError, struct.error)
+_DAMAGE = (ValueError, IndexError, struct.error)
 _MAX_NESTING = 4
-_MAX_STREAM = 128 * 1024 * 1024
 _TEXT, _BYTES, _UNICODE = "001E", "0102", "001F"
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS = "0037", "1000", "1013", "1009", "007D"
 _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP = "0C1A", "0C1F", "5D01"
@@ -50,11 +47,9 @@ _CODEPAGES = {
 def extract(path: Path, sink: Sink) -> None:
     """Read a message. Raises `CorruptFile` when the container or its main properties are damaged."""
     try:
-        with olefile.OleFileIO(str(path)) as ole:
-            streams = {"/".join(entry).upper(): entry for entry in ole.listdir()}
-            message = _Message(ole, streams, "")
+        with CompoundFile(path) as compound:
             sink.start_unit("file", 1)
-            _read(message, sink)
+            _read(_Message(compound, ""), sink)
     except _DAMAGE as error:
         raise CorruptFile("The Outlook message is damaged.") from error
 
@@ -116,8 +111,8 @@ def _as_eml(message: _Message, depth: int = 0) -> bytes:
 class _Message:
     """The properties below one storage of the file: the message itself, an attachment, or a message inside one."""
 
-    def __init__(self, ole: olefile.OleFileIO[str], streams: Mapping[str, list[str]], prefix: str) -> None:
-        self._ole, self._streams, self._prefix = ole, streams, prefix
+    def __init__(self, compound: CompoundFile, prefix: str) -> None:
+        self._compound, self._prefix = compound, prefix
         self._fixed = self._fixed_properties()
         self._charset = _charset(self._number(_CODEPAGE)) or _charset(self._number(_HTML_CODEPAGE))
 
@@ -163,13 +158,10 @@ class _Message:
 
     def attachments(self) -> list[_Message]:
         """The attachments of this message, in order."""
+        start = f"{self._prefix}__ATTACH_VERSION1.0_".upper()
         depth = self._prefix.count("/")
-        names = {
-            "/".join(entry[: depth + 1])
-            for key, entry in self._streams.items()
-            if key.startswith(self._prefix.upper() + "__ATTACH_VERSION1.0_") and len(entry) > depth + 1
-        }
-        return [_Message(self._ole, self._streams, f"{name}/") for name in sorted(names)]
+        storages = {"/".join(name.split("/")[: depth + 1]) for name in self._compound.names() if name.startswith(start)}
+        return [_Message(self._compound, f"{storage}/") for storage in sorted(storages)]
 
     def filename(self) -> str:
         """The name of an attachment."""
@@ -178,22 +170,18 @@ class _Message:
 
     def is_message(self) -> bool:
         """Whether an attachment is itself an Outlook message."""
-        return any(key.startswith(f"{self._prefix}__SUBSTG1.0_{_DATA}000D/".upper()) for key in self._streams)
+        return f"{self._prefix}__SUBSTG1.0_{_DATA}000D".upper() in self._compound.names()
 
     def inner(self) -> _Message:
         """The message that an attachment holds."""
-        return _Message(self._ole, self._streams, f"{self._prefix}__substg1.0_{_DATA}000D/")
+        return _Message(self._compound, f"{self._prefix}__substg1.0_{_DATA}000D/")
 
     def _stream(self, tag: str, kind: str) -> bytes | None:
-        entry = self._streams.get(f"{self._prefix}__substg1.0_{tag}{kind}".upper())
-        if entry is None or self._ole.get_size("/".join(entry)) > _MAX_STREAM:
-            return None
-        return self._ole.openstream("/".join(entry)).read()
+        return self._compound.read(f"{self._prefix}__substg1.0_{tag}{kind}")
 
     def _fixed_properties(self) -> dict[int, bytes]:
         """Properties of fixed size by their id, from the storage's property stream."""
-        entry = self._streams.get(f"{self._prefix}__properties_version1.0".upper())
-        data = self._ole.openstream("/".join(entry)).read() if entry else b""
+        data = self._compound.read(f"{self._prefix}__properties_version1.0") or b""
         start = 8 if "__attach" in self._prefix.rstrip("/").rsplit("/", 1)[-1].lower() else 24 if self._prefix else 32
         out: dict[int, bytes] = {}
         for position in range(start, len(data) - 15, 16):

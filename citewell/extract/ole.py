@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import olefile
+from citewell.errors import CorruptFile
+from citewell.extract.compound import CompoundFile
 
 _BY_STREAM = (
     ("encryptedpackage", "encrypted"),
@@ -21,9 +22,9 @@ _BY_STREAM = (
 def ole_label(path: Path) -> str:
     """The label of the format inside: `doc`, `xls`, `ppt`, `msg`, `encrypted` (a wrapped OOXML file), or `ole` for others."""
     try:
-        with olefile.OleFileIO(str(path), raise_defects=olefile.DEFECT_FATAL) as ole:
-            names = {entry[0].lower() for entry in ole.listdir(streams=True, storages=True)}
-    except (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError):
+        with CompoundFile(path) as compound:
+            names = {name.split("/", 1)[0].lower() for name in compound.names()}
+    except CorruptFile:
         return "ole"
     for stream, label in _BY_STREAM:
         if stream in names:

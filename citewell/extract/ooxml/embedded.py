@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import posixpath
 import struct
 
-import olefile
-
 from citewell.errors import ExtractionError
+from citewell.extract.compound import CompoundFile
 from citewell.extract.ooxml.package import OfficePackage
 from citewell.extract.sink import Sink
 from citewell.types import Locator
 
 _MAX_NAME = 255
-_OLE_ERRORS = (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WRAPPED_STREAMS = ("Package", "CONTENTS", "EmbeddedOdf")
 
 
@@ -39,18 +37,17 @@ def add_part(package: OfficePackage, target: str, place: Locator, sink: Sink) ->
 
 def unwrapped(data: bytes) -> tuple[str, bytes] | None:
     """(name, bytes) of the file that an OLE object wraps; None when it wraps none. The name may be empty."""
-    if not data.startswith(olefile.MAGIC):
+    if not data.startswith(_OLE):
         return None
     try:
-        with olefile.OleFileIO(io.BytesIO(data)) as ole:
-            if ole.exists("\x01Ole10Native"):
-                return native_file(ole.openstream("\x01Ole10Native").read())
-            for stream in _WRAPPED_STREAMS:
-                if ole.exists(stream):
-                    return "", ole.openstream(stream).read()
-    except _OLE_ERRORS:
+        with CompoundFile(data) as compound:
+            native = compound.read("\x01Ole10Native")
+            if native is not None:
+                return native_file(native)
+            found = (compound.read(stream) for stream in _WRAPPED_STREAMS)
+            return next((("", content) for content in found if content), None)
+    except ExtractionError:
         return None
-    return None
 
 
 def native_file(data: bytes) -> tuple[str, bytes] | None:

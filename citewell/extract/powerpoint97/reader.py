@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import olefile
-
 from citewell.errors import CorruptFile
 from citewell.extract.blips import pictures
-from citewell.extract.oledocs import read_summary, stream_bytes
+from citewell.extract.compound import CompoundFile
 from citewell.extract.pictures import Pictures
 from citewell.extract.powerpoint97 import records as kinds
 from citewell.extract.powerpoint97.records import Record, persist_directory, record_at, records
@@ -19,7 +17,7 @@ from citewell.extract.sink import Sink
 from citewell.extract.symbols import without_private_use
 from citewell.types import ElementType, Locator
 
-_DAMAGE = (OSError, ValueError, IndexError, KeyError, struct.error, RecursionError)
+_DAMAGE = (ValueError, IndexError, struct.error, RecursionError)
 _TITLE_TEXTS = frozenset((0, 6))
 _BODY_TEXTS = frozenset((1, 5, 7, 8))
 _NOTES_TEXT = 2
@@ -46,15 +44,15 @@ class _Entry:
 
 def extract(path: Path, sink: Sink) -> None:
     """Read a PPT. Raises `CorruptFile` when its container or document record is damaged."""
+    with CompoundFile(path) as compound:
+        stream = compound.read("PowerPoint Document")
+        if stream is None:
+            raise CorruptFile("The file holds no presentation.")
+        user = compound.read("Current User") or b""
+        images = compound.read("Pictures") or b""
+        compound.read_summary(sink)
     try:
-        with olefile.OleFileIO(str(path)) as ole:
-            stream = stream_bytes(ole, "PowerPoint Document")
-            if stream is None:
-                raise CorruptFile("The file holds no presentation.")
-            directory = persist_directory(stream, stream_bytes(ole, "Current User") or b"")
-            images = stream_bytes(ole, "Pictures") or b""
-            read_summary(ole, sink)
-        _Reader(stream, directory, sink).read()
+        _Reader(stream, persist_directory(stream, user), sink).read()
     except _DAMAGE as error:
         raise CorruptFile("The presentation is damaged.") from error
     emitter = Pictures(sink)

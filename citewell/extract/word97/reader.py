@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-import olefile
-
 from citewell.errors import CorruptFile
 from citewell.extract.blips import pictures
+from citewell.extract.compound import CompoundFile
 from citewell.extract.edge_tables import Row, RowFormat, read_table
 from citewell.extract.emission import emit_table
-from citewell.extract.oledocs import read_summary, stream_bytes
 from citewell.extract.outline import Outline
 from citewell.extract.pictures import Pictures
 from citewell.extract.sink import Sink
@@ -25,7 +23,7 @@ from citewell.extract.word97.properties import ParagraphProperties, ParagraphRun
 from citewell.extract.word97.styles import ListTable, StyleSheet
 from citewell.types import ElementType, JsonValue, Locator
 
-_DAMAGE = (OSError, ValueError, IndexError, KeyError, struct.error)
+_DAMAGE = (ValueError, IndexError, struct.error)
 _PROGRESS_EVERY = 500
 _SEPARATOR_STORIES = 6
 _HEADER_KINDS = {
@@ -41,16 +39,16 @@ _FOOTNOTE_MARK, _COMMENT_MARK = "\x02", "\x05"
 
 def extract(path: Path, sink: Sink) -> None:
     """Read a DOC. Raises `CorruptFile` when its container, header or table of pieces is damaged."""
-    try:
-        with olefile.OleFileIO(str(path)) as ole:
-            document = stream_bytes(ole, "WordDocument")
-            if document is None:
-                raise CorruptFile("The file holds no Word document.")
-            fib = read_fib(document)
-            table = stream_bytes(ole, fib.table_stream) or b""
-            data = stream_bytes(ole, "Data") or b""
-            read_summary(ole, sink)
+    with CompoundFile(path) as compound:
+        document = compound.read("WordDocument")
+        if document is None:
+            raise CorruptFile("The file holds no Word document.")
+        fib = read_fib(document)
+        table = compound.read(fib.table_stream) or b""
+        data = compound.read("Data") or b""
         sink.start_unit("file", 1)
+        compound.read_summary(sink)
+    try:
         _Reader(document, table, fib, sink).read()
     except _DAMAGE as error:
         raise CorruptFile("The Word document is damaged.") from error
