@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from citewell.extract.emission import emit_table
 from citewell.extract.sink import Sink
-from citewell.extract.tabular.grids import grid_of, html_of, markdown_of
-from citewell.extract.tabular.values import Cell, row_text, row_values
-from citewell.types import ElementType, JsonObject, Locator
+from citewell.extract.tables import Cell as TableCell
+from citewell.extract.tables import build_table
+from citewell.extract.tabular.values import Cell, line_of, row_text, row_values
+from citewell.types import JsonObject, Locator
 
 SMALL_ROWS = 50
 SMALL_COLUMNS = 20
@@ -58,7 +60,7 @@ class RowEmitter:
 
     def finish(self) -> None:
         """Emit what waits."""
-        if self._waiting and len(self.columns) <= SMALL_COLUMNS:
+        if self._waiting and len(self.columns) <= SMALL_COLUMNS and self._sink.options.extract_tables:
             self._emit_table(self._waiting)
         self._release()
         if self._first_unlisted:
@@ -88,14 +90,13 @@ class RowEmitter:
         )
 
     def _emit_table(self, rows: Sequence[_Row]) -> None:
-        grid = grid_of(self.columns, [texts for _, _, texts in rows])
+        body = [[line_of(text) for text in texts] for _, _, texts in rows]
+        cells = [
+            TableCell(row, column, text)
+            for row, line in enumerate([self.columns, *body])
+            for column, text in enumerate(line)
+        ]
         first = self.header_row if self.header_row is not None else rows[0][0]
-        self._sink.emit(
-            ElementType.TABLE,
-            markdown_of(grid),
-            Locator(sheet=self.sheet, row=first, row_end=rows[-1][0]),
-            html=html_of(grid),
-            grid=grid,
-            header_rows=1,
-            metadata=self._metadata,
-        )
+        table = build_table(cells, header_rows=1)
+        if table is not None:
+            emit_table(self._sink, table, Locator(sheet=self.sheet, row=first, row_end=rows[-1][0]), self._metadata)

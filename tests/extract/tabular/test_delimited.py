@@ -119,7 +119,7 @@ def test_a_small_table_is_also_one_element_and_a_large_one_is_not(tmp_path: Path
     assert table.grid is not None
     assert len(table.grid) == 51
     assert table.header_rows == 1
-    assert (table.html or "").startswith("<table><thead><tr><th>a</th><th>b</th></tr></thead>")
+    assert "<tr><th>a</th><th>b</th></tr>" in (table.html or "")
     assert {row.metadata["table"] for row in rows(small)} == {table.metadata["table"]}
     assert not large.of(ElementType.TABLE)
     assert len(rows(large)) == 51
