@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from citewell.extract.pdf.tables.columns import Interval, boundaries
 from citewell.extract.pdf.tables.model import TableCell
 from citewell.extract.pdf.tables.pieces import Piece, TextRow, make_piece
-from citewell.extract.pdf.tables.rules import SNAP, Rules
+from citewell.extract.pdf.tables.rules import Rules
 from citewell.extract.pdf.words import Word
 
 _UNDERLINE = 0.9
 _OVERLAP = 0.3
 _WORD_GAP = 0.45
 _FIT = 0.4
+_CENTRED = 0.8
 
 
 @dataclass(slots=True)
@@ -38,12 +39,17 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
         return [], 0
     titles: list[_Title] = []
     inner = Rules([r for r in rules.horizontal if r.at < (rows[-1].y0 + rows[-1].y1) / 2], rules.vertical)
-    for row in rows:
+    for index, row in enumerate(rows):
+        below = rows[index + 1].pieces if index + 1 < len(rows) else ()
         walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
         parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
         fresh: list[_Title] = []
         for part in parts:
-            _add(titles, fresh, part, _span(part, parts, columns, inner), inner, row)
+            span = _span(part, parts, columns, inner)
+            wider = _centred_span(part, parts, columns, below, row.size) if len(below) > len(parts) else None
+            if wider and wider[0] <= span[0] and span[1] <= wider[1]:
+                span = wider
+            _add(titles, fresh, part, span, inner, row)
         titles += fresh
     spanners = [t for t in titles if t.last > t.first]
     for title in sorted(titles, key=lambda t: (t.y0, t.first - t.last)):
@@ -100,7 +106,7 @@ def _underline(
     if not below:
         return None
     nearest = min(below, key=lambda r: r.at)
-    crossing = [v.at for v in rules.vertical if v.start - SNAP <= nearest.at <= v.end + SNAP]
+    crossing = [v.at for v in rules.vertical if v.start <= (piece.y0 + piece.y1) / 2 <= v.end]
     start = max([nearest.start, *(x for x in crossing if x < piece.middle)])
     end = min([nearest.end, *(x for x in crossing if x > piece.middle)])
     beside = [other for other in row if start <= other.middle <= end]
@@ -125,6 +131,31 @@ def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules
         return touched[0], touched[-1]
     column = sum(1 for middle in boundaries(columns) if piece.middle > middle)
     return column, column
+
+
+def _centred_span(
+    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], below: Sequence[Piece], size: float
+) -> tuple[int, int] | None:
+    """The most columns, each with a title below, that a title stands over the middle of; None when there are no two."""
+    leaves = {id(o) for o in row if not any(p.x0 < o.x1 and o.x0 < p.x1 for p in below)}
+    left = max(
+        [o.x1 if id(o) in leaves else (o.x1 + piece.x0) / 2 for o in row if o.x1 <= piece.x0],
+        default=columns[0][0] - size,
+    )
+    right = min(
+        [o.x0 if id(o) in leaves else (o.x0 + piece.x1) / 2 for o in row if o.x0 >= piece.x1],
+        default=columns[-1][1] + size,
+    )
+    titled = {i for i, (a, b) in enumerate(columns) if any(p.x0 < b and a < p.x1 for p in below)}
+    within = [i for i, (a, b) in enumerate(columns) if left <= (a + b) / 2 <= right and i in titled]
+    best: tuple[int, int] | None = None
+    for first in within:
+        for last in within:
+            middle = (columns[first][0] + columns[last][1]) / 2
+            contiguous = last > first and all(i in within for i in range(first, last + 1))
+            if contiguous and abs(middle - piece.middle) <= _CENTRED * size:
+                best = (first, last) if best is None or last - first > best[1] - best[0] else best
+    return best
 
 
 def _add(
