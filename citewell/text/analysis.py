@@ -51,6 +51,7 @@ _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:([.,'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _PARTS = re.compile(r"\d+|[^\W\d_]+(?:[\u0300-\u036f]+[^\W\d_]*)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DIGIT = re.compile(r"\d")
 _MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]")
 _CLITIC_TAILS = frozenset({"s", "t", "re", "ve", "ll", "d", "m"})
 _SIGNS = re.compile(r"[.,@\-‐‑/:'’&+_]+")
@@ -275,7 +276,7 @@ def _lower(word: str, language: str | None) -> str:
 def _stem(word: str, language: str | None) -> str:
     """The stem, accents folded unless they tell words apart."""
     name = _STEMMERS.get(language or "")
-    stem = _stemmer(name).stemWord(word) if name and not word.isdigit() else word
+    stem = _stemmer(name).stemWord(word) if name and not _DIGIT.search(word) else word
     return (stem if language in _ACCENTS_MATTER else _fold(stem))[:_MAX_TERM]
 
 
@@ -284,7 +285,7 @@ def _spellings(word: str, language: str | None) -> list[str]:
     if word.isascii():
         return []
     folded = _fold(word)
-    return [] if folded == word else [_stem(folded, language)]
+    return [] if folded == word else [_stem(folded, language), folded[:_MAX_TERM]]
 
 
 def _fold(word: str) -> str:

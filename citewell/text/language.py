@@ -135,7 +135,7 @@ def _main_script(text: str) -> Script:
     if not counts:
         return Script.OTHER
     if counts[Script.KANA] and counts[Script.KANA] * 10 >= counts[Script.HAN]:
-        counts[Script.KANA] += counts[Script.HAN]
+        return Script.KANA
     # A Chinese character is about a word, a Latin letter a fifth of one.
     counts[Script.HAN] *= 3
     return counts.most_common(1)[0][0]

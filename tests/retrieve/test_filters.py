@@ -1,0 +1,146 @@
+"""Filters: only what is on the allow-list reaches a store; everything else is an error."""
+
+import math
+import uuid
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.adapters.index.memory import admits
+from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.adapters.index.qdrant_edge_filters import compile_filter
+from citewell.errors import InvalidFilter
+from citewell.points import PAYLOAD_FIELDS, FieldKind
+from citewell.retrieve.filters import FIELDS, MAX_CONDITIONS, build_filter, validate
+from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery
+
+_KEYWORDS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.KEYWORD)
+_INTEGERS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.INTEGER)
+_words = st.sampled_from(["a.pdf", "B.PDF", "sheet 1", "ü", '"]}', "' OR 1=1"])
+_numbers = st.integers(-2, 6)
+_conditions = st.one_of(
+    st.builds(Condition, st.sampled_from(_KEYWORDS), st.just(Operator.EQ), _words),
+    st.builds(Condition, st.sampled_from(_KEYWORDS), st.just(Operator.IN), st.lists(_words, min_size=1).map(tuple)),
+    st.builds(
+        Condition, st.sampled_from(_INTEGERS), st.sampled_from([Operator.EQ, Operator.GTE, Operator.LTE]), _numbers
+    ),
+    st.builds(Condition, st.sampled_from(_INTEGERS), st.just(Operator.IN), st.lists(_numbers, min_size=1).map(tuple)),
+)
+
+
+@pytest.mark.parametrize(
+    "field", ["owner_id", "resource_id", "type", "owner_id'; --", "", "__class__", "page.x", "Page"]
+)
+def test_a_field_that_is_not_on_the_list_is_an_error(field: str) -> None:
+    with pytest.raises(InvalidFilter):
+        validate(Condition(field, Operator.EQ, "ann"))
+
+
+@given(st.text())
+def test_no_other_field_name_is_ever_accepted(field: str) -> None:
+    if field not in FIELDS:
+        with pytest.raises(InvalidFilter):
+            validate(Condition(field, Operator.EQ, 1))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Condition("page", Operator.EQ, "3"),
+        Condition("page", Operator.EQ, True),
+        Condition("page", Operator.EQ, 1.5),
+        Condition("page", Operator.GTE, math.nan),
+        Condition("page", Operator.GTE, math.inf),
+        Condition("page", Operator.LTE, 2**60),
+        Condition("page", Operator.EQ, (1, 2)),
+        Condition("page", Operator.IN, 1),
+        Condition("page", Operator.IN, ()),
+        Condition("page", Operator.IN, tuple(range(1_000))),
+        Condition("filename", Operator.GTE, "a"),
+        Condition("filename", Operator.EQ, 3),
+        Condition("filename", Operator.EQ, ""),
+        Condition("filename", Operator.EQ, " "),
+        Condition("filename", Operator.EQ, "x" * 1_000),
+        Condition("filename", Operator.EQ, "a\x00b"),
+        Condition("filename", Operator.IN, ("a", "")),
+    ],
+)
+def test_a_value_or_operator_of_the_wrong_kind_is_an_error(condition: Condition) -> None:
+    with pytest.raises(InvalidFilter):
+        validate(condition)
+
+
+def test_too_many_conditions_are_an_error() -> None:
+    conditions = (Condition("page", Operator.GTE, 1),) * (MAX_CONDITIONS + 1)
+    with pytest.raises(InvalidFilter):
+        build_filter(SearchRequest(owner_id="ann", query="q", conditions=conditions), None)
+
+
+def test_the_owner_of_the_request_is_always_in_the_filter() -> None:
+    request = SearchRequest(owner_id="ann", query="q", types=(ChunkType.ROW,))
+    page = Condition("page", Operator.EQ, 3)
+    assert build_filter(request, ("r1",), [page]) == Filter(
+        owner_id="ann", resource_ids=("r1",), types=(ChunkType.ROW,), conditions=(page,)
+    )
+
+
+@given(_conditions)
+def test_what_is_allowed_compiles_for_the_store(condition: Condition) -> None:
+    validate(condition)
+    compiled = compile_filter(Filter(owner_id="ann", conditions=(condition,)))
+    assert len(compiled.must or []) == 2
+
+
+def test_every_field_of_the_list_stands_in_the_payload() -> None:
+    assert set(FIELDS) < set(PAYLOAD_FIELDS)
+
+
+@pytest.fixture(scope="module")
+def payloads() -> list[dict[str, str | int | list[int]]]:
+    names, sheets = ["a.pdf", "b.pdf", '"]}'], ["sheet 1", "ü"]
+    return [
+        {
+            "owner_id": "bob" if n % 5 == 0 else "ann",
+            "resource_id": f"r{n % 3}",
+            "type": "row" if n % 2 else "text",
+            "filename": names[n % 3],
+            "sheet": sheets[n % 2],
+            "page": [n % 5, n % 5 + 1],
+            "row": n % 6,
+        }
+        for n in range(60)
+    ]
+
+
+async def test_the_store_admits_what_the_reference_admits(
+    tmp_path: Path, payloads: list[dict[str, str | int | list[int]]]
+) -> None:
+    index = await QdrantEdgeIndex.open(tmp_path, 2)
+    ids = [str(uuid.UUID(int=n)) for n in range(len(payloads))]
+    await index.upsert(
+        [
+            Point(id=key, dense=(1.0, 0.0), sparse=None, payload=payload)
+            for key, payload in zip(ids, payloads, strict=True)
+        ]
+    )
+    scopes: list[Filter] = []
+
+    @settings(max_examples=150, deadline=None)
+    @given(
+        st.lists(_conditions, max_size=3).map(tuple),
+        st.sampled_from([None, (), ("r1",), ("r0", "r2")]),
+        st.sampled_from([None, (ChunkType.ROW,)]),
+    )
+    def collect(
+        conditions: tuple[Condition, ...], resources: tuple[str, ...] | None, types: tuple[ChunkType, ...] | None
+    ) -> None:
+        scopes.append(Filter(owner_id="ann", conditions=conditions, resource_ids=resources, types=types))
+
+    collect()
+    for scope in scopes:
+        found = await index.search(VectorQuery(dense=(1.0, 0.0), filter=scope, limit=100))
+        expected = [key for key, payload in zip(ids, payloads, strict=True) if admits(scope, payload)]
+        assert sorted(item.id for item in found) == sorted(expected), scope
+    await index.close()

@@ -1,0 +1,43 @@
+"""Sentence boundaries: across scripts, around abbreviations, without losing a character."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.text.sentences import sentence_spans, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Dr. Smith paid 5.2 million to J. R. Jones.", ["Dr. Smith paid 5.2 million to J. R. Jones."]),
+        ("See Fig. 3 and Sec. 2.1. Then stop.", ["See Fig. 3 and Sec. 2.1.", "Then stop."]),
+        ("Das gilt z.B. für Kredite. Es gilt immer.", ["Das gilt z.B. für Kredite.", "Es gilt immer."]),
+        ("Is it so? he asked.", ["Is it so? he asked."]),
+        ("He said “No.” Then he left.", ["He said “No.”", "Then he left."]),
+        ("版权所有。保留所有权利！好吗？是", ["版权所有。", "保留所有权利！", "好吗？", "是"]),
+        ("これはペンです。「はい。」彼は言った。", ["これはペンです。", "「はい。」", "彼は言った。"]),
+        ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),
+        ("هل هذا صحيح؟ نعم.", ["هل هذا صحيح؟", "نعم."]),
+        ("Heading\n\nA paragraph", ["Heading", "A paragraph"]),
+        ("Steps:\n- first\n- second\n1. third", ["Steps:", "- first", "- second", "1. third"]),
+        ("a line\nthat wraps", ["a line\nthat wraps"]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_sentences_end_where_people_end_them(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(alphabet=st.sampled_from('ab AB.!?。।\n12"”)-•'), max_size=60))
+def test_spans_are_in_order_apart_trimmed_and_leave_out_only_white_space(text: str) -> None:
+    spans = sentence_spans(text)
+    last = 0
+    for start, end in spans:
+        assert last <= start < end <= len(text)
+        assert not text[last:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        last = end
+    assert not text[last:].strip()
