@@ -5,14 +5,16 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from citewell.extract.sandbox import ParserLimits, capabilities, landlock, seccomp
+from citewell.extract.sandbox import ParserLimits, capabilities, landlock, lockdown, seccomp
 from citewell.extract.sandbox.report import Protection
 
 TRIAL = """
 import os, sys
+TKILL = {{'x86_64': 200, 'aarch64': 130}}[os.uname().machine]
 from pathlib import Path
 from citewell.extract.sandbox import ParserLimits, lock_down
 lock_down(ParserLimits(memory_bytes=256 << 20, reserved_bytes=0), source=Path(sys.argv[1]), scratch=Path(sys.argv[2]), own_user_namespace=False)
@@ -91,6 +93,7 @@ def test_what_a_reader_needs_is_allowed(attempt, code: str) -> None:
         "os.fork()",
         "os.posix_spawn('/bin/true', ['true'], {})",
         "os.execv('/bin/true', ['true'])",
+        "from citewell.extract.sandbox.system import syscall; syscall(TKILL, os.getpid(), 0)",
         "import socket; socket.socket(socket.AF_INET)",
         "import socket; socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)",
         "import socket; socket.socket(socket.AF_UNIX)",
@@ -120,6 +123,14 @@ def test_a_process_of_another_architecture_is_killed_by_the_filter() -> None:
         assert program[2][3] == seccomp._KILL_PROCESS
         jumps = [(index, step) for index, step in enumerate(program) if step[0] & 0x07 == seccomp._JUMP_EQUAL & 0x07]
         assert all(max(step[1:3]) <= 255 and index + 1 + max(step[1:3]) < len(program) for index, step in jumps)
+
+
+def test_packages_installed_for_one_user_stay_readable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own, other = tmp_path / "python3" / "site-packages", tmp_path / "project"
+    monkeypatch.setattr(sys, "path", [*sys.path, str(own), str(other)])
+    readable = lockdown.readable.__wrapped__()
+    assert own in readable
+    assert other not in readable
 
 
 def test_structures_have_the_size_that_the_kernel_expects() -> None:

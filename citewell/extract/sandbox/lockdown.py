@@ -60,5 +60,6 @@ def readable() -> tuple[Path, ...]:
     """
     paths = sysconfig.get_paths()
     own = {Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    own.update(Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages"))
     own.add(Path(sys.base_prefix) / "lib")
     return (_PACKAGE, *sorted(own), *(Path(path) for path in _SYSTEM))

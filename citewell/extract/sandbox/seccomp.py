@@ -39,7 +39,7 @@ _DENIED_BOTH: dict[str, tuple[int, int]] = {
     "rt_tgsigqueueinfo": (297, 240), "sched_setattr": (314, 274), "sched_setscheduler": (144, 119), "semget": (64, 190),
     "setdomainname": (171, 162), "sethostname": (170, 161), "setns": (308, 268), "setpriority": (141, 140),
     "settimeofday": (164, 170), "shmget": (29, 194), "socket": (41, 198), "swapoff": (168, 225), "swapon": (167, 224),
-    "syslog": (103, 116), "tkill": (130, 130), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
+    "syslog": (103, 116), "tkill": (200, 130), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
     "vhangup": (153, 58),
 }  # fmt: skip
 _DENIED_X86_64 = {"fork": 57, "iopl": 172, "ioperm": 173, "modify_ldt": 154, "uselib": 134, "vfork": 58}
