@@ -48,7 +48,6 @@ async def examine(settings: Settings) -> list[Finding]:
         _exposure(settings),
         *_providers(settings),
         *_sandbox(),
-        _optional("kreuzberg", "DOC, PPT, RTF, ODT, EPUB", "pip install kreuzberg"),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
     ]
     return findings + await _server(settings)
