@@ -69,22 +69,10 @@ _ODF_TYPES = {
 }
 _HEADER_FIELD = re.compile(r"[!-9;-~]{1,76}:(?: |\t|\r?$)")
 _MAIL_FIELDS = frozenset(
-    [
-        "from",
-        "to",
-        "cc",
-        "subject",
-        "date",
-        "received",
-        "message-id",
-        "mime-version",
-        "return-path",
-        "delivered-to",
-        "reply-to",
-        "sender",
-        "content-type",
-    ]
-)
+    (
+        "from", "to", "cc", "subject", "date", "received", "message-id", "mime-version", "return-path", "delivered-to", "reply-to", "sender", "content-type",
+    )
+)  # fmt: skip
 _HTML_START = re.compile(
     r"<!doctype\s+html|<(?:html|head|body|title|meta|table|div|p|h[1-6]|ul|script|style|link)\b", re.IGNORECASE
 )
@@ -150,7 +138,7 @@ def _signature(head: bytes) -> str | None:
 def _zip_label(path: Path) -> str:
     """Which ZIP-based format this is, by its members; for a damaged one by the model, so that its reader can report it."""
     try:
-        with SafeZip(path, ExtractOptions(max_archive_members=1_000_000)) as archive:
+        with SafeZip(path, ExtractOptions()) as archive:
             return _member_label(archive)
     except CorruptFile:
         guess = _model_guess(path)

@@ -16,78 +16,19 @@ from citewell.extract.sink import Sink
 from citewell.types import ElementType, JsonValue, Locator
 
 SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "svg",
-        "head",
-        "link",
-        "meta",
-        "base",
-        "select",
-        "datalist",
-    ]
-)
+    (
+        "script", "style", "template", "noscript", "iframe", "object", "embed", "canvas", "audio", "video", "svg",
+        "head", "link", "meta", "base", "select", "datalist",
+    )
+)  # fmt: skip
 BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
+    (
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div",
+        "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+        "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "optgroup", "option", "p",
+        "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+    )
+)  # fmt: skip
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _INVISIBLE = re.compile("[\u00ad\u200b\ufeff]")
 _PARTED = re.compile(r"\n{2,}")

@@ -11,27 +11,11 @@ from citewell.extract.safexml import XmlElement
 from citewell.extract.tables import CellPlacer, Table, build_table
 
 _LINE_BREAKING = frozenset(
-    [
-        "p",
-        "div",
-        "li",
-        "br",
-        "tr",
-        "dd",
-        "dt",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "pre",
-        "blockquote",
-        "table",
-        "ul",
-        "ol",
-    ]
-)
+    (
+        "p", "div", "li", "br", "tr", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table",
+        "ul", "ol",
+    )
+)  # fmt: skip
 _LEFT_OUT = frozenset(["script", "style", "template", "noscript"])
 _MAX_CELL_TEXT = 4_000
 _MAX_SPAN = 1_000

@@ -13,7 +13,8 @@ MAX_PROLOG = 1024 * 1024
 _ENCODING = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
 _SPACE_OR_MISC = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|\ufeff", re.DOTALL)
 _DOCTYPE = re.compile(r"<!DOCTYPE\b", re.IGNORECASE)
-_IN_DOCTYPE = re.compile(r"""<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|\[|\]|>""", re.DOTALL)
+_IN_DOCTYPE = re.compile(r"""["'\[\]>]|<!--|<\?""")
+_CLOSED_BY = {'"': '"', "'": "'", "<!--": "-->", "<?": "?>"}
 
 
 def xml_encoding(path: Path) -> str:
@@ -39,27 +40,41 @@ def without_doctype(text: str) -> tuple[str, bool]:
     begin = _DOCTYPE.match(text, position)
     if begin is None:
         return text, False
+    end = _doctype_end(text, begin.end())
+    return text[:position] + text[end:], "<!ENTITY" in text[position:end]
+
+
+def _doctype_end(text: str, position: int) -> int:
+    """Where a declaration ends: the first `>` outside quotes, comments, instructions and the internal subset."""
     depth = 0
-    for match in _IN_DOCTYPE.finditer(text, begin.end()):
-        mark = match.group()
-        if mark == "[":
+    while match := _IN_DOCTYPE.search(text, position):
+        mark, position = match.group(), match.end()
+        if mark in _CLOSED_BY:
+            closed = text.find(_CLOSED_BY[mark], position)
+            if closed < 0:
+                break
+            position = closed + len(_CLOSED_BY[mark])
+        elif mark == "[":
             depth += 1
         elif mark == "]":
             depth -= 1
-        elif mark == ">" and depth <= 0:
-            declaration = text[position : match.end()]
-            return text[:position] + text[match.end() :], "<!ENTITY" in declaration
+        elif depth <= 0:
+            return position
     raise LimitExceeded("The document type declaration of this file has no end, or is too long.")
 
 
 def xml_pieces(path: Path, encoding: str) -> Iterator[tuple[bytes, bool]]:
     """The file as UTF-8 without its document type declaration, and (with the first piece) whether entities were declared."""
     lines = stream_text(path, encoding)
-    head = ""
+    head, next_look = "", 4096
     for line in lines:
         head += line
-        if len(head) > MAX_PROLOG or (len(head) > 4096 and _root_found(head)):
+        if len(head) > MAX_PROLOG:
             break
+        if len(head) > next_look:
+            if _root_found(head):
+                break
+            next_look = 2 * len(head)
     text, declares = without_doctype(head)
     yield text.encode("utf-8", "replace"), declares
     for line in lines:

@@ -15,23 +15,11 @@ from citewell.types import JsonValue
 
 # Deleted and moved-away text, field codes, ruby readings and properties are no text of the document as accepted.
 _LEFT_OUT = frozenset(
-    [
-        "del",
-        "moveFrom",
-        "instrText",
-        "delText",
-        "delInstrText",
-        "pPr",
-        "rPr",
-        "sectPr",
-        "rt",
-        "proofErr",
-        "bookmarkStart",
-        "bookmarkEnd",
-        "sdtPr",
-        "sdtEndPr",
-    ]
-)
+    (
+        "del", "moveFrom", "instrText", "delText", "delInstrText", "pPr", "rPr", "sectPr", "rt", "proofErr",
+        "bookmarkStart", "bookmarkEnd", "sdtPr", "sdtEndPr",
+    )
+)  # fmt: skip
 _DRAWINGS = frozenset(("drawing", "pict", "object"))
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
 _HYPERLINK = re.compile(r'HYPERLINK\s+"([^"]{1,2000})"')

@@ -91,18 +91,20 @@ class _Reader:
         paragraph = self._reader.read(element)
         self._hidden += paragraph.hidden
         properties = child(element, "pPr")
-        text = paragraph.text
-        if text:
-            self._emit_text(text, paragraph, properties)
+        style = value(properties, "pStyle")
+        number, depth = self._number(properties, style)
+        # An empty paragraph of a list takes a number too.
+        label = self._numbering.label(number, depth) if number else ""
+        if paragraph.text:
+            text = f"{label} {paragraph.text}" if label else paragraph.text
+            self._emit_text(text, paragraph, properties, depth + 1 if number else None)
         self._attached(paragraph)
         if child(properties, "sectPr") is not None and self._section_starts:
             self._pages.section_break(self._section_starts.pop(0))
 
-    def _emit_text(self, text: str, paragraph: Paragraph, properties: XmlElement | None) -> None:
+    def _emit_text(self, text: str, paragraph: Paragraph, properties: XmlElement | None, depth: int | None) -> None:
+        """A paragraph as heading, list item (at `depth`), caption or text."""
         style = value(properties, "pStyle")
-        number, depth = self._number(properties, style)
-        label = self._numbering.label(number, depth) if number else ""
-        text = f"{label} {text}" if label else text
         metadata: dict[str, JsonValue] = {"links": paragraph.links} if paragraph.links else {}
         place = self._place(paragraph.first_page, paragraph.last_page)
         own_level = outline_level(properties)
@@ -111,8 +113,8 @@ class _Reader:
             text = " ".join(text.split())
             place = place.with_headings(self._outline.enter(level, text))
             self._sink.emit(ElementType.TITLE, text, place, level=max(1, level), metadata=metadata)
-        elif number:
-            self._sink.emit(ElementType.LIST_ITEM, text, place, level=depth + 1, metadata=metadata)
+        elif depth is not None:
+            self._sink.emit(ElementType.LIST_ITEM, text, place, level=depth, metadata=metadata)
         else:
             kind = ElementType.CAPTION if self._styles.is_caption(style) else ElementType.PARAGRAPH
             self._sink.emit(kind, text, place, metadata=metadata)
@@ -158,8 +160,8 @@ class _Reader:
             self._hidden += paragraph.hidden
             attached.append(paragraph)
             number, depth = self._number(child(element, "pPr"), value(element, "pPr", "pStyle"))
-            label = self._numbering.label(number, depth) if number and paragraph.text else ""
-            lines.append(f"{label} {paragraph.text}" if label else paragraph.text)
+            label = self._numbering.label(number, depth) if number else ""
+            lines.append(f"{label} {paragraph.text}" if label and paragraph.text else paragraph.text)
         return "\n".join(line for line in lines if line)
 
     def _attached(self, paragraph: Paragraph) -> None:

@@ -32,32 +32,11 @@ _ACCENTS = {
 # Invisible function application, times, separator and plus.
 _INVISIBLE = {0x2061: " ", 0x2062: " ", 0x2063: ",", 0x2064: " "}
 _FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "log",
-        "ln",
-        "lim",
-        "max",
-        "min",
-        "exp",
-        "det",
-        "dim",
-        "gcd",
-        "inf",
-        "sup",
-    ]
-)
+    (
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "log", "ln",
+        "lim", "max", "min", "exp", "det", "dim", "gcd", "inf", "sup",
+    )
+)  # fmt: skip
 
 
 def equation_text(element: XmlElement) -> str:

@@ -11,36 +11,16 @@ from citewell.extract.safexml import XmlElement, local_name
 from citewell.types import JsonValue
 
 _LEFT_OUT = frozenset(
-    [
-        "tracked-changes",
-        "ruby-text",
-        "hidden-text",
-        "hidden-paragraph",
-        "bookmark",
-        "bookmark-start",
-        "bookmark-end",
-        "reference-mark-start",
-        "reference-mark-end",
-    ]
-)
+    (
+        "tracked-changes", "ruby-text", "hidden-text", "hidden-paragraph", "bookmark", "bookmark-start", "bookmark-end", "reference-mark-start", "reference-mark-end",
+    )
+)  # fmt: skip
 FRAMES = frozenset(
-    [
-        "frame",
-        "custom-shape",
-        "g",
-        "rect",
-        "ellipse",
-        "circle",
-        "line",
-        "path",
-        "polygon",
-        "polyline",
-        "connector",
-        "control",
-        "caption",
-        "measure",
-    ]
-)
+    (
+        "frame", "custom-shape", "g", "rect", "ellipse", "circle", "line", "path", "polygon", "polyline", "connector",
+        "control", "caption", "measure",
+    )
+)  # fmt: skip
 _SPACE = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES = 1_000
 _MAX_LINKS = 50
