@@ -48,6 +48,8 @@ class _Unit:
 
     def freeze(self) -> UnitCoverage:
         read_by_ocr = self.ocr_characters
+        is_silent = not (self.characters or self.tables or self.images or self.skipped or self.warnings)
+        warnings = [f"This {self.unit} has no text."] if is_silent else self.warnings
         return UnitCoverage(
             unit=self.unit,
             number=self.number,
@@ -60,7 +62,7 @@ class _Unit:
             ocr_share=round(read_by_ocr / self.characters, 4) if self.characters else 0.0,
             ocr_confidence=round(self.confidence_sum / read_by_ocr, 4) if read_by_ocr else None,
             skipped=tuple(self.skipped),
-            warnings=tuple(self.warnings),
+            warnings=tuple(warnings),
         )
 
 

@@ -224,23 +224,23 @@ async def test_a_dead_template_is_replaced_and_its_work_done_again(pool: ParserP
     await pool.warm()
     task = asyncio.create_task(files.parse(pool, "slow"))
     await _until(lambda: _parsers() != [])
-    template = _children_of(os.getpid())[0]
+    template = _templates()[0]
     os.kill(template, signal.SIGKILL)
     assert (await task).coverage.elements == 1
-    assert template not in _children_of(os.getpid())
+    assert template not in _templates()
 
 
 async def test_closing_ends_every_process_and_leaves_no_zombie(files: Files) -> None:
-    others = set(_children_of(os.getpid()))
+    others = set(_templates())
     pool = ParserPool(1, LIMITS, entry=ENTRY)
     await pool.warm()
-    (template,) = set(_children_of(os.getpid())) - others
+    (template,) = set(_templates()) - others
     task = asyncio.create_task(files.parse(pool, "loop"))
     await _until(lambda: _children_of(template) != [])
     await pool.close()
     with pytest.raises(Unavailable):
         await task
-    assert set(_children_of(os.getpid())) == others
+    assert set(_templates()) == others
     await pool.close()
 
 
@@ -269,6 +269,12 @@ async def test_nothing_outlives_a_server_that_is_killed(files: Files) -> None:
     await _until(lambda: not any(map(_is_running, family)))
 
 
+def _templates() -> list[int]:
+    """The parsers' template processes of this process, which may have other children too."""
+    own = _children_of(os.getpid())
+    return [pid for pid in own if b"citewell.extract.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
 def _children_of(process: int) -> list[int]:
     children: list[int] = []
     for task in Path(f"/proc/{process}/task").glob("*/children"):
@@ -278,7 +284,7 @@ def _children_of(process: int) -> list[int]:
 
 
 def _parsers() -> list[int]:
-    return [process for template in _children_of(os.getpid()) for process in _children_of(template)]
+    return [process for template in _templates() for process in _children_of(template)]
 
 
 def _is_running(process: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from citewell.errors import InvalidInput, NotFound
+from citewell.errors import ConfigurationError, InvalidInput, NotFound
 from citewell.features.search.service import SearchService
 from citewell.ingest.migration import IndexMigration
 from citewell.storage.indexes import IndexRecord
@@ -46,7 +46,10 @@ class IndexService:
     async def build(self, owner_id: str, settings: dict[str, Any], pause_seconds: float) -> IndexRecord:
         """Begin to build the index of another model beside the active one."""
         self._check(owner_id)
-        return await self.migration.begin(settings, pause_seconds)
+        try:
+            return await self.migration.begin(settings, pause_seconds)
+        except ConfigurationError as error:
+            raise InvalidInput(f"This model cannot be used: {error.message}") from error
 
     async def switch(self, owner_id: str, index_id: str) -> IndexRecord:
         """Let an index answer; also the way back."""
