@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 
 from citewell.chunk.atoms import Atom, atoms_of, divide
 from citewell.chunk.config import ChunkConfig
@@ -21,11 +22,11 @@ class _Section:
     """What stands under one heading; `title` is the heading's own unit, if it has one."""
 
     headings: tuple[str, ...]
-    title: tuple[Atom, ...]
-    body: tuple[Atom, ...]
+    title: list[Atom] = field(default_factory=list[Atom])
+    body: list[Atom] = field(default_factory=list[Atom])
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def atoms(self) -> list[Atom]:
         return self.title + self.body
 
     @property
@@ -62,22 +63,14 @@ def cut_sections(
 
 def _sections(flow: Flow, atoms: Sequence[Atom]) -> list[_Section]:
     sections: list[_Section] = []
-    title: list[Atom] = []
-    body: list[Atom] = []
-    current = flow.index_at(atoms[0].start) if atoms else 0
-    for atom in atoms:
-        index = flow.index_at(atom.start)
+    for index, group in groupby(atoms, key=lambda atom: flow.index_at(atom.start)):
         part = flow.parts[index]
-        if part.is_title and index != current and (title or body):
-            sections.append(_Section(flow.parts[current].headings, tuple(title), tuple(body)))
-            title, body = [], []
         if part.is_title:
-            current = index
-        (title if part.is_title else body).append(atom)
-        if not part.is_title and not title:
-            current = index
-    if title or body:
-        sections.append(_Section(flow.parts[current].headings, tuple(title), tuple(body)))
+            sections.append(_Section(part.headings, title=list(group)))
+            continue
+        if not sections or sections[-1].headings != part.headings:
+            sections.append(_Section(part.headings))
+        sections[-1].body.extend(group)
     return sections
 
 

@@ -38,6 +38,21 @@ def test_a_chunk_does_not_reach_into_the_next_section() -> None:
     assert [(chunk.locator.headings, chunk.text) for chunk in chunks] == [(("A",), texts[0]), (("B",), texts[1])]
 
 
+def test_the_path_that_a_reader_states_itself_counts_even_without_heading_elements() -> None:
+    where = [Locator(headings=("A",)), Locator(headings=("A",)), Locator(headings=("B", "C"))]
+    texts = [f"{n} {SENTENCE}" for n in range(3)]
+    chunks = chunked(
+        [
+            Element(id=f"e{n}", type=ElementType.PARAGRAPH, text=text, locator=place)
+            for n, (text, place) in enumerate(zip(texts, where, strict=True))
+        ]
+    )
+    assert [(chunk.context, chunk.text) for chunk in chunks] == [
+        ("Handbook > A", f"{texts[0]}\n\n{texts[1]}"),
+        ("Handbook > B > C", texts[2]),
+    ]
+
+
 def test_a_heading_without_text_becomes_a_chunk_unless_a_chunk_below_it_names_it() -> None:
     chunks = chunked([title("e0", "Part"), title("e1", "Chapter", 2), paragraph("e2", SENTENCE), title("e3", "End")])
     assert [(chunk.context, chunk.text) for chunk in chunks] == [
