@@ -36,11 +36,13 @@ _KINDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(rf"{_IN_ALL}powerpoint(?:s|\s+(?:files|presentations))\b", re.IGNORECASE), ("pptx", "ppt", "odp")),
 )
 _MOST_WORDS_IN_NAME = 8
+_MOST_NAMES = 64
+_LONGEST_NAME = 255
 
 
 def infer_conditions(query: str) -> tuple[Condition, ...]:
     """The conditions that `query` states; all of them pass `citewell.retrieve.filters.validate`."""
-    return tuple(_conditions(query))
+    return tuple(_conditions(query.replace("\x00", " ")))
 
 
 def _conditions(query: str) -> Iterator[Condition]:
@@ -63,14 +65,14 @@ def _file_names(query: str) -> tuple[str, ...]:
     """Every name that may be meant: a name may have spaces, so each run of words that ends in the extension counts."""
     quoted = [match[1] for match in _QUOTED_FILE.finditer(query)]
     if quoted:
-        return tuple(dict.fromkeys(keyword(name) for name in quoted))
+        return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MOST_NAMES]
     names: dict[str, None] = {}
     for match in _FILE.finditer(query):
         if match.start() and query[match.start() - 1] in "/\\@":
             continue
         words = query[: match.end()].split()[-_MOST_WORDS_IN_NAME:]
         names |= dict.fromkeys(keyword(" ".join(words[start:])) for start in range(len(words)))
-    return tuple(name for name in names if name)
+    return tuple(name for name in names if 0 < len(name) <= _LONGEST_NAME)[:_MOST_NAMES]
 
 
 def _range(field: str, numbers: list[int]) -> Iterator[Condition]:

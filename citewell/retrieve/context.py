@@ -1,0 +1,109 @@
+"""From hits to what is read: neighbours of one file merged into passages, some text around them, the best at the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple, Protocol, TypeVar
+
+from citewell.retrieve.chunks import StoredChunk
+from citewell.types import Chunk, Hit
+
+_LONGEST_OVERLAP = 1_000
+_SHORTEST_OVERLAP = 16
+T = TypeVar("T")
+
+
+class Place(NamedTuple):
+    """Where a chunk stands among the chunks of one version of a resource."""
+
+    resource_id: str
+    version: int
+    ordinal: int
+
+
+class NeighbourSource(Protocol):
+    """Chunks by place; everything it returns belongs to the owner that was asked for."""
+
+    async def at(self, owner_id: str, places: Sequence[Place]) -> Mapping[Place, StoredChunk]:
+        """Those of the places that hold a chunk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Consecutive chunks of one file as one text.
+
+    hits: those of its chunks that were found, best first; score is that of the best.
+    """
+
+    text: str
+    filename: str
+    chunks: tuple[Chunk, ...]
+    hits: tuple[Hit, ...]
+
+    @property
+    def score(self) -> float:
+        """The score of the best hit."""
+        return self.hits[0].score
+
+
+async def passages_around(
+    owner_id: str, hits: Sequence[Hit], source: NeighbourSource, before: int = 1, after: int = 1
+) -> list[Passage]:
+    """The hits with up to `before` and `after` chunks around each, merged where they touch, best first."""
+    found = {_place(hit.chunk) for hit in hits}
+    wanted = {
+        Place(place.resource_id, place.version, place.ordinal + step)
+        for place in found
+        for step in range(-before, after + 1)
+        if place.ordinal + step >= 0
+    }
+    around = await source.at(owner_id, sorted(wanted - found))
+    return merge_neighbours(hits, {place: stored.chunk for place, stored in around.items()})
+
+
+def merge_neighbours(hits: Sequence[Hit], around: Mapping[Place, Chunk] | None = None) -> list[Passage]:
+    """The hits, joined where their chunks (and those of `around`) follow each other in one version of a resource, best first."""
+    by_place = {_place(hit.chunk): hit for hit in hits}
+    chunks = dict(around or {}) | {place: hit.chunk for place, hit in by_place.items()}
+    passages: list[Passage] = []
+    for _, run in groupby(enumerate(sorted(chunks)), key=lambda item: _run_key(*item)):
+        places = [place for _, place in run]
+        found = sorted((by_place[place] for place in places if place in by_place), key=lambda hit: -hit.score)
+        if found:
+            parts = tuple(chunks[place] for place in places)
+            passages.append(Passage(_joined(parts), found[0].filename, parts, tuple(found)))
+    return sorted(passages, key=lambda passage: -passage.score)
+
+
+def best_at_the_ends(ranked: Sequence[T]) -> list[T]:
+    """Ranked items with the best first and the second best last, the weakest in the middle, where models read least.
+
+    Liu et al., "Lost in the Middle: How Language Models Use Long Contexts", 2023.
+    """
+    return [*ranked[::2], *reversed(ranked[1::2])]
+
+
+def _place(chunk: Chunk) -> Place:
+    return Place(chunk.resource_id, chunk.version, chunk.ordinal)
+
+
+def _run_key(index: int, place: Place) -> tuple[str, int, int]:
+    """Equal for places that follow each other: their ordinals grow as their positions in the sorted list do."""
+    return place.resource_id, place.version, place.ordinal - index
+
+
+def _joined(chunks: Sequence[Chunk]) -> str:
+    text = chunks[0].text
+    for chunk in chunks[1:]:
+        shared = _overlap(text, chunk.text)
+        text = f"{text}{chunk.text[shared:]}" if shared else f"{text}\n{chunk.text}"
+    return text
+
+
+def _overlap(first: str, second: str) -> int:
+    """How many characters at the end of `first` are repeated at the beginning of `second`."""
+    longest = min(len(first), len(second), _LONGEST_OVERLAP)
+    return next((size for size in range(longest, _SHORTEST_OVERLAP - 1, -1) if first.endswith(second[:size])), 0)

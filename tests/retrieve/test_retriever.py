@@ -1,0 +1,259 @@
+"""The retriever over real parts: what it finds, for whom, in which order, and what its trace says."""
+
+import json
+
+import pytest
+
+from citewell.adapters.index.memory import MemoryIndex
+from citewell.errors import EmptyQuery, InvalidFilter
+from citewell.ports import Capability
+from citewell.retrieve.options import RetrievalOptions
+from citewell.retrieve.retriever import Retriever
+from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest
+from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
+
+_TEXTS = (
+    "A first-time borrower may take a loan of at most 5,000.",
+    "Onboarding begins with a form.",
+    "Revenue grew in the third quarter.",
+    "The office closes at noon on Fridays.",
+    "Trees are planted every spring.",
+)
+_MEANINGS = {"money": "loan", "sums": "loan", "turnover": "revenue", "income": "revenue"}
+
+
+class Library:
+    """A small library of ann's, and one secret of bob's."""
+
+    def __init__(self, model: str = "words") -> None:
+        self.embedder = WordEmbedder(_MEANINGS, model)
+        self.index = MemoryIndex()
+        self.source = MemoryChunks()
+
+    async def fill(self) -> "Library":
+        chunks = [(make_chunk(text, page=n + 1, ordinal=n), "Handbook.pdf") for n, text in enumerate(_TEXTS)]
+        chunks.append((make_chunk("A loan of 9,999 is bob's secret.", owner="bob"), "secret.txt"))
+        chunks.append(
+            (make_chunk("A loan needs two signatures.", filename="Loan Policy.pdf", page=3), "Loan Policy.pdf")
+        )
+        await fill(self.index, self.source, self.embedder, chunks)
+        return self
+
+    def retriever(self, **parts: object) -> Retriever:
+        options = parts.pop("options", RetrievalOptions())
+        return Retriever(self.embedder, self.index, self.source, options=options, **parts)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def library() -> Library:
+    return await Library().fill()
+
+
+async def _texts(retriever: Retriever, query: str, **request: object) -> list[str]:
+    found = await retriever.search(SearchRequest(owner_id="ann", query=query, **request))  # type: ignore[arg-type]
+    return [hit.chunk.text for hit in found.hits]
+
+
+async def test_finds_by_words(library: Library) -> None:
+    assert (await _texts(library.retriever(), "borrowers"))[0] == _TEXTS[0]
+    assert (await _texts(library.retriever(), "5000"))[0] == _TEXTS[0]
+
+
+async def test_finds_by_meaning_where_no_word_is_shared(library: Library) -> None:
+    assert (await _texts(library.retriever(), "turnover"))[0] == _TEXTS[2]
+
+
+async def test_each_leg_can_be_asked_alone(library: Library) -> None:
+    words = library.retriever(options=RetrievalOptions(dense_weight=0.0))
+    assert await _texts(words, "turnover") == []
+    meaning = library.retriever(options=RetrievalOptions(dense_weight=1.0, feedback_chunks=0))
+    found = await meaning.search(SearchRequest(owner_id="ann", query="turnover"))
+    assert found.hits[0].chunk.text == _TEXTS[2]
+    assert all(hit.scores.lexical is None for hit in found.hits)
+
+
+async def test_hits_carry_their_scores_file_and_record(library: Library) -> None:
+    found = await library.retriever().search(SearchRequest(owner_id="ann", query="two signatures"))
+    best = found.hits[0]
+    assert best.filename == "Loan Policy.pdf"
+    assert best.record_id == "record A loa"
+    assert best.scores.dense is not None
+    assert best.scores.lexical is not None
+    assert best.scores.fused == best.score
+    assert 0 < best.score <= 1
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+
+
+async def test_another_owners_chunks_are_never_found(library: Library) -> None:
+    assert all(
+        "secret" not in text for text in await _texts(library.retriever(), "bob's secret loan of 9,999", top_k=50)
+    )
+
+
+async def test_what_the_source_no_longer_has_is_left_out_and_the_list_is_filled_up(library: Library) -> None:
+    first = (await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))).hits[0]
+    del library.source.stored[first.chunk.id]
+    found = await library.retriever().search(SearchRequest(owner_id="ann", query="loan", top_k=1))
+    assert len(found.hits) == 1
+    assert found.hits[0].chunk.id != first.chunk.id
+
+
+async def test_an_index_that_lies_about_the_owner_is_caught_when_text_is_loaded(library: Library) -> None:
+    stray = make_chunk("A loan of 9,999 is bob's secret.", owner="bob")
+    vector = (await library.embedder.embed([stray.text]))[0]
+    payload = {"owner_id": "ann", "resource_id": "r", "type": "text"}
+    await library.index.upsert([Point(id=stray.id, dense=tuple(vector.tolist()), sparse=None, payload=payload)])
+    assert all("secret" not in text for text in await _texts(library.retriever(), "bob's secret loan"))
+
+
+async def test_scope_and_types_narrow(library: Library) -> None:
+    assert await _texts(library.retriever(), "loan", resource_ids=("ann/Loan Policy.pdf",)) == [
+        "A loan needs two signatures."
+    ]
+    library.source.projects["p"] = ("ann/notes.txt",)
+    assert "A loan needs two signatures." not in await _texts(library.retriever(), "loan", project_id="p")
+    assert await _texts(library.retriever(), "loan", resource_ids=()) == []
+    assert await _texts(library.retriever(), "loan", types=(ChunkType.TABLE,)) == []
+
+
+async def test_conditions_of_the_request_hold_and_are_checked(library: Library) -> None:
+    page = Condition("page", Operator.EQ, 3)
+    texts = await _texts(library.retriever(), "loan", conditions=(page,))
+    assert sorted(texts) == ["A loan needs two signatures.", _TEXTS[2]]
+    with pytest.raises(InvalidFilter):
+        await _texts(library.retriever(), "loan", conditions=(Condition("owner_id", Operator.EQ, "bob"),))
+
+
+async def test_a_file_named_in_the_query_narrows_it(library: Library) -> None:
+    request = SearchRequest(owner_id="ann", query="What does Loan Policy.pdf say on page 3?", debug=True)
+    found = await library.retriever().search(request)
+    assert [hit.chunk.text for hit in found.hits] == ["A loan needs two signatures."]
+    filters = found.trace.details["filters"]
+    assert isinstance(filters, list)
+    assert [item["field"] for item in filters] == ["filename", "page"]
+
+
+async def test_a_named_file_that_does_not_exist_narrows_nothing(library: Library) -> None:
+    request = SearchRequest(owner_id="ann", query="What does missing.pdf say about a loan?", debug=True)
+    found = await library.retriever().search(request)
+    assert found.hits
+    assert found.trace.details["filters"] == []
+
+
+async def test_the_trace_names_every_step_and_details_come_on_demand(library: Library) -> None:
+    quiet = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
+    assert {"scope", "embed", "dense", "analyse", "lexical", "fuse", "feedback", "load"} <= set(quiet.trace.timings_ms)
+    assert all(spent >= 0 for spent in quiet.trace.timings_ms.values())
+    assert quiet.trace.details == {}
+    loud = await library.retriever().search(SearchRequest(owner_id="ann", query="loan", debug=True))
+    json.dumps(loud.trace.details)
+    assert {"language", "dense", "lexical", "fused", "filters"} <= set(loud.trace.details)
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\n\t"])
+async def test_an_empty_query_is_an_error(library: Library, query: str) -> None:
+    with pytest.raises(EmptyQuery):
+        await library.retriever().search(SearchRequest(owner_id="ann", query=query))
+
+
+@pytest.mark.parametrize("query", ["???", "the of and", "🙂", "x" * 5_000, "\x00", "' OR 1=1 --"])
+async def test_odd_queries_find_something_or_nothing_but_do_not_fail(library: Library, query: str) -> None:
+    found = await library.retriever().search(SearchRequest(owner_id="ann", query=query))
+    assert len(found.hits) <= 10
+
+
+async def test_a_reranker_orders_what_was_found_and_can_be_turned_off(library: Library) -> None:
+    reranker = LengthReranker()
+    found = await library.retriever(reranker=reranker).search(SearchRequest(owner_id="ann", query="loan", top_k=2))
+    assert [hit.chunk.text for hit in found.hits] == sorted((hit.chunk.text for hit in found.hits), key=len)
+    assert found.hits[0].score == found.hits[0].scores.rerank
+    assert len(reranker.seen) > 2
+    plain = await library.retriever(reranker=reranker).search(
+        SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False)
+    )
+    assert all(hit.scores.rerank is None for hit in plain.hits)
+
+
+async def test_hits_below_a_threshold_are_left_out(library: Library) -> None:
+    every = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
+    least = every.hits[1].score
+    some = library.retriever(options=RetrievalOptions(score_threshold=least))
+    assert len(await _texts(some, "loan")) == 2
+    reranked = library.retriever(reranker=LengthReranker(), options=RetrievalOptions(rerank_threshold=1 / 30))
+    assert all(len(text) <= 30 for text in await _texts(reranked, "loan"))
+    near = library.retriever(options=RetrievalOptions(vector_threshold=0.99))
+    assert await _texts(near, "turnover") == []
+
+
+async def test_near_duplicates_can_be_left_out(library: Library) -> None:
+    copies = [(make_chunk("A loan needs two signatures.", filename=f"copy {n}.txt"), f"copy {n}.txt") for n in range(3)]
+    await fill(library.index, library.source, library.embedder, copies)
+    assert len(await _texts(library.retriever(), "two signatures", top_k=4)) == 4
+    once = library.retriever(options=RetrievalOptions(near_duplicate=0.9))
+    texts = await _texts(once, "two signatures", top_k=4)
+    assert texts.count("A loan needs two signatures.") == 1
+    assert len(texts) == 4
+
+
+async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) -> None:
+    copies = [(make_chunk(f"A loan needs two signatures {n}.", filename=f"c{n}.txt"), f"c{n}.txt") for n in range(3)]
+    await fill(library.index, library.source, library.embedder, copies)
+    plain = await _texts(library.retriever(), "loan signatures", top_k=3)
+    varied = await _texts(library.retriever(options=RetrievalOptions(diversity=0.7)), "loan signatures", top_k=3)
+    assert sum("signatures" in text for text in plain) == 3
+    assert sum("signatures" in text for text in varied) < 3
+
+
+async def test_rephrasings_add_what_the_query_missed(library: Library) -> None:
+    chat = ScriptedChat(json.dumps({"queries": ["trees planted in spring", "turnover", "Greenery?"]}))
+    words = RetrievalOptions(dense_weight=0.0, variations=2)
+    assert await _texts(library.retriever(options=words), "greenery") == []
+    texts = await _texts(library.retriever(options=words, chat=chat), "greenery")
+    assert texts == [_TEXTS[4]]
+    assert chat.asked == ["greenery"]
+
+
+@pytest.mark.parametrize("answer", [None, "not JSON", "[]", '{"queries": "x"}', '{"queries": [1, null]}'])
+async def test_a_chat_model_that_fails_changes_nothing(library: Library, answer: str | None) -> None:
+    retriever = library.retriever(chat=ScriptedChat(answer), options=RetrievalOptions(variations=3))
+    assert await _texts(retriever, "loan") == await _texts(library.retriever(), "loan")
+
+
+async def test_rephrasings_are_not_narrowed_by_filters_of_the_query(library: Library) -> None:
+    chat = ScriptedChat(json.dumps({"queries": ["Trees planted every spring"]}))
+    retriever = library.retriever(chat=chat, options=RetrievalOptions(variations=1))
+    assert _TEXTS[4] in await _texts(retriever, "What does Loan Policy.pdf say?")
+
+
+async def test_an_index_without_words_searches_by_meaning_alone() -> None:
+    library = await Library().fill()
+
+    class DenseOnly(MemoryIndex):
+        @property
+        def capabilities(self) -> frozenset[Capability]:
+            return frozenset({Capability.FILTERS})
+
+    dense = DenseOnly()
+    await dense.upsert(
+        [Point(id=p.id, dense=p.dense, sparse=None, payload=p.payload) for p in library.index._points.values()]
+    )
+    found = await Retriever(library.embedder, dense, library.source).search(
+        SearchRequest(owner_id="ann", query="turnover")
+    )
+    assert found.hits[0].chunk.text == _TEXTS[2]
+    assert all(hit.scores.lexical is None for hit in found.hits)
+
+
+@pytest.mark.parametrize(("query", "share"), [("What is the turnover?", 0.5), ("Wie hoch ist die turnover?", 0.25)])
+async def test_a_model_weighs_less_in_a_language_that_it_was_not_trained_on(query: str, share: float) -> None:
+    library = await Library("all-MiniLM-L6-v2").fill()
+    words = [(make_chunk("Turnover is a word.", ordinal=20), "a.txt")]
+    await fill(library.index, library.source, library.embedder, words)
+    found = await library.retriever(options=RetrievalOptions(feedback_chunks=0)).search(
+        SearchRequest(owner_id="ann", query=query)
+    )
+    by_words = {hit.chunk.text: hit for hit in found.hits}["Turnover is a word."]
+    dense = max(hit.scores.dense or 0.0 for hit in found.hits)
+    low = min(hit.scores.dense or 0.0 for hit in found.hits)
+    own = ((by_words.scores.dense or 0.0) - low) / max(dense - low, 0.4)
+    assert by_words.score == pytest.approx(share * own + (1 - share), abs=1e-6)
