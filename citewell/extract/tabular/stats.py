@@ -61,7 +61,7 @@ def describe(
 def _describe(
     connection: DuckDBPyConnection, source: str, columns: Sequence[Column], rows: int
 ) -> Iterator[JsonObject]:
-    wanted = [_aggregates(column, rows) for column in columns]
+    wanted = [_aggregates(column, rows, source) for column in columns]
     query = f"SELECT {', '.join(sql for facts in wanted for sql in facts.values())} FROM {source}"
     values = iter(connection.execute(query).fetchone() or ())
     samples = _samples(connection, source, columns)
@@ -72,8 +72,8 @@ def _describe(
         yield {"name": column.name, "dtype": column.dtype, **found, **column.notes, "samples": sample}
 
 
-def _aggregates(column: Column, rows: int) -> dict[str, str]:
-    """The SQL of every fact about a column."""
+def _aggregates(column: Column, rows: int, source: str) -> dict[str, str]:
+    """The SQL of every fact about a column. Spread is taken from the smallest value up, so that large numbers lose no digits."""
     name, dtype = quoted(column.name), column.dtype
     wanted = {"nulls": f"count(*) - count({name})"}
     if rows <= _EXACT_DISTINCT_ROWS:
@@ -85,7 +85,9 @@ def _aggregates(column: Column, rows: int) -> dict[str, str]:
         wanted |= {"min": f"min({finite})", "max": f"max({finite})"}
         if dtype in _NUMBERS:
             total = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
-            wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({finite}::DOUBLE)"}
+            exact = "HUGEINT" if dtype == "integer" else "DOUBLE"
+            above = f"({finite}::{exact} - (SELECT min({finite}) FROM {source})::{exact})::DOUBLE"
+            wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({above})"}
         if dtype == "number":
             wanted["not_finite"] = f"count({name}) - count({finite})"
     return wanted
