@@ -33,6 +33,8 @@ CAPABILITIES = frozenset(
 class AnthropicDialect:
     """Messages: sources are search results, tools have an input schema."""
 
+    takes_temperature = False
+
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources as search results where citations are wanted, else as text."""
         if not sources:

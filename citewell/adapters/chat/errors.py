@@ -49,13 +49,16 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
 
 
 def from_status_error(error: Any) -> CitewellError:
-    """Our error for an SDK's `APIStatusError`."""
+    """Our error for an SDK's `APIStatusError`; with a status of success it is an error event inside a stream."""
+    if error.status_code < 400:
+        return from_api_error(error)
     return from_status(error.status_code, str(error.message), error.response.headers)
 
 
 def from_api_error(error: Any) -> CitewellError:
     """Our error for an SDK's `APIError` without a status: an error event in a stream, or an unreadable answer."""
     body = error.body if isinstance(error.body, Mapping) else {}
+    body = body["error"] if isinstance(body.get("error"), Mapping) else body
     kind = str(body.get("type") or body.get("code") or "")
     statuses = {
         "overloaded_error": 529, "rate_limit_error": 429, "rate_limit_exceeded": 429, "authentication_error": 401,

@@ -31,7 +31,9 @@ _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_seque
 
 
 class Dialect(Protocol):
-    """Where the vendors differ."""
+    """Where the vendors differ. `takes_temperature`: whether requests of the vendor have a temperature at all."""
+
+    takes_temperature: bool
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """A message's text with its sources."""
@@ -68,7 +70,7 @@ class LangChainChat:
         self._dialect = dialect
         self._capabilities = capabilities
         self._vendor_errors = (*vendor_errors, OutputParserException, json.JSONDecodeError, ValueError)
-        self._takes_temperature = True
+        self._takes_temperature = dialect.takes_temperature
 
     @property
     def model(self) -> str:

@@ -35,6 +35,8 @@ CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capabi
 class OpenAIDialect:
     """Chat completions: sources are text, tools are functions."""
 
+    takes_temperature = True
+
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources first, as closed blocks, then the text."""
         return f"{source_text(sources)}\n\n{text}".strip() if sources else text

@@ -1,0 +1,91 @@
+"""Anthropic's adapter, through Anthropic's own SDK, against a server that keeps Anthropic's contract."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import anthropic
+import pytest
+
+from citewell.adapters.chat.anthropic import AnthropicDialect, build, chat
+from citewell.adapters.chat.langchain import LangChainChat
+from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
+from citewell.ports import ChatMessage, ImageInput, SourceBlock
+from citewell.settings import load_settings
+from citewell.testing.chat_model import (
+    QUESTION,
+    ChatModelConformance,
+    NativeCitationConformance,
+    StructuredOutputConformance,
+    ToolConformance,
+    collect,
+)
+from tests.contract_servers.anthropic import KEY, AnthropicServer, search_results
+from tests.contract_servers.script import Queue, Reply
+
+Server = tuple[AnthropicServer, str]
+
+
+class TestAnthropic(ChatModelConformance, ToolConformance, StructuredOutputConformance, NativeCitationConformance):
+    @pytest.fixture
+    def scripted(self, anthropic_model: Callable[..., LangChainChat]) -> Callable[..., LangChainChat]:
+        return anthropic_model
+
+
+async def test_sources_go_as_search_results_with_citations_enabled(anthropic_server: Server):
+    source = SourceBlock(n=2, title="Loan Policy.pdf (p. 3)", source="Loan Policy.pdf", text="At most GHS 5,000.")
+    await collect(
+        chat("claude-test", KEY, anthropic_server[1]),
+        [ChatMessage(role="user", content="How much?", sources=(source,))],
+    )
+    found = search_results(anthropic_server[0].requests[0]["messages"])
+    assert [(b["title"], b["citations"]) for b in found] == [("Loan Policy.pdf (p. 3)", {"enabled": True})]
+
+
+async def test_overloaded_inside_a_stream_is_unavailable(anthropic_server: Server):
+    anthropic_server[0].script = Queue(Reply(text="There are 312.", error_after=2, error_type="overloaded_error"))
+    with pytest.raises(ProviderUnavailable):
+        await collect(chat("claude-test", KEY, anthropic_server[1]))
+
+
+async def test_wrong_key_is_told(anthropic_server: Server):
+    with pytest.raises(ProviderAuthError):
+        await collect(chat("claude-test", "sk-wrong", anthropic_server[1]))
+
+
+async def test_describes_an_image(anthropic_server: Server):
+    anthropic_server[0].script = Queue(Reply(text="A bar chart."))
+    model = chat("claude-test", KEY, anthropic_server[1])
+    assert await model.describe(ImageInput(b"\x89PNG", "image/png"), "Describe it.") == "A bar chart."
+    image = anthropic_server[0].requests[0]["messages"][0]["content"][0]
+    assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
+
+
+async def test_an_abandoned_answer_is_stopped_at_the_server(anthropic_server: Server):
+    anthropic_server[0].script = Queue(Reply(text="x" * 400, pieces=200, delay=0.05))
+    stream = chat("claude-test", KEY, anthropic_server[1]).stream(QUESTION)
+    await anext(stream)
+    await stream.aclose()
+    assert await asyncio.to_thread(anthropic_server[0].client_left.wait, 5)
+
+
+def test_every_error_of_the_sdk_is_one_of_ours():
+    for kind in _all_subclasses(anthropic.AnthropicError):
+        error = kind.__new__(kind)
+        error.status_code, error.message, error.body, error.request_id = 400, "no", None, None
+        error.response = type("Response", (), {"headers": {}})()
+        ours = AnthropicDialect().error(error)
+        assert isinstance(ours, CitewellError), kind
+        assert "could not be read" not in ours.message, f"no rule for {kind.__name__}"
+
+
+def test_settings_that_lack_something_are_told():
+    with pytest.raises(ConfigurationError, match="CHAT_MODEL"):
+        build(load_settings(chat_provider="anthropic", anthropic_api_key="k"))
+    with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
+        build(load_settings(chat_provider="anthropic", chat_model="claude-test"))
+
+
+def _all_subclasses(kind: type) -> list[type]:
+    return [kind, *(found for sub in kind.__subclasses__() for found in _all_subclasses(sub))]
