@@ -128,13 +128,16 @@ def build(settings: Settings) -> BuiltinEmbedder:
     return embedder
 
 
-def by_length(token_ids: Sequence[TokenIds]) -> list[Batch]:
-    """Indices of the texts in batches of one length, the longest first, so that the last runs to finish are short."""
+def by_length(token_ids: Sequence[TokenIds], most_tokens: int = TOKENS_PER_RUN) -> list[Batch]:
+    """Indices of the texts in batches of one length, the longest first, so that the last runs to finish are short.
+
+    A batch has at most `most_tokens` tokens, or one text.
+    """
     batches: list[Batch] = []
     for index in sorted(range(len(token_ids)), key=lambda index: -len(token_ids[index])):
         length = len(token_ids[index])
         batch = batches[-1] if batches else []
-        if batch and len(token_ids[batch[0]]) == length and (len(batch) + 1) * length <= TOKENS_PER_RUN:
+        if batch and len(token_ids[batch[0]]) == length and (len(batch) + 1) * length <= most_tokens:
             batch.append(index)
         else:
             batches.append([index])
