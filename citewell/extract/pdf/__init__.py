@@ -44,7 +44,7 @@ def extract(path: Path, sink: Sink) -> None:
 def _survey(document: PdfDocument, reader: PageReader) -> Survey:
     total = len(document)
     sample = (reader.sample(index) for index in range(0, total, max(1, total // _SAMPLE_PAGES)))
-    lines = (run for page in sample for passage in page.passages for run in passage.runs)
+    lines = ((run for passage in page.passages for run in passage.runs) for page in sample)
     return survey(lines, outline_depths(document))
 
 

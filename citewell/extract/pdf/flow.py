@@ -16,6 +16,7 @@ _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")
 _LINE_HYPHENS = (HYPHEN, "\u00ad", "-", "\u2010")
 _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
+_CHARACTER = 0.6
 _END_MARKS = frozenset(".!?。！？\"'”’»)]")
 
 
@@ -32,19 +33,20 @@ def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) 
     """Running text of lines that follow each other in one paragraph.
 
     page_text decides whether a hyphen at a line's end belongs to the word: it does when the word is also found with it.
-    keep_breaks puts a line feed instead of a space between lines.
+    keep_breaks puts a line feed instead of a space between lines, and indents them as they stand.
     """
     text = ""
     starts: list[int] = []
     rects: list[Rect] = []
+    left = min((line.x0 for line in lines), default=0.0)
     for line in lines:
         words = line.words
         for start, end in _sentence_parts(words):
             addition = _text_of(words[start:end])
             if start:
                 joint = " " if words[start].space_before else ""
-            elif keep_breaks and text:
-                joint = "\n"
+            elif keep_breaks:
+                joint = ("\n" if text else "") + " " * round((line.x0 - left) / (_CHARACTER * line.size))
             else:
                 text, joint = _across_lines(text, addition, page_text)
             starts.append(len(text) + len(joint))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from citewell.extract.pdf.lines import MARKER, Line
+from citewell.extract.pdf.words import HYPHEN
 
 SENTENCE_END = re.compile(r"[.!?:。！？…][\"'”’»)\]]*$")
 BULLET = re.compile(r"^[•‣⁃◦∙·●○◘▪▫■□◆◇❖➢➤►▶▸✓✔★☆\uf0b7\uf0a7\uf0d8\uf076\uf0fc]")
@@ -42,6 +43,17 @@ def opens_item(line: Line) -> bool:
     if BULLET.match(first):
         return True
     return len(line.words) > 1 and MARKER.match(first) is not None and first not in ("a.", "I.")
+
+
+def runs_on(group: Sequence[Line], following: Sequence[Line]) -> bool:
+    """Whether a paragraph of the next column carries on a sentence that broke off at the foot of this one."""
+    last, first = group[-1], following[0]
+    if abs(last.size - first.size) > 0.5 or last.bold != first.bold or opens_item(first):
+        return False
+    ending, beginning = last.words[-1].text, first.words[0].text
+    if ending.endswith((HYPHEN, "-")):
+        return beginning[:1].islower()
+    return len(group) > 1 and SENTENCE_END.search(ending) is None and beginning[:1].islower()
 
 
 def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:

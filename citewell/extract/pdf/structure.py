@@ -25,6 +25,7 @@ _FOOTNOTE = re.compile(r"^(?:\d{1,3}|[*†‡§¶]{1,3}|[a-z])(?:[.)]?\s|(?=[A-Z
 _LETTERS = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"\s+")
 _LARGER = 1.15
+_SIZE_STEP = 0.4
 _SMALLER = 0.93
 _SAME = 0.95
 _MAX_HEADING = 220
@@ -33,6 +34,7 @@ _MAX_HEADING_LINES = 4
 _MAX_BOLD_LINES = 3
 _MAX_CAPTION = 500
 _DEEPEST = 6
+_LISTING_GAP = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Survey:
 
     def level(self, size: float) -> int:
         """Heading level of a font size: 1 for the largest that the document uses; bold at body size comes after all larger ones."""
-        larger = sum(1 for known in self.sizes if known > size + 0.4)
+        larger = sum(1 for known in self.sizes if known > size + _SIZE_STEP)
         return min(_DEEPEST, larger + 1)
 
 
@@ -67,11 +69,19 @@ def fold_title(text: str) -> str:
     return _SPACES.sub("", text).strip(".:").casefold()
 
 
-def survey(lines: Iterable[Line], outline: Mapping[tuple[int, str], int]) -> Survey:
-    """Sizes weighted by their characters, from sample pages."""
+def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], int]) -> Survey:
+    """Sizes weighted by their characters, from the lines of sample pages, the first page first.
+
+    Sizes that only the first of several pages has (a cover's) rank no headings.
+    """
     weights: Counter[tuple[float, bool]] = Counter()
-    for line in lines:
-        weights[line.size, line.bold] += line.characters
+    later: set[float] = set()
+    count = 0
+    for count, lines in enumerate(pages, start=1):
+        for line in lines:
+            weights[line.size, line.bold] += line.characters
+            if count > 1:
+                later.add(line.size)
     if not weights:
         return Survey(outline=outline)
     by_size: Counter[float] = Counter()
@@ -79,10 +89,12 @@ def survey(lines: Iterable[Line], outline: Mapping[tuple[int, str], int]) -> Sur
         by_size[size] += weight
     body = by_size.most_common(1)[0][0]
     bold = weights[body, True] > weights[body, False]
-    larger = sorted((size for size in by_size if size >= _LARGER * body), reverse=True)
+    ranked = sorted(
+        (size for size in by_size if size >= _LARGER * body and (count == 1 or size in later)), reverse=True
+    )
     ranks: list[float] = []
-    for size in larger:
-        if not ranks or ranks[-1] - size > 0.4:
+    for size in ranked:
+        if not ranks or ranks[-1] - size > _SIZE_STEP:
             ranks.append(size)
     return Survey(body, bold, tuple(ranks), outline)
 
@@ -90,7 +102,20 @@ def survey(lines: Iterable[Line], outline: Mapping[tuple[int, str], int]) -> Sur
 def classify(groups: Sequence[Sequence[Line]], page: int, page_height: float, known: Survey) -> list[Block]:
     """The blocks of one column's paragraphs."""
     left = min((line.x0 for group in groups for line in group), default=0.0)
-    return [_block(group, page, page_height, left, known) for group in groups]
+    blocks: list[Block] = []
+    for group in groups:
+        block = _block(group, page, page_height, left, known)
+        if blocks and _is_one_listing(blocks[-1], block):
+            block = Block(ElementType.CODE, [*blocks.pop().lines, *block.lines])
+        blocks.append(block)
+    return blocks
+
+
+def _is_one_listing(above: Block, below: Block) -> bool:
+    """Whether a block set in the listing's font right below it, an empty line apart at most, belongs to it."""
+    if above.type is not ElementType.CODE or not all(word.style.mono for line in below.lines for word in line.words):
+        return False
+    return below.lines[0].baseline - above.lines[-1].baseline <= _LISTING_GAP * below.lines[0].size
 
 
 def _block(lines: Sequence[Line], page: int, page_height: float, left: float, known: Survey) -> Block:

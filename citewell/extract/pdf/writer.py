@@ -13,13 +13,15 @@ from citewell.extract.pdf.furniture import running
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.images import PageImage
 from citewell.extract.pdf.lines import Line, join_row, placeholder, rows
-from citewell.extract.pdf.paragraphs import paragraphs
+from citewell.extract.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.pdf.structure import Block, Survey, classify, survey
 from citewell.extract.pdf.tables.model import FoundTable
 from citewell.extract.pdf.tables.render import row_spans, to_table
 from citewell.extract.pdf.turn import Turn
 from citewell.extract.sink import Sink
 from citewell.types import Box, ElementType, JsonObject, Locator
+
+_LINKED = 0.3
 
 
 class PageWriter:
@@ -56,18 +58,17 @@ class PageWriter:
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
-        known = self._survey if passage.confidences is None else survey(body, self._survey.outline)
+        known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
         rects = [table.rect for table in passage.tables] + [passage.turn.upright(image.rect) for image in images]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
-        for column in reading_order([*body, *places], passage.right_to_left):
-            for part in _around_places(column):
-                if not isinstance(part, int):
-                    for block in classify(paragraphs(part), page.number, height, known):
-                        self._block(page, passage, block)
-                elif part < len(passage.tables):
-                    self._table(page, passage, passage.tables[part])
-                else:
-                    self._image(page, images[part - len(passage.tables)])
+        for part in _parts(reading_order([*body, *places], passage.right_to_left)):
+            if not isinstance(part, int):
+                for block in classify(part, page.number, height, known):
+                    self._block(page, passage, block)
+            elif part < len(passage.tables):
+                self._table(page, passage, passage.tables[part])
+            else:
+                self._image(page, images[part - len(passage.tables)])
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: Passage) -> None:
@@ -162,8 +163,28 @@ def _box(page: int, rect: Rect) -> Box:
     return Box(page, rect.x0, rect.y0, rect.x1, rect.y1)
 
 
+def _parts(columns: Sequence[Sequence[Line]]) -> list[list[list[Line]] | int]:
+    """Paragraphs of each stretch of text, and the index of the table or image between stretches, in turn.
+
+    A paragraph that breaks off at the foot of a column goes on at the head of the next.
+    """
+    found: list[list[list[Line]] | int] = []
+    for column in columns:
+        for stretch in _around_places(column):
+            if isinstance(stretch, int):
+                found.append(stretch)
+                continue
+            groups = paragraphs(stretch)
+            last = found[-1] if found else None
+            if isinstance(last, list) and runs_on(last[-1], groups[0]):
+                last[-1] = [*last[-1], *groups.pop(0)]
+            if groups:
+                found.append(groups)
+    return found
+
+
 def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
-    """The lines between tables, and the tables' indices, in turn."""
+    """The lines between tables and images, and the indices of these, in turn."""
     lines: list[Line] = []
     for line in column:
         index = line.float_index
@@ -191,9 +212,10 @@ def _behind_text(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
 
 def _links(page: PageContent, locator: Locator) -> JsonObject:
     """`links` that stand on these boxes."""
+    rects = [Rect(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes]
     urls = [
         link.url
         for link in page.notes.links
-        if any(link.rect.overlap(Rect(box.x0, box.y0, box.x1, box.y1)) > 0.5 * link.rect.area for box in locator.boxes)
+        if sum(link.rect.overlap(rect) for rect in rects) > _LINKED * link.rect.area
     ]
     return {"links": list(dict.fromkeys(urls))} if urls else {}

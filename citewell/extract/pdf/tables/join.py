@@ -115,7 +115,9 @@ def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: Page
     if _same_header(upper, lower) or any(word in above for word in _CONTINUED):
         return True
     new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + 2)
-    return not new_caption and (lower.header_rows == 0 or _has_figures(lower) or not above.strip())
+    if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
+        return False
+    return lower.header_rows == 0 or _has_figures(lower, 0) or not above.strip()
 
 
 def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:
@@ -142,6 +144,6 @@ def _same_header(upper: FoundTable, lower: FoundTable) -> bool:
     return upper.header_rows > 0 and _header(upper) == _header(lower)
 
 
-def _has_figures(table: FoundTable) -> bool:
-    """Whether the first row, taken for a header, holds figures."""
-    return any(is_numeric(cell_text(cell.words)) for cell in table.cells if cell.row == 0 and cell.column > 0)
+def _has_figures(table: FoundTable, row: int) -> bool:
+    """Whether a row holds figures: then it is no header, though it may have been taken for one."""
+    return any(is_numeric(cell_text(cell.words)) for cell in table.cells if cell.row == row and cell.column > 0)

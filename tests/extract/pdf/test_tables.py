@@ -1,0 +1,197 @@
+"""Tables of PDFs: ruled and borderless, spanning cells, page breaks, and what only looks like a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reportlab.pdfgen.canvas import Canvas
+
+from citewell.types import Element, ElementType
+from tests.extract.pdf.drawing import HEIGHT, Draw, justified, lines, pdf, prose, read_pdf
+
+RATES = [
+    ["Product", "Term", "Rate", "Fee"],
+    ["Home loan", "30 years", "5.10", "1,200"],
+    ["Car loan", "5 years", "7.25", "150"],
+    ["Student loan", "10 years", "3.90", "0"],
+    ["Personal loan", "3 years", "9.99", "75"],
+    ["Bridge loan", "1 year", "11.50", "400"],
+]
+COLUMNS = (80, 220, 320, 400)
+
+
+def test_a_grid_of_lines_gives_its_cells(tmp_path: Path) -> None:
+    table = only_table(tmp_path, lambda canvas: ruled(canvas, 100, RATES))
+    assert table.grid == tuple(map(tuple, RATES))
+    assert table.header_rows == 1
+    assert table.text.splitlines()[0] == "| Product | Term | Rate | Fee |"
+
+
+def test_cells_without_a_line_between_them_span(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        xs, ys = [80, 200, 300, 400], [100, 125, 150, 175]
+        for y in (100, 150, 175):
+            horizontal(canvas, y, 80, 400)
+        horizontal(canvas, 125, 200, 400)
+        for x, top in ((80, 100), (200, 100), (300, 125), (400, 100)):
+            vertical(canvas, x, top, 175)
+        put(canvas, xs, ys, [["City", "Rainfall", ""], ["", "1990", "2020"], ["Bergen", "2250", "2700"]])
+
+    table = only_table(tmp_path, page)
+    assert table.grid == (("City", "Rainfall", ""), ("", "1990", "2020"), ("Bergen", "2250", "2700"))
+    assert table.html is not None
+    assert '<th rowspan="2">City</th><th colspan="2">Rainfall</th>' in table.html
+
+
+def test_wrapped_cells_of_a_ruled_table_are_whole(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for y in (100, 140, 180):
+            horizontal(canvas, y, 80, 400)
+        for x in (80, 200, 400):
+            vertical(canvas, x, 100, 180)
+        lines(canvas, 84, 104, ["Kind of"], size=10)
+        lines(canvas, 84, 116, ["paper"], size=10)
+        lines(canvas, 204, 104, ["What it is used for in"], size=10)
+        lines(canvas, 204, 116, ["the printing house"], size=10)
+        lines(canvas, 84, 144, ["Laid"], size=10)
+        lines(canvas, 204, 144, ["Letters and other things that"], size=10)
+        lines(canvas, 204, 156, ["people keep"], size=10)
+
+    table = only_table(tmp_path, page)
+    assert table.grid == (
+        ("Kind of paper", "What it is used for in the printing house"),
+        ("Laid", "Letters and other things that people keep"),
+    )
+
+
+def test_a_table_without_any_line_is_found_by_its_columns(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        top = lines(canvas, 80, 60, prose(4))
+        plain(canvas, top + 20, RATES)
+        lines(canvas, 80, 300, prose(4, 30))
+
+    reading = read_pdf(tmp_path, pdf(page))
+    (table,) = reading.of(ElementType.TABLE)
+    assert table.grid == tuple(map(tuple, RATES))
+    assert "Student" not in " ".join(reading.texts(ElementType.PARAGRAPH))
+    kinds = [element.type for element in reading.elements]
+    assert kinds == [ElementType.PARAGRAPH, ElementType.TABLE, ElementType.PARAGRAPH]
+
+
+def test_titles_over_several_columns_are_found_by_the_line_under_them(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for y in (100, 140, 205):
+            horizontal(canvas, y, 75, 460)
+        horizontal(canvas, 118, 215, 300)
+        horizontal(canvas, 118, 335, 450)
+        lines(canvas, 235, 104, ["Enrolled"])
+        lines(canvas, 370, 104, ["Graduated"])
+        for x, text in ((80, "Region"), (220, "2010"), (270, "2020"), (340, "2010"), (400, "2020")):
+            lines(canvas, x, 124, [text])
+        for i, row in enumerate(
+            (
+                ("North", "120", "140", "80", "95"),
+                ("South", "310", "290", "200", "180"),
+                ("West", "75", "60", "40", "55"),
+            )
+        ):
+            for x, text in zip((80, 220, 270, 340, 400), row, strict=True):
+                lines(canvas, x, 146 + 18 * i, [text])
+
+    table = only_table(tmp_path, page)
+    assert table.grid is not None
+    assert table.grid[0] == ("Region", "Enrolled", "", "Graduated", "")
+    assert table.grid[1] == ("", "2010", "2020", "2010", "2020")
+    assert table.grid[3] == ("South", "310", "290", "200", "180")
+    assert table.header_rows == 2
+
+
+def test_a_table_that_goes_on_over_the_page_is_one_with_the_rows_of_both(tmp_path: Path) -> None:
+    rows = [["Name", "Count"]] + [[f"Item number {i}", str(i * 7)] for i in range(60)]
+
+    def first(canvas: Canvas) -> None:
+        ruled(canvas, 60, rows[:36], xs=(80, 300, 400))
+
+    def second(canvas: Canvas) -> None:
+        ruled(canvas, 60, [rows[0], *rows[36:]], xs=(80, 300, 400))
+        lines(canvas, 80, 640, prose(3))
+
+    (table,) = read_pdf(tmp_path, pdf(first, second)).of(ElementType.TABLE)
+    assert table.grid == tuple(map(tuple, rows))
+    assert table.locator.pages == (1, 2)
+    assert {box.page for box in table.locator.boxes} == {1, 2}
+
+
+def test_tables_of_the_same_shape_with_other_headers_stay_apart(tmp_path: Path) -> None:
+    def page_of(header: list[str]) -> Draw:
+        return lambda canvas: ruled(canvas, 60, [header, *([str(i), str(i * i)] for i in range(34))], xs=(80, 300, 400))
+
+    tables = read_pdf(tmp_path, pdf(page_of(["Number", "Square"]), page_of(["Length", "Area"]))).of(ElementType.TABLE)
+    assert [table.locator.pages for table in tables] == [(1,), (2,)]
+
+
+def test_each_row_of_a_table_has_its_place(tmp_path: Path) -> None:
+    table = only_table(tmp_path, lambda canvas: ruled(canvas, 100, RATES))
+    assert len(table.locator.boxes) == len(RATES)
+    rows = [table.text[a:].splitlines()[0] for a in table.span_starts]
+    assert rows[2] == "| Car loan | 5 years | 7.25 | 150 |"
+    assert [round(box.y0) for box in table.locator.boxes] == sorted(round(box.y0) for box in table.locator.boxes)
+
+
+def test_prose_in_columns_lists_and_boxes_are_not_tables(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        justified(canvas, 60, 60, 220, 15)
+        justified(canvas, 310, 60, 220, 15, start=11)
+        for i, text in enumerate(prose(5, 3)):
+            lines(canvas, 60, 280 + 14 * i, ["•"])
+            lines(canvas, 80, 280 + 14 * i, [text])
+        horizontal(canvas, 400, 60, 530)
+        horizontal(canvas, 470, 60, 530)
+        vertical(canvas, 60, 400, 470)
+        vertical(canvas, 530, 400, 470)
+        lines(canvas, 70, 410, prose(4, 8))
+
+    assert read_pdf(tmp_path, pdf(page)).of(ElementType.TABLE) == []
+
+
+def test_tables_are_left_as_text_when_they_are_not_wanted(tmp_path: Path) -> None:
+    reading = read_pdf(tmp_path, pdf(lambda canvas: ruled(canvas, 100, RATES)), extract_tables=False)
+    assert reading.of(ElementType.TABLE) == []
+    assert "Student loan" in reading.text
+
+
+def only_table(folder: Path, draw: Draw) -> Element:
+    (table,) = read_pdf(folder, pdf(draw)).of(ElementType.TABLE)
+    return table
+
+
+def ruled(
+    canvas: Canvas, top: float, rows: Sequence[Sequence[str]], xs: Sequence[float] = (80, 210, 310, 390, 460)
+) -> None:
+    ys = [top + 20 * i for i in range(len(rows) + 1)]
+    for y in ys:
+        horizontal(canvas, y, xs[0], xs[-1])
+    for x in xs:
+        vertical(canvas, x, ys[0], ys[-1])
+    put(canvas, xs, ys, rows)
+
+
+def put(canvas: Canvas, xs: Sequence[float], ys: Sequence[float], rows: Sequence[Sequence[str]]) -> None:
+    for y, row in zip(ys, rows, strict=False):
+        for x, text in zip(xs, row, strict=False):
+            lines(canvas, x + 4, y + 5, [text])
+
+
+def plain(canvas: Canvas, top: float, rows: Sequence[Sequence[str]]) -> None:
+    for i, row in enumerate(rows):
+        for x, text in zip(COLUMNS, row, strict=True):
+            lines(canvas, x, top + 14 * i, [text])
+
+
+def horizontal(canvas: Canvas, y: float, x0: float, x1: float) -> None:
+    canvas.line(x0, HEIGHT - y, x1, HEIGHT - y)
+
+
+def vertical(canvas: Canvas, x: float, y0: float, y1: float) -> None:
+    canvas.line(x, HEIGHT - y0, x, HEIGHT - y1)
