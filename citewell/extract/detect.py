@@ -19,6 +19,7 @@ from citewell.types import Category, DetectedType, ExtractOptions
 _HEAD = 64 * 1024
 _JSON_CHECK_MAX = 8 * 1024 * 1024
 _MODEL_CERTAIN = 0.8
+_LEAST_ROWS = 5
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "png"),
@@ -281,13 +282,13 @@ def _parses(text: str) -> bool:
 
 
 def _is_delimited(text: str) -> bool:
-    """At least three full lines that one delimiter splits into the same number of columns."""
-    lines = [line for line in text.splitlines()[:200] if line.strip()][:-1]
-    if len(lines) < 3:
+    """At least five full lines that one delimiter splits into the same number of columns, each with some text."""
+    lines = [line for line in text.split("\n")[:200] if line.strip()][:-1]
+    if len(lines) < _LEAST_ROWS:
         return False
     for delimiter in ",\t;|":
-        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter)}
-        if len(widths) == 1 and widths.pop() > 1:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1 and all(any(row) for row in rows):
             return True
     return False
 

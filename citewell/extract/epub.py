@@ -65,10 +65,23 @@ class _Book:
         if chapters and all(chapter.path in self._encrypted for chapter in chapters):
             raise ExtractionError("The book is protected against copying (DRM) and cannot be read.")
         titles = self._contents()
+        self._front()
         for number, chapter in enumerate(chapters, 1):
             self._chapter(chapter, number, titles.get(chapter.path, ""))
             self._sink.progress(number, len(chapters))
         self._pictures.finish()
+
+    def _front(self) -> None:
+        """What a book says of itself, as its first unit: title, authors, description."""
+        self._sink.start_unit("front", 1)
+        title = self._sink.metadata.get("title")
+        if isinstance(title, str):
+            self._sink.emit(ElementType.TITLE, title, Locator(), level=1)
+            self._outline.enter(0, title)
+        shown = ("author", "publisher", "date", "subject", "description")
+        lines = [f"{key.capitalize()}: {self._sink.metadata[key]}" for key in shown if key in self._sink.metadata]
+        if lines:
+            self._sink.emit(ElementType.PARAGRAPH, "\n".join(lines), self._outline.locator())
 
     def _chapter(self, chapter: _Item, number: int, title: str) -> None:
         self._sink.start_unit("chapter", number, title or None)

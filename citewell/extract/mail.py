@@ -9,7 +9,7 @@ from email.message import Message
 from pathlib import Path
 
 from citewell.errors import CorruptFile
-from citewell.extract.mailparts import MailBody, attachment_name, decoded_header, header_fields, part_text
+from citewell.extract.mailparts import MailBody, attachment_name, decoded_header, given_name, header_fields, part_text
 from citewell.extract.outline import Outline
 from citewell.extract.sink import Sink
 
@@ -77,9 +77,13 @@ def read_message(message: Message, sink: Sink) -> None:
             sink.skip("Further parts of the message: there are too many.")
             break
         _read_part(part, body, attachments, sink)
+    pictures = [part for part in attachments if part.get_content_maintype() == "image" and body.shows(part)]
+    for part in pictures:
+        body.add_picture(_payload(part), attachment_name(part))
     body.write()
     for part in attachments:
-        body.attach(attachment_name(part), _payload(part))
+        if part not in pictures:
+            body.attach(attachment_name(part), _payload(part))
 
 
 def _parsed(data: bytes) -> Message:
@@ -91,7 +95,7 @@ def _parsed(data: bytes) -> Message:
 
 def _read_part(part: Message, body: MailBody, attachments: list[Message], sink: Sink) -> None:
     kind = part.get_content_type()
-    named = part.get_filename() is not None or part.get_content_disposition() == "attachment"
+    named = bool(given_name(part)) or part.get_content_disposition() == "attachment"
     if kind in _SMIME:
         sink.skip("The message is encrypted or sealed (S/MIME); its content cannot be read.")
     elif kind in _SIGNATURES:
@@ -102,8 +106,6 @@ def _read_part(part: Message, body: MailBody, attachments: list[Message], sink: 
         body.add_html(part_text(part))
     elif kind.startswith(("text/", "multipart/")) and not named:  # a multipart that holds no part is text
         body.add_plain(part_text(part))
-    elif kind.startswith("image/") and part.get("Content-ID") and part.get_content_disposition() != "attachment":
-        body.add_picture(_payload(part), attachment_name(part))
     elif _payload(part):
         attachments.append(part)
 

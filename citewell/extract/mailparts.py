@@ -65,6 +65,15 @@ class MailBody:
         """A picture that the body shows."""
         self._pictures.append((data, name))
 
+    def shows(self, part: Message) -> bool:
+        """Whether the body shows this picture, by its content id or location; others are attachments."""
+        identifiers = (str(part.get("Content-ID", "")).strip("<> "), str(part.get("Content-Location", "")).strip())
+        return any(self.mentions(identifier) for identifier in identifiers)
+
+    def mentions(self, identifier: str) -> bool:
+        """Whether the HTML refers to this content id or location."""
+        return bool(identifier) and any(identifier in text for text in self._html)
+
     def attach(self, name: str, data: bytes) -> None:
         """Add a file as a child; beyond the limit it is noted as skipped."""
         if not data:
@@ -130,12 +139,17 @@ def part_text(part: Message) -> str:
     return decode_bytes(data, _charset(part.get_content_charset())).text
 
 
-def attachment_name(part: Message) -> str:
-    """The file name that a part gives itself, without folders; else one by its type."""
+def given_name(part: Message) -> str:
+    """The file name that a part gives itself, decoded; empty when it gives none that can be read."""
     try:
-        given = decoded_header(part.get_filename())
-    except (ValueError, TypeError, LookupError, KeyError):
-        given = ""
+        return decoded_header(part.get_filename())
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return ""
+
+
+def attachment_name(part: Message) -> str:
+    """The name a part gives itself, without folders; else one by its type."""
+    given = given_name(part)
     if not given and part.get_content_type() == "message/rfc822":
         inner = part.get_payload()
         subject = (

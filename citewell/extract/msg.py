@@ -73,16 +73,25 @@ def _read(message: _Message, sink: Sink) -> None:
             body.add_html(wrapped)
         elif rtf:
             body.add_rtf(rtf)
+    shown = [attachment for attachment in message.attachments() if body.mentions(attachment.text(_CONTENT_ID))]
+    for attachment in shown:
+        body.add_picture(attachment.data(_DATA) or b"", attachment.filename())
     body.write()
     for attachment in message.attachments():
-        data = attachment.data(_DATA)
-        if data is not None:
-            body.attach(attachment.filename(), data)
-        elif attachment.is_message():
-            inner = attachment.inner()
-            body.attach(f"{safe_name(inner.text(_SUBJECT))[:100] or 'message'}.eml", _as_eml(inner))
-        else:
-            sink.skip(f"The attachment {attachment.filename()} holds no data.")
+        if not body.mentions(attachment.text(_CONTENT_ID)):
+            _attach(attachment, body, sink)
+
+
+def _attach(attachment: _Message, body: MailBody, sink: Sink) -> None:
+    """A file, or a message that is kept in Outlook's own form, as a child."""
+    data = attachment.data(_DATA)
+    if data is not None:
+        body.attach(attachment.filename(), data)
+    elif attachment.is_message():
+        inner = attachment.inner()
+        body.attach(f"{safe_name(inner.text(_SUBJECT))[:100] or 'message'}.eml", _as_eml(inner))
+    else:
+        sink.skip(f"The attachment {attachment.filename()} holds no data.")
 
 
 def _as_eml(message: _Message, depth: int = 0) -> bytes:

@@ -12,6 +12,8 @@ from citewell.extract.blips import pictures
 from citewell.extract.compound import CompoundFile
 from citewell.extract.edge_tables import Row, RowFormat, read_table
 from citewell.extract.emission import emit_table
+from citewell.extract.names import safe_name
+from citewell.extract.ooxml.embedded import native_file
 from citewell.extract.outline import Outline
 from citewell.extract.pictures import Pictures
 from citewell.extract.sink import Sink
@@ -34,7 +36,7 @@ _HEADER_KINDS = {
     3: ElementType.FOOTER,
     5: ElementType.FOOTER,
 }
-_FOOTNOTE_MARK, _COMMENT_MARK = "\x02", "\x05"
+_OBJECTS = {"WORKBOOK": "Excel", "WORDDOCUMENT": "Word", "POWERPOINT DOCUMENT": "PowerPoint"}
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -48,6 +50,7 @@ def extract(path: Path, sink: Sink) -> None:
         data = compound.read("Data") or b""
         sink.start_unit("file", 1)
         compound.read_summary(sink)
+        _embedded(compound, sink)
     try:
         _Reader(document, table, fib, sink).read()
     except _DAMAGE as error:
@@ -56,6 +59,22 @@ def extract(path: Path, sink: Sink) -> None:
     for number, picture in enumerate((*pictures(data), *pictures(document)), 1):
         images.emit(picture, f"picture {number}", Locator())
     images.finish()
+
+
+def _embedded(compound: CompoundFile, sink: Sink) -> None:
+    """Files packaged in the document's object pool become children; objects of office programs are noted."""
+    for name in compound.names():
+        if not name.startswith("OBJECTPOOL/"):
+            continue
+        stream = name.rsplit("/", 1)[-1]
+        if stream == "\x01OLE10NATIVE":
+            found = native_file(compound.read(name) or b"")
+            if found is not None:
+                sink.add_child(safe_name(found[0]) or "object.bin", Locator()).write_bytes(found[1])
+        elif stream == "PACKAGE":
+            sink.add_child("object.bin", Locator()).write_bytes(compound.read(name) or b"")
+        elif stream in _OBJECTS:
+            sink.skip(f"An embedded {_OBJECTS[stream]} object.")
 
 
 class _Reader:

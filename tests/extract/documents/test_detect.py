@@ -140,6 +140,11 @@ def test_rows_in_a_text_file_are_text_unless_every_row_has_the_same_columns(tmp_
     assert detected(tmp_path, "poem.txt", "One, two,\nthree and four,\nfive, six, and seven\n").label == "txt"
 
 
+def test_rows_under_a_text_name_are_rows_where_every_line_has_the_same_columns(tmp_path: Path) -> None:
+    rows = "name,age,city\n" + "".join(f"Person {n},{20 + n},Town {n}\n" for n in range(40))
+    assert detected(tmp_path, "export.txt", rows).label == "csv"
+
+
 def test_a_tar_is_told_by_its_header(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as out:

@@ -33,18 +33,27 @@ def book(**changes: str | bytes | None) -> bytes:
     return package({name: content for name, content in parts.items() if content is not None})
 
 
-def test_chapters_are_units_in_reading_order_with_titles_from_the_contents(tmp_path: Path) -> None:
+def test_what_the_book_says_of_itself_comes_before_its_chapters_in_reading_order_with_titles_from_the_contents(
+    tmp_path: Path,
+) -> None:
     reading = read_bytes(tmp_path, "a.epub", book())
     assert [(e.type.value, e.text, e.locator.headings) for e in reading.elements] == [
-        ("title", "The first", ()),
-        ("paragraph", "Words & more.", ("The first",)),
-        ("image", "A map", ("The first",)),
-        ("title", "Chapter Two", ()),
-        ("paragraph", "No heading here.", ("Chapter Two",)),
+        ("title", "My book", ()),
+        ("paragraph", "Author: Ann", ("My book",)),
+        ("title", "The first", ("My book",)),
+        ("paragraph", "Words & more.", ("My book", "The first")),
+        ("image", "A map", ("My book", "The first")),
+        ("title", "Chapter Two", ("My book",)),
+        ("paragraph", "No heading here.", ("My book", "Chapter Two")),
     ]
     assert reading.of(ElementType.IMAGE)[0].blob is not None
     units = [(u.unit, u.number, u.name) for u in reading.summary.coverage.units]
-    assert units == [("chapter", 1, "Chapter One"), ("chapter", 2, "Chapter Two"), ("chapter", 3, None)]
+    assert units == [
+        ("front", 1, None),
+        ("chapter", 1, "Chapter One"),
+        ("chapter", 2, "Chapter Two"),
+        ("chapter", 3, None),
+    ]
     assert "missing from the file" in reading.notes()
     assert (reading.summary.metadata["title"], reading.summary.language) == ("My book", "de")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from email.message import EmailMessage
 from pathlib import Path
@@ -87,6 +88,26 @@ def test_pictures_shown_in_the_body_are_images_of_the_message(tmp_path: Path) ->
     reading = read_bytes(tmp_path, "a.eml", mail.as_bytes())
     assert reading.of(ElementType.IMAGE)[0].blob is not None
     assert not reading.summary.children
+
+
+def test_a_picture_that_the_body_does_not_show_is_an_attachment(tmp_path: Path) -> None:
+    mail = message()
+    mail.set_content("text")
+    mail.add_attachment(picture(40), "image", "png", cid="<y>", disposition="inline", filename="photo.png")
+    reading = read_bytes(tmp_path, "a.eml", mail.as_bytes())
+    assert reading.child("photo.png").startswith(b"\x89PNG")
+
+
+def test_the_pictures_of_a_saved_web_page_are_found_by_their_location(tmp_path: Path) -> None:
+    png = base64.b64encode(picture(40)).decode()
+    raw = (
+        'From: <Saved>\r\nSubject: Page\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n'
+        '<h1>Saved</h1><img src="https://example.com/x.png">\r\n--b\r\nContent-Type: image/png\r\nContent-Location: https://example.com/x.png\r\n'
+        f"Content-Transfer-Encoding: base64\r\n\r\n{png}\r\n--b--\r\n"
+    )
+    reading = read_bytes(tmp_path, "page.mht", raw)
+    assert reading.texts(ElementType.TITLE) == ["Page", "Saved"]
+    assert reading.of(ElementType.IMAGE)[0].blob is not None
 
 
 @pytest.mark.parametrize("charset", ["iso-8859-1", "koi8-r", "shift_jis", "utf-8", "no-such-charset"])
@@ -186,6 +207,7 @@ def test_an_outlook_message_gives_fields_body_and_attachments(tmp_path: Path) ->
         {0x0039: sent},
     )
     reading = read_msg(tmp_path, tree)
+    assert [child.filename for child in reading.summary.children] == ["offer.pdf", "Inner: one.eml"]
     assert reading.texts() == [
         "Offer",
         "From: Ann <ann@example.com>\nTo: Bob\nDate: 2026-05-01T10:00:00+00:00\nSubject: Offer",

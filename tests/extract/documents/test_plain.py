@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from citewell.extract import plain
 from citewell.extract.decode import decode_bytes, detect_encoding
 from citewell.extract.plain import MAX_PARAGRAPH, paragraphs
+from citewell.extract.sink import ELEMENTS_FILE, Sink
+from citewell.types import Element, ExtractOptions
 from tests.extract.documents.reading import read_bytes
 
 RUSSIAN = "Однажды, в студёную зимнюю пору, я из лесу вышел; был сильный мороз. Гляжу, поднимается медленно в гору."
@@ -107,11 +111,16 @@ def test_every_paragraph_stands_at_its_span_of_the_decoded_text(
     text = separator.join(lines)
     data = text.encode(encoding)
     folder = Path(tempfile.mkdtemp(dir=tmp_path))
-    reading = read_bytes(folder, "note.txt", data)
-    decoded = data.decode(reading.summary.metadata["encoding"], "replace") if reading.elements else ""
-    for element in reading.elements:
+    (folder / "note.txt").write_bytes(data)
+    with Sink(folder, ExtractOptions()) as sink:
+        plain.extract(folder / "note.txt", sink)
+    elements = [
+        Element.from_json(json.loads(line)) for line in (folder / ELEMENTS_FILE).read_text("utf-8").splitlines()
+    ]
+    decoded = data.decode(str(sink.metadata["encoding"]), "replace")
+    for element in elements:
         assert element.text == decoded[element.locator.char_start : element.locator.char_end]
-    covered = "".join(element.text for element in reading.elements)
+    covered = "".join(element.text for element in elements)
     assert "".join(covered.split()) == "".join(decoded.removeprefix("\ufeff").split())
 
 
