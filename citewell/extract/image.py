@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
+import zlib
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pi_heif import register_heif_opener
-from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageFile, ImageOps
 
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.image_notes import notes
@@ -17,6 +19,20 @@ from citewell.extract.sink import Sink
 from citewell.types import Box, ElementType, Locator
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "ICO", "AVIF", "JPEG2000", "HEIF")
+# What Pillow's readers raise on damaged data, beside `UnidentifiedImageError`, which is an `OSError`.
+UNREADABLE = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    ArithmeticError,
+    struct.error,
+    zlib.error,
+)
 _PAGED = ("TIFF",)
 _ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")
 _SMALLEST_READ = 12
@@ -33,15 +49,26 @@ def extract(path: Path, sink: Sink) -> None:
         sink.metadata |= {"format": image.format, "mode": image.mode, "frames": frames}
         paged = image.format in _PAGED and frames > 1
         pages = min(frames, sink.options.max_pages) if paged else 1
-        for index in range(pages):
-            sink.start_unit("page" if paged else "file", index + 1)
-            sink.progress(index, pages)
-            _read_frame(path, image, index, sink, index + 1 if paged else None)
+        damage = [error for index in range(pages) if (error := _read_page(path, image, index, pages, paged, sink))]
+        if len(damage) == pages:
+            raise damage[0]
         if paged and pages < frames:
             sink.skip(f"{frames - pages} of {frames} pages are beyond the limit")
         elif frames > 1 and not paged:
-            sink.metadata["animated"] = True
+            sink.metadata["animated"] = image.format in _ANIMATED
             sink.skip(f"text is read from the first of {frames} frames")
+
+
+def _read_page(path: Path, image: Image.Image, index: int, pages: int, paged: bool, sink: Sink) -> CorruptFile | None:
+    """One page or the only frame; the reason when it is too damaged to show anything."""
+    sink.start_unit("page" if paged else "file", index + 1)
+    sink.progress(index, pages)
+    try:
+        _read_frame(path, image, index, sink, index + 1 if paged else None)
+    except CorruptFile as error:
+        sink.skip(error.message)
+        return error
+    return None
 
 
 def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: int | None) -> None:
@@ -74,7 +101,7 @@ def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image
         image.seek(index)
         _check_size(image, sink)
         image.load()
-    except (OSError, SyntaxError, ValueError, EOFError, IndexError) as error:
+    except UNREADABLE as error:
         image = _load_damaged(path, index, error, sink)
     return ImageOps.exif_transpose(image)
 
@@ -86,7 +113,7 @@ def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image
         image.seek(index)
         _check_size(image, sink)
         image.load()
-    except (OSError, SyntaxError, ValueError, EOFError, IndexError) as second:
+    except UNREADABLE as second:
         raise CorruptFile(f"The picture is damaged: {second}") from second
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = before
@@ -99,7 +126,7 @@ def _open(path: Path) -> Image.Image:
         return Image.open(path, formats=_FORMATS)
     except Image.DecompressionBombError as error:
         raise LimitExceeded("The picture has more pixels than a picture may have.") from error
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+    except UNREADABLE as error:
         raise CorruptFile("The file is not a picture that can be read.") from error
 
 
@@ -111,10 +138,16 @@ def _check_size(image: Image.Image, sink: Sink) -> None:
 
 
 def _frame_count(image: Image.Image) -> int:
+    """How many frames there are; up to and with the first damaged one, where they cannot all be counted."""
     try:
         return int(getattr(image, "n_frames", 1))
-    except (OSError, SyntaxError, ValueError, EOFError):
-        return 1
+    except UNREADABLE:
+        index = 0
+        with suppress(*UNREADABLE):
+            while True:
+                image.seek(index + 1)
+                index += 1
+        return index + 2
 
 
 @contextmanager

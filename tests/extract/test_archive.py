@@ -137,6 +137,17 @@ def test_empty_and_system_files_are_left_out_and_named(tmp_path: Path) -> None:
     assert "sub/.DS_Store: a system file" in reading.notes()
 
 
+def test_a_member_without_a_name_is_numbered(tmp_path: Path) -> None:
+    data = zipped({"a": b"text"}, zipfile.ZIP_STORED)
+    local, central = data.find(b"PK\x03\x04"), data.find(b"PK\x01\x02")
+    nameless = bytearray(data[:30] + data[31:central] + data[central : central + 46] + data[central + 47 :])
+    nameless[local + 26] = 0
+    nameless[central - 1 + 28] = 0
+    end = nameless.find(b"PK\x05\x06")
+    nameless[end + 12 : end + 20] = (46).to_bytes(4, "little") + (central - 1).to_bytes(4, "little")
+    assert children(read_bytes(tmp_path, "a.zip", bytes(nameless))) == {"member 1": b"text"}
+
+
 def test_names_in_another_code_page_are_read(tmp_path: Path) -> None:
     name = "決算報告書の明細一覧.csv"
     out = io.BytesIO()

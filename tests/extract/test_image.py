@@ -116,6 +116,16 @@ def test_a_cut_off_picture_is_read_in_part_with_a_warning(tmp_path: Path) -> Non
     assert "read in part" in reading.notes()
 
 
+def test_a_damaged_page_does_not_cost_the_others(tmp_path: Path) -> None:
+    pages = [Image.new("L", (80, 50)), Image.new("L", (81, 50))]
+    data = bytearray(picture("TIFF", pages[0], save_all=True, append_images=pages[1:]))
+    width_of_second = data.index(struct.pack("<HHLL", 256, 4, 1, 81))
+    data[width_of_second : width_of_second + 2] = b"\xff\xff"
+    reading = read_bytes(tmp_path, "a.tif", bytes(data))
+    assert [image.locator.page for image in reading.of(ElementType.IMAGE)] == [1]
+    assert "damaged" in " ".join(reading.summary.coverage.units[1].skipped)
+
+
 def test_what_is_no_picture_inside_is_a_typed_error(tmp_path: Path) -> None:
     with pytest.raises(CorruptFile):
         read_bytes(tmp_path, "a.png", b"\x89PNG\r\n\x1a\n" + b"garbage" * 50)

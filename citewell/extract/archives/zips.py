@@ -23,7 +23,7 @@ _READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfil
 def zip_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
     """Every entry of the directory; `PasswordRequired` when all files in it are encrypted and no password was given."""
     with SafeZip(path, options) as archive:
-        files = [info for info in archive.infos if not info.is_dir()]
+        files = [info for info in archive.infos if not info.filename.endswith("/")]
         locked = [info for info in files if info.flag_bits & _ENCRYPTED]
         if locked and len(locked) == len(files) and not options.password:
             raise PasswordRequired
@@ -35,7 +35,7 @@ def zip_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
 
 def _left_out(info: zipfile.ZipInfo, options: ExtractOptions) -> str | None:
     kind = stat.S_IFMT(info.external_attr >> 16)
-    if info.is_dir() or kind == stat.S_IFDIR:
+    if info.filename.endswith("/") or kind == stat.S_IFDIR:
         return "a folder"
     if kind == stat.S_IFLNK:
         return "a link"
