@@ -125,6 +125,7 @@ def _heartbeat(scratch: Path) -> Callable[[int, int | None], None]:
 
 
 def _write_report(scratch: Path, report: dict[str, JsonValue]) -> None:
-    (scratch / REPORT_FILE).write_text(json.dumps(report), encoding="utf-8")
+    text = json.dumps(report, ensure_ascii=False).replace("\\u0000", "")
+    (scratch / REPORT_FILE).write_text(text, encoding="utf-8", errors="replace")
     sys.stdout.flush()
     sys.stderr.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 import uuid
@@ -11,8 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from citewell.errors import CitewellError
-from citewell.extract.sink import ELEMENTS_FILE
 from citewell.ingest.capture import Capture, UploadRequest
+from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository, delete_elements, insert_elements, replace_blobs
@@ -138,7 +137,7 @@ class ExtractionStage:
     async def _keep_elements(self, job: Job, folder: Path) -> None:
         async with self.jobs.fenced(job) as connection:
             await delete_elements(connection, job.resource_id, job.version)
-        for batch in _batches(folder / ELEMENTS_FILE):
+        for batch in _batches(folder):
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, batch)
 
@@ -182,14 +181,13 @@ def _detection(summary: ExtractionSummary) -> dict[str, str]:
     return {"type_mismatch": summary.detected.mismatch} if summary.detected.mismatch else {}
 
 
-def _batches(path: Path) -> Iterator[list[tuple[int, Element, str]]]:
+def _batches(folder: Path) -> Iterator[list[tuple[int, Element, str]]]:
     batch: list[tuple[int, Element, str]] = []
-    with path.open(encoding="utf-8") as file:
-        for ordinal, line in enumerate(file):
-            batch.append((ordinal, Element.from_json(json.loads(line)), line.rstrip("\n")))
-            if len(batch) == _ELEMENTS_PER_TRANSACTION:
-                yield batch
-                batch = []
+    for ordinal, (element, line) in enumerate(read_element_lines(folder)):
+        batch.append((ordinal, element, line))
+        if len(batch) == _ELEMENTS_PER_TRANSACTION:
+            yield batch
+            batch = []
     if batch:
         yield batch
 

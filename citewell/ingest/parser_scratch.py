@@ -15,12 +15,14 @@ from citewell import errors
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
 from citewell.extract.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
 from citewell.extract.sink import ELEMENTS_FILE
+from citewell.ingest.parser_checks import parsed, sound_element, well_typed
 from citewell.types import Element, ExtractionSummary
 
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 _REPORT_BYTES = 64 * 1024 * 1024
 _LINE_BYTES = 64 * 1024 * 1024
 _LOG_TAIL = 4_000
+_MESSAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Scratch:
             summary = ExtractionSummary.from_json(report["summary"])
         except _MALFORMED as error:
             raise ParserCrashed("The parser left a report that cannot be read.") from error
+        if not well_typed(summary):
+            raise ParserCrashed("The parser left a report that cannot be read.")
         declared = {blob.path for blob in summary.blobs} | {child.path for child in summary.children}
         for name in (ELEMENTS_FILE, *declared):
             if os.sep in name or not _is_plain(self.folder / name):
@@ -101,7 +105,7 @@ class Scratch:
         if not _is_plain(path) or path.lstat().st_size > _REPORT_BYTES:
             raise ParserCrashed("The parser left no report.")
         try:
-            report = json.loads(path.read_bytes())
+            report = parsed(path.read_bytes())
         except _MALFORMED as error:
             raise ParserCrashed("The parser left a report that cannot be read.") from error
         if not isinstance(report, dict):
@@ -120,21 +124,30 @@ class Scratch:
 
 def read_elements(folder: Path) -> Iterator[Element]:
     """The elements that a parser left in `folder`, one at a time; ParserCrashed where a line is not one."""
+    return (element for element, _ in read_element_lines(folder))
+
+
+def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
+    """Each element with its line of JSON; ParserCrashed where a line is not one, LimitExceeded where it is too long."""
     with (folder / ELEMENTS_FILE).open("rb") as file:
         while line := file.readline(_LINE_BYTES + 1):
             if len(line) > _LINE_BYTES:
                 raise LimitExceeded(f"One element of this file exceeds {_LINE_BYTES:,} bytes.")
             try:
-                yield Element.from_json(json.loads(line))
+                element = Element.from_json(parsed(line))
+                sound = sound_element(element)
             except _MALFORMED as error:
                 raise ParserCrashed("The parser left elements that cannot be read.") from error
+            if not sound:
+                raise ParserCrashed("The parser left elements that cannot be read.")
+            yield element, line.decode().rstrip("\n")
 
 
 def rebuilt(error: dict[str, Any]) -> ExtractionError:
     """An extraction error from its public form; a code that is none becomes a plain ExtractionError."""
     kind = _BY_CODE.get(error["code"], ExtractionError)
-    rebuilt_error = kind(str(error["message"]))
-    rebuilt_error.details.update(error["details"])
+    rebuilt_error = kind(str(error["message"])[:_MESSAGE])
+    rebuilt_error.details.update({str(name): value for name, value in error["details"].items()})
     return rebuilt_error
 
 
