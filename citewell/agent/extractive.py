@@ -19,11 +19,27 @@ from citewell.text.analysis import analyze
 from citewell.types import Hit
 
 NO_ANSWER = "I don't have enough information to answer that."
-THRESHOLD = 0.42
 EMBEDDED_SENTENCES = 40
 MAX_SENTENCES = 4
 _MARKER = re.compile(r"\[(\d+(?:\s*[,;–-]\s*\d+)*)\]")
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Answerability:
+    """When passages hold an answer, on a scale of 0..1.
+
+    First look: 0.7 · (mean similarity of the three nearest sentences) + 0.3 · (best share of the question's terms in one sentence).
+    Below `refuse` there is no answer, from `accept` on there is. In between a second look decides, for which the best passages are
+    embedded whole: 0.36 · sentences + 0.39 · (similarity of the nearest passage) + 0.25 · terms, against `second`.
+
+    The weights are those of a logistic regression on conversations with answerable and unanswerable turns (MTRAG), for the
+    built-in model; see `benchmarks/abstention.py`. Another sentence model needs limits of its own.
+    """
+
+    refuse: float = 0.40
+    accept: float = 0.52
+    second: float = 0.44
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """An answer made of source sentences. `confidence` is the best sentence's score; `embedded` counts texts embedded."""
+    """An answer made of source sentences. `confidence` is the answerability of the question; `embedded` counts texts embedded."""
 
     parts: tuple[str, ...]
     sources: tuple[Source, ...]
@@ -61,23 +77,41 @@ class ExtractiveAnswerer:
     or its heading holds (weighted by their rarity among the passages), and by whether it holds the kind of thing asked for.
     """
 
-    def __init__(self, embedder: Embedder, threshold: float = THRESHOLD) -> None:
+    def __init__(self, embedder: Embedder, answerability: Answerability | None = None) -> None:
         self._embedder = embedder
-        self._threshold = threshold
+        self._limits = answerability or Answerability()
 
     async def answer(self, question_text: str, hits: Sequence[Hit]) -> Extract:
-        """The answer from `hits` alone; `answered` is False when nothing reaches the threshold."""
+        """The answer from `hits` alone; `answered` is False when they hold none."""
         question = read_question(question_text)
         scored = await self.score(question, hits)
-        best = max((s.score for s in scored), default=0.0)
-        if best < self._threshold:
-            return Extract((NO_ANSWER,), numbered(hits[:3]), False, best, len(scored))
+        confidence, answerable, embedded = await self._judge(question, scored, hits)
+        if not answerable:
+            return Extract((NO_ANSWER,), numbered(hits[:3]), False, confidence, embedded)
         if question.wants_list:
             items = list_items(question, hits, [s.candidate for s in scored[:3]])
             if len(items) >= 2:
-                return self._compose(items, best, len(scored), as_list=True)
+                return self._compose(items, confidence, embedded, as_list=True)
         chosen = in_reading_order(choose(question, scored))
-        return self._compose([s.candidate for s in chosen], best, len(scored), as_list=False)
+        return self._compose([s.candidate for s in chosen], confidence, embedded, as_list=False)
+
+    async def _judge(
+        self, question: Question, scored: Sequence[Scored], hits: Sequence[Hit]
+    ) -> tuple[float, bool, int]:
+        """Confidence, whether there is an answer, and how many texts were embedded in all."""
+        if not scored:
+            return 0.0, False, 0
+        nearest = sorted((s.similarity for s in scored), reverse=True)[:3]
+        sentences = sum(nearest) / len(nearest)
+        terms = max(s.coverage for s in scored)
+        first = 0.7 * sentences + 0.3 * terms
+        if not self._limits.refuse <= first < self._limits.accept:
+            return first, first >= self._limits.accept, len(scored) + 1
+        texts = [hit.chunk.text for hit in hits[:3]]
+        vectors = await self._embedder.embed([question.text, *texts], "query")
+        passage = float((vectors[1:] @ vectors[0]).max())
+        second = 0.36 * sentences + 0.39 * passage + 0.25 * terms
+        return second, second >= self._limits.second, len(scored) + 1 + len(vectors)
 
     async def score(self, question: Question, hits: Sequence[Hit]) -> list[Scored]:
         """The candidates worth embedding, best first."""

@@ -19,7 +19,7 @@ from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant, Task
 from citewell.agent.citations import CitationChecker
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import ElementLookup, Library, Searcher, Tables
-from citewell.agent.extractive import THRESHOLD, ExtractiveAnswerer
+from citewell.agent.extractive import Answerability, ExtractiveAnswerer
 from citewell.agent.intent import Intent
 from citewell.agent.model_assistant import Budget, ModelAssistant
 from citewell.agent.references import with_references
@@ -67,7 +67,7 @@ class Assistant:
         tables: Tables | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
-        threshold: float = THRESHOLD,
+        answerability: Answerability | None = None,
     ) -> None:
         self._library = library
         self._counter = embedder.tokenizer
@@ -78,7 +78,7 @@ class Assistant:
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding()
-            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, threshold), self._toolbox, planner)
+            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, answerability), self._toolbox, planner)
         else:
             self._understanding = ModelUnderstanding(chat_model, embedder.tokenizer)
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())

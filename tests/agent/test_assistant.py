@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from citewell.agent.extractive import NO_ANSWER
+from citewell.agent.extractive import NO_ANSWER, Answerability
 from citewell.agent.graph import Assistant
 from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, TextDelta, TurnRequest, UsedDocs
 from citewell.types import Verdict
@@ -32,7 +32,7 @@ class World:
     def __init__(self, *hits: object) -> None:
         self.embedder = WordEmbedder()
         self.searcher = WordSearcher(list(hits) or [*POLICY, *STEPS])
-        self.assistant = Assistant(self.searcher, self.embedder, threshold=0.38)
+        self.assistant = Assistant(self.searcher, self.embedder, answerability=Answerability(0.33, 0.33, 0.33))
 
     async def events(self, message: str, **request: object) -> list[AgentEvent]:
         turn = TurnRequest(owner_id="ada", message=message, **request)
