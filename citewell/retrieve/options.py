@@ -1,4 +1,4 @@
-"""How a search is done. `docs/decisions/0003-retrieval-defaults.md` has the measurements behind each default."""
+"""How a search is done. `docs/decisions/0004-retrieval-defaults.md` has the measurements behind each default."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class RetrievalOptions:
     feedback_weight:   how far they pull it, against 1 for the query itself
     vector_threshold:  chunks that only the dense leg found, with a cosine below this, are left out
     score_threshold:   hits below this fused score are left out
-    rerank_candidates: how many hits a reranker gets to see
+    rerank_candidates: how many hits a reranker gets to see; None takes what suits the reranker
+    rerank_weight:     share of the reranker in the order of what it saw, the rest is the fused score's; None takes what is best
+                       for the reranker: all of it for a cross-encoder, part of it for the built-in late interaction
     rerank_threshold:  hits that the reranker scores below this are left out
     near_duplicate:    a hit that shares this part of its words (Jaccard, 0..1) with a better hit is left out; None keeps all
     diversity:         weight (0..1) of being unlike the hits before in the order; 0 orders by score alone
@@ -44,7 +46,8 @@ class RetrievalOptions:
     feedback_weight: float = 0.5
     vector_threshold: float = -1.0
     score_threshold: float = 0.0
-    rerank_candidates: int = 50
+    rerank_candidates: int | None = None
+    rerank_weight: float | None = None
     rerank_threshold: float | None = None
     near_duplicate: float | None = None
     diversity: float = 0.0
@@ -65,6 +68,14 @@ class EmbedderTraits:
     typical_spread: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerTraits:
+    """How far a reranker is trusted, and how many hits it gets to see."""
+
+    weight: float = 1.0
+    candidates: int = 50
+
+
 _ENGLISH = frozenset({"en"})
 # The first pattern that the model's name contains decides.
 _KNOWN: tuple[tuple[re.Pattern[str], EmbedderTraits], ...] = (
@@ -75,6 +86,14 @@ _KNOWN: tuple[tuple[re.Pattern[str], EmbedderTraits], ...] = (
         EmbedderTraits(languages=_ENGLISH),
     ),
 )
+
+
+_LATE_INTERACTION = RerankerTraits(weight=0.3, candidates=20)
+
+
+def reranker_traits_of(model: str) -> RerankerTraits:
+    """How to use a reranker where the options do not say."""
+    return _LATE_INTERACTION if model == "late-interaction" else RerankerTraits()
 
 
 def traits_of(fingerprint: Fingerprint) -> EmbedderTraits:

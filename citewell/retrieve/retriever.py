@@ -13,7 +13,8 @@ from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.filters import build_filter
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
-from citewell.retrieve.options import RetrievalOptions
+from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
+from citewell.retrieve.reranking import reordered
 from citewell.retrieve.selfquery import infer_conditions
 from citewell.retrieve.trace import timed
 from citewell.types import (
@@ -52,6 +53,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._chat = chat
         self._legs = Legs(embedder, index, self._options)
+        self._rerank_traits = _rerank_traits(reranker, self._options)
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a part is."""
@@ -98,7 +100,7 @@ class Retriever:
     async def _hits(self, request: SearchRequest, found: Found, fused: Sequence[ScoredId], trace: Trace) -> list[Hit]:
         """The fused list with its text, as far down as later steps may need it."""
         options = self._options
-        wanted = options.rerank_candidates if self._reranks(request) else request.top_k
+        wanted = max(request.top_k, self._rerank_traits.candidates) if self._reranks(request) else request.top_k
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
         scores = _scores(found)
@@ -133,14 +135,18 @@ class Retriever:
     async def _rerank(self, request: SearchRequest, hits: list[Hit], trace: Trace) -> list[Hit]:
         if self._reranker is None or not self._reranks(request) or not hits:
             return hits
-        least = self._options.rerank_threshold
         with timed(trace, "rerank"):
             ranked = await self._reranker.rerank(request.query, [hit.chunk.embedded_text for hit in hits], len(hits))
-        return [
-            replace(hits[item.index], score=item.score, scores=replace(hits[item.index].scores, rerank=item.score))
-            for item in ranked
-            if least is None or item.score >= least
-        ]
+        return reordered(hits, ranked, self._rerank_traits.weight, self._options.rerank_threshold)
+
+
+def _rerank_traits(reranker: Reranker | None, options: RetrievalOptions) -> RerankerTraits:
+    """What the options say, else what suits the reranker."""
+    own = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
+    return RerankerTraits(
+        weight=own.weight if options.rerank_weight is None else options.rerank_weight,
+        candidates=options.rerank_candidates or own.candidates,
+    )
 
 
 def _scores(found: Found) -> dict[str, Scores]:

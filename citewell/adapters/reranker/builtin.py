@@ -1,0 +1,71 @@
+"""The built-in reranker: late interaction over the built-in model's token vectors, without a key or a download.
+
+Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT", 2020;
+here with a model that was trained for whole sentences, which its authors' method does not need but does better with.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.ports import FloatMatrix, Reranked, TextKind
+from citewell.settings import Settings
+
+MODEL = "late-interaction"
+_REMEMBERED = 256
+
+
+class TokenVectors(Protocol):
+    """The part of the built-in embedder that late interaction needs."""
+
+    async def token_vectors(self, texts: Sequence[str], kind: TextKind = "query") -> list[FloatMatrix]:
+        """Per text, unit vectors of its tokens, shape (tokens, dimensions)."""
+        ...
+
+
+class LateInteractionReranker:
+    """Scores a document by how well each token of the query is met by some token of it: the mean of the greatest cosines.
+
+    Token vectors of the documents seen last are remembered, as one conversation keeps finding the same ones.
+    """
+
+    model = MODEL
+
+    def __init__(self, embedder: TokenVectors) -> None:
+        self._embedder = embedder
+        self._remembered: OrderedDict[str, FloatMatrix] = OrderedDict()
+
+    async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+        """At most `top_k`, best first; scores in -1..1, equal ones in the order given."""
+        asked = (await self._embedder.token_vectors([query], "query"))[0]
+        vectors = await self._vectors(documents)
+        scored = [Reranked(index, _interaction(asked, found)) for index, found in enumerate(vectors)]
+        return sorted(scored, key=lambda item: (-item.score, item.index))[: max(0, top_k)]
+
+    async def _vectors(self, documents: Sequence[str]) -> list[FloatMatrix]:
+        known = {text: self._remembered[text] for text in set(documents) if text in self._remembered}
+        new = list(dict.fromkeys(text for text in documents if text not in known))
+        if new:
+            known |= dict(zip(new, await self._embedder.token_vectors(new, "query"), strict=True))
+        for text in known:
+            self._remembered[text] = known[text]
+            self._remembered.move_to_end(text)
+        while len(self._remembered) > _REMEMBERED:
+            self._remembered.popitem(last=False)
+        return [known[text] for text in documents]
+
+
+def build(settings: Settings) -> LateInteractionReranker:
+    """The built-in reranker, on a built-in embedder of its own."""
+    return LateInteractionReranker(BuiltinEmbedder.load())
+
+
+def _interaction(query: FloatMatrix, document: FloatMatrix) -> float:
+    if not len(query) or not len(document):
+        return -1.0
+    return float(np.mean((query @ document.T).max(axis=1)))
