@@ -8,13 +8,25 @@ from dataclasses import dataclass
 from citewell.agent.claims import Claim, claims, keep_known
 from citewell.agent.dependencies import ElementLookup
 from citewell.agent.markdown import neutralise
+from citewell.agent.matching import Match
 from citewell.agent.places import narrow
-from citewell.agent.support import Support, judge, read_passages
+from citewell.agent.support import (
+    EXACT,
+    Passage,
+    Support,
+    evidence_of,
+    judge,
+    objected,
+    objections,
+    read_passages,
+    stated,
+)
 from citewell.agent.turns import Source
-from citewell.ports import Embedder
+from citewell.ports import Embedder, FloatMatrix
 from citewell.types import Citation, Element, Hit, Verdict
 
 SWAP_MARGIN = 0.15
+_ELSEWHERE = "another source of this turn states it, this one does not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +64,34 @@ class CitationChecker:
         return CheckedAnswer(text, tuple(citations), removed, reasons)
 
     async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
-        if not found:
-            return {}
-        numbers = list(hits)
-        passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
-        vectors = await self._embedder.embed([claim.text for claim in found], "query")
+        """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
+        matches = [{n: stated(claim.text, hits[n].chunk.text) for n in claim.numbers} for claim in found]
+        open_claims = [i for i, each in enumerate(matches) if any(m.ratio < EXACT for m in each.values())]
+        close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
+        by_claim = dict(zip(open_claims, close, strict=True))
         weakest: dict[int, Support] = {}
-        for claim, vector in zip(found, vectors, strict=True):
-            supports = {n: judge(claim.text, vector, passages[n]) for n in numbers}
-            best_other = max((s.score for n, s in supports.items() if n not in claim.numbers), default=0.0)
-            for n in claim.numbers:
-                support = _compared(supports[n], best_other, [supports[m] for m in claim.numbers])
+        for index, claim in enumerate(found):
+            reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
+            for n, match in matches[index].items():
+                support = _verbatim(match) if match.ratio >= EXACT else by_claim[index][n]
+                support = objected(support, reasons) if reasons else support
                 if n not in weakest or support.score < weakest[n].score:
                     weakest[n] = support
         return weakest
+
+    async def _compare(self, claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
+        """Per claim the support of each number that it cites, in the light of what the other sources say."""
+        numbers = list(hits)
+        passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
+        vectors = await self._embedder.embed([claim.text for claim in claims], "query")
+        out: list[dict[int, Support]] = []
+        for claim, vector in zip(claims, vectors, strict=True):
+            each = {n: _support(claim.text, vector, passages[n]) for n in numbers}
+            best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
+            best_cited = max(each[n].score for n in claim.numbers)
+            elsewhere = best_other - best_cited > SWAP_MARGIN
+            out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
+        return out
 
     async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support) -> Citation:
         elements: Mapping[str, Element] = {}
@@ -88,11 +114,10 @@ class CitationChecker:
         )
 
 
-def _compared(support: Support, best_other: float, together: Sequence[Support]) -> Support:
-    """The support in the light of the other passages: a claim that another one states far better is cited wrongly."""
-    if support.verdict is not Verdict.UNSUPPORTED and best_other - max(s.score for s in together) > SWAP_MARGIN:
-        reason = "another passage of this turn states it, this one does not"
-        return Support(
-            Verdict.UNSUPPORTED, min(support.score, 0.3), support.start, support.end, (*support.reasons, reason)
-        )
-    return support
+def _support(claim: str, vector: FloatMatrix, passage: Passage) -> Support:
+    match = stated(claim, passage.text)
+    return _verbatim(match) if match.ratio >= EXACT else judge(claim, vector, passage, match)
+
+
+def _verbatim(match: Match) -> Support:
+    return Support(Verdict.SUPPORTED, match.ratio, match.start, match.end)

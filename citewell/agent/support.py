@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from citewell.agent.matching import find, quoted_spans, sentence_around
+from citewell.agent.matching import Match, find, quoted_spans, sentence_around, words
 from citewell.agent.numbers import missing_figures
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
@@ -16,6 +17,12 @@ from citewell.types import Hit, Verdict
 
 EXACT = 0.95
 QUOTE_FOUND = 0.9
+SUPPORTED = 0.62
+WEAK = 0.45
+_DOUBTED = 0.3
+_NEAR_WORDS = 0.6
+_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +56,60 @@ async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[Passage
     passages: list[Passage] = []
     start = 0
     for hit, own in zip(hits, spans, strict=True):
-        evidence = "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
-        passages.append(Passage(hit.chunk.text, evidence, own, vectors[start : start + len(own)]))
+        passages.append(Passage(hit.chunk.text, evidence_of(hit), own, vectors[start : start + len(own)]))
         start += len(own)
     return passages
 
 
-def judge(claim: str, vector: FloatMatrix, passage: Passage) -> Support:
-    """The support that one passage gives to one claim."""
-    match = find(claim, passage.text)
-    similarity, start, end = _most_similar(vector, passage)
-    contained = containment(claim, passage.evidence)
-    if match.ratio >= 0.6:
-        start, end = (
-            (match.start, match.end) if match.ratio >= EXACT else sentence_around(passage.text, match.start, match.end)
-        )
-    score = 1.0 if match.ratio >= EXACT else max(match.ratio * 0.95, 0.5 * max(similarity, 0.0) + 0.5 * contained)
-    reasons = [f"figure {figure} is not in the source" for figure in missing_figures(claim, passage.evidence)]
-    reasons += [
+def evidence_of(hit: Hit) -> str:
+    """The passage with what stands over it."""
+    return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
+
+
+def stated(claim: str, passage: str) -> Match:
+    """Where the passage has the claim's words, and how many of them."""
+    return find(claim, passage)
+
+
+def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
+    """What speaks against a claim that rests on these texts together: figures and quotations that stand in none of them."""
+    together = "\n".join(evidence)
+    found = [f"figure {figure} is not in the source" for figure in missing_figures(claim, together)]
+    found += [
         f"quotation is not in the source: {quote[:80]}"
         for quote in quoted_spans(claim)
-        if find(quote, passage.text).ratio < QUOTE_FOUND
+        if max((find(quote, text).ratio for text in evidence), default=0.0) < QUOTE_FOUND
     ]
-    return Support(_verdict(score, reasons), score if not reasons else min(score, 0.3), start, end, tuple(reasons))
+    return tuple(found)
+
+
+def judge(claim: str, vector: FloatMatrix, passage: Passage, match: Match) -> Support:
+    """The support that one passage gives to a claim which it does not state word by word.
+
+    vector: the claim's embedding, shape (dimensions,); match: what `stated` found.
+    """
+    similarity, start, end = _most_similar(vector, passage)
+    if match.ratio >= _NEAR_WORDS:
+        start, end = sentence_around(passage.text, match.start, match.end)
+    contained = containment(claim, passage.evidence)
+    score = max(match.ratio * 0.95, 0.5 * max(similarity, 0.0) + 0.5 * contained)
+    doubts = _doubts(claim, passage.evidence, passage.text[start:end])
+    if doubts and score >= SUPPORTED:
+        score = SUPPORTED - 0.01
+    return Support(verdict_of(score), score, start, end, doubts)
+
+
+def verdict_of(score: float) -> Verdict:
+    """The verdict for a score without objections."""
+    if score >= SUPPORTED:
+        return Verdict.SUPPORTED
+    return Verdict.WEAK if score >= WEAK else Verdict.UNSUPPORTED
+
+
+def objected(support: Support, reasons: tuple[str, ...]) -> Support:
+    """The support in the light of objections: none."""
+    score = min(support.score, _DOUBTED)
+    return Support(Verdict.UNSUPPORTED, score, support.start, support.end, (*support.reasons, *reasons))
 
 
 def containment(claim: str, evidence: str) -> float:
@@ -80,15 +118,27 @@ def containment(claim: str, evidence: str) -> float:
     return len(terms & set(analyze(evidence))) / len(terms) if terms else 1.0
 
 
-def _verdict(score: float, reasons: Sequence[str]) -> Verdict:
-    if reasons or score < 0.45:
-        return Verdict.UNSUPPORTED
-    return Verdict.SUPPORTED if score >= 0.65 else Verdict.WEAK
+def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
+    """What makes a paraphrase doubtful without refuting it: a name that the source lacks, a denial on one side only."""
+    known = {word.text for word in words(evidence)}
+    names = [m[0] for m in _NAME.finditer(claim) if m[0].casefold().removesuffix("'s") not in known]
+    doubts = [f"name {name} is not in the source" for name in names]
+    if bool(_NEGATION.search(claim)) != bool(_NEGATION.search(sentence)):
+        doubts.append("only one of claim and source denies")
+    return tuple(doubts)
 
 
 def _most_similar(vector: FloatMatrix, passage: Passage) -> tuple[float, int, int]:
+    """Similarity of the nearest sentence, or of the nearest two in a row, and its span."""
     if not passage.spans:
         return 0.0, 0, len(passage.text)
     similarities = passage.vectors @ vector
     best = int(np.argmax(similarities))
-    return float(similarities[best]), *passage.spans[best]
+    found = float(similarities[best]), *passage.spans[best]
+    if len(passage.spans) > 1:
+        pairs = passage.vectors[:-1] + passage.vectors[1:]
+        paired = (pairs @ vector) / np.maximum(np.linalg.norm(pairs, axis=1), 1e-9)
+        first = int(np.argmax(paired))
+        if float(paired[first]) > found[0]:
+            return float(paired[first]), passage.spans[first][0], passage.spans[first + 1][1]
+    return found

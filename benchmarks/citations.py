@@ -1,0 +1,204 @@
+"""Does the citation checker catch what is planted? Answers made of real passages, some true, some with an error.
+
+    python benchmarks/citations.py CORPUS.jsonl [--each 500] [--seed 1]      # lines with "_id" and "text"
+
+Planted: a wrong figure, a wrong source number, two citations swapped, a fabricated quotation. True answers take sentences as they
+stand, or reworded. Prints the share of each caught, and of true citations called unsupported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.agent.citations import CheckedAnswer, CitationChecker
+from citewell.agent.numbers import figures
+from citewell.agent.turns import Source
+from citewell.text.sentences import sentences
+from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, Verdict
+
+_SYNONYMS = {
+    "however": "but", "approximately": "about", "about": "around", "also": "as well", "began": "started", "large": "big", "often": "frequently",
+    "must": "has to", "many": "numerous", "needs": "requires", "show": "demonstrate", "use": "employ", "help": "assist", "buy": "purchase",
+    "because": "since", "obtain": "get", "usually": "typically", "important": "significant", "start": "begin", "end": "finish", "several": "a number of",
+}  # fmt: skip
+
+
+@dataclass
+class Item:
+    """A sentence and the passage (by its index) that holds it."""
+
+    text: str
+    passage: int
+
+
+def hit(text: str, number: int) -> Hit:
+    chunk = Chunk(
+        id=f"c{number}",
+        owner_id="me",
+        resource_id="r",
+        version=1,
+        ordinal=number,
+        type=ChunkType.TEXT,
+        text=text,
+        locator=Locator(),
+    )
+    return Hit(chunk=chunk, filename=f"file {number}", score=1.0, scores=Scores())
+
+
+def reword(text: str, pick: random.Random) -> str:
+    """The same said a little differently: synonyms, no parentheses, figures ungrouped, a clause moved."""
+    text = re.sub(r"\s*\([^()]*\)", "", text) if not figures(" ".join(re.findall(r"\([^()]*\)", text))) else text
+    words = [_SYNONYMS.get(word, word) if pick.random() < 0.7 else word for word in text.split(" ")]
+    text = re.sub(r"(\d),(\d{3})\b", r"\1\2", " ".join(words))
+    clause = re.match(r"^((?:In|After|During|When|If|Since|Because|While|As) [^,]{8,60}), (.+?)([.!])$", text)
+    if clause:
+        body = clause[2]
+        text = f"{body[0].upper()}{body[1:]}, {clause[1][0].lower()}{clause[1][1:]}{clause[3]}"
+    return text
+
+
+class Maker:
+    """Draws passages and sentences."""
+
+    def __init__(self, passages: list[str], seed: int) -> None:
+        self.passages = passages
+        self.pick = random.Random(seed)
+
+    def draw(self, with_figure: bool = False) -> tuple[list[int], list[Item]]:
+        """Three neighbouring passages (often on one subject), and a sentence of each."""
+        while True:
+            start = self.pick.randrange(len(self.passages) - 3)
+            indices = [start, start + 1, start + 2]
+            items: list[Item] = []
+            for index in indices:
+                good = [
+                    s
+                    for s in sentences(self.passages[index])
+                    if 6 <= len(s.split()) <= 40 and "[" not in s and '"' not in s
+                ]
+                if with_figure and not items:
+                    good = [s for s in good if any(not f.spelled for f in figures(s))]
+                if good:
+                    items.append(Item(self.pick.choice(good), index))
+            if len(items) == 3 and len({item.text for item in items}) == 3:
+                return indices, items
+
+    def sources(self, indices: list[int]) -> tuple[Source, ...]:
+        return tuple(Source(n, hit(self.passages[index], index)) for n, index in enumerate(indices, start=1))
+
+    def said(self, text: str) -> str:
+        return reword(text, self.pick) if self.pick.random() < 0.5 else text
+
+
+def answer(lines: list[tuple[str, int]]) -> str:
+    return " ".join(f"{text.rstrip('.!')} [{n}]." for text, n in lines)
+
+
+def true_answer(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
+    indices, items = maker.draw()
+    return answer([(maker.said(item.text), n) for n, item in enumerate(items, start=1)]), maker.sources(indices), set()
+
+
+def wrong_figure(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
+    indices, items = maker.draw(with_figure=True)
+    text = items[0].text
+    figure = maker.pick.choice([f for f in figures(text) if not f.spelled])
+    written = text[figure.start : figure.end]
+    digits = re.search(r"\d+(?:[.,]\d+)*", written)
+    assert digits is not None
+    known = {str(v) for f in figures(maker.passages[indices[0]]) for v in f.values}
+    while True:
+        changed = re.sub(r"\d", lambda _: str(maker.pick.randrange(1, 10)), digits[0])
+        if changed != digits[0] and not {str(v) for f in figures(changed) for v in f.values} & known:
+            break
+    wrong = text[: figure.start] + written.replace(digits[0], changed, 1) + text[figure.end :]
+    lines = [(wrong, 1), *((maker.said(item.text), n) for n, item in enumerate(items[1:], start=2))]
+    return answer(lines), maker.sources(indices), {1}
+
+
+def wrong_source(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
+    """The first sentence cites another source of the turn; that source's own sentence is left out."""
+    indices, items = maker.draw()
+    other = maker.pick.choice([2, 3])
+    lines = [(maker.said(items[0].text), other)]
+    lines += [(maker.said(item.text), n) for n, item in enumerate(items[1:], start=2) if n != other]
+    return answer(lines), maker.sources(indices), {other}
+
+
+def swapped(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
+    indices, items = maker.draw()
+    lines = [(maker.said(items[0].text), 2), (maker.said(items[1].text), 1), (maker.said(items[2].text), 3)]
+    return answer(lines), maker.sources(indices), {1, 2}
+
+
+def fabricated_quote(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
+    """A quotation whose words are mixed from two other passages."""
+    indices, items = maker.draw()
+    a, b = (maker.passages[maker.pick.randrange(len(maker.passages))].split() for _ in range(2))
+    quote = " ".join([*a[:6], *b[3:9]]).replace('"', "").replace("[", "(").replace("]", ")")
+    lines = [(f'The text says that "{quote}"', 1), *((maker.said(i.text), n) for n, i in enumerate(items[1:], start=2))]
+    return answer(lines), maker.sources(indices), {1}
+
+
+PLANTED: dict[str, Callable[[Maker], tuple[str, tuple[Source, ...], set[int]]]] = {
+    "wrong figure": wrong_figure,
+    "wrong source": wrong_source,
+    "swapped": swapped,
+    "fabricated quote": fabricated_quote,
+}
+
+
+def flagged(checked: CheckedAnswer) -> set[int]:
+    return {c.n for c in checked.citations if c.verdict is Verdict.UNSUPPORTED} | set(checked.removed)
+
+
+async def measure(corpus: Path, each: int, seed: int) -> dict[str, Any]:
+    with corpus.open(encoding="utf-8") as lines:
+        passages = [json.loads(line)["text"] for line in lines]
+    passages = [text for text in passages if len(text.split()) >= 40]
+    maker = Maker(passages, seed)
+    embedder = BuiltinEmbedder.load()
+    checker = CitationChecker(embedder)
+    result: dict[str, Any] = {"passages": len(passages), "each": each}
+    for name, make in PLANTED.items():
+        caught = 0
+        for _ in range(each):
+            text, sources, wrong = make(maker)
+            caught += wrong <= flagged(await checker.check("me", text, sources))
+        result[name] = round(caught / each, 4)
+    alarms, citations, weak = 0, 0, 0
+    for _ in range(each):
+        text, sources, _ = true_answer(maker)
+        checked = await checker.check("me", text, sources)
+        alarms += len(flagged(checked))
+        weak += sum(c.verdict is Verdict.WEAK for c in checked.citations)
+        citations += len(checked.citations)
+    result |= {
+        "true citations": citations,
+        "false alarms": round(alarms / citations, 4),
+        "weak": round(weak / citations, 4),
+    }
+    await embedder.aclose()
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--each", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    print(json.dumps(asyncio.run(measure(arguments.corpus, arguments.each, arguments.seed))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Conversations without a chat model: small talk told from questions, follow-ups made standalone, and knowing when not to answer.
+
+python benchmarks/conversations.py smalltalk FILE.jsonl            # {"text", "label": small_talk | question_or_task | …}
+python benchmarks/conversations.py rephrase SET GOLD.jsonl         # a BEIR folder, {"id", "last_turn", "standalone_rewrite"}
+python benchmarks/conversations.py abstain SET TURNS.jsonl         # {"last_user", "history", "expected_behaviour"}
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import sets
+
+from citewell import Citewell
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.agent.assistants import merged
+from citewell.agent.extractive import ExtractiveAnswerer
+from citewell.agent.intent import detect_intent
+from citewell.agent.rephrase import rephrase
+from citewell.agent.turns import PastMessage
+from citewell.types import Hit
+
+TOP_K = 10
+DEPTH = 30
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def small_talk(path: Path) -> dict[str, Any]:
+    """Recall of small talk, and the share of questions taken for it."""
+    rows = read_lines(path)
+    talk = [row["text"] for row in rows if row["label"] == "small_talk"]
+    asked = [row["text"] for row in rows if row["label"] == "question_or_task"]
+    started = time.perf_counter()
+    found = sum(detect_intent(text).kind == "general_conversation" for text in talk)
+    wrong = sum(detect_intent(text).kind == "general_conversation" for text in asked)
+    per_message = (time.perf_counter() - started) / (len(talk) + len(asked)) * 1e6
+    return {"recall": found / len(talk), "false_positives": wrong / len(asked), "microseconds": round(per_message)}
+
+
+def thread(messages: Sequence[Any]) -> tuple[PastMessage, ...]:
+    """A history as the sets write it: messages with roles, or texts by user and assistant in turn."""
+    if messages and isinstance(messages[0], dict):
+        return tuple(PastMessage(m["role"], m["content"]) for m in messages)
+    return tuple(PastMessage("assistant" if i % 2 else "user", text) for i, text in enumerate(messages))
+
+
+def find(citewell: Citewell, queries: Sequence[str]) -> list[Hit]:
+    """What a turn searches with these queries."""
+    depth = TOP_K if len(queries) == 1 else DEPTH
+    return merged([citewell.search(query, depth) for query in queries], TOP_K)
+
+
+def measure_rephrasing(folder: Path, gold: Path) -> dict[str, Any]:
+    """nDCG@10 of the last turn as it stands, of ours, and of the gold rewrite, over the turns that follow others."""
+    data = sets.load(folder)
+    histories = {
+        row["_id"]: row.get("metadata", {}).get("history") or [] for row in read_lines(folder / "queries.jsonl")
+    }
+    rewrites = {row["id"]: row for row in read_lines(gold)}
+    turns = [key for key in data.queries if key in rewrites and histories.get(key)]
+    kinds: dict[str, dict[str, list[str]]] = {"last turn": {}, "ours": {}, "gold": {}}
+    with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
+        citewell.add_texts(data.records())
+        for key in turns:
+            last = data.queries[key]
+            queries = {
+                "last turn": (last,),
+                "ours": rephrase(last, thread(histories[key])).queries,
+                "gold": (rewrites[key]["standalone_rewrite"],),
+            }
+            for kind, asked in queries.items():
+                kinds[kind][key] = list(dict.fromkeys(hit.record_id or "" for hit in find(citewell, asked)))
+    part = sets.RetrievalSet(data.name, data.corpus, {key: data.queries[key] for key in turns}, data.relevant)
+    scores = {kind: part.ndcg10(ranking) for kind, ranking in kinds.items()}
+    gap = scores["gold"] - scores["last turn"]
+    return {"turns": len(turns), **scores, "recovered": (scores["ours"] - scores["last turn"]) / gap if gap else None}
+
+
+async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
+    """Refusals of turns that the set cannot answer, among those that it can; everything is searched for."""
+    embedder = BuiltinEmbedder.load()
+    answerer = ExtractiveAnswerer(embedder)
+    counts = {"refused rightly": 0, "refused wrongly": 0, "answered rightly": 0, "answered wrongly": 0}
+    with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
+        citewell.add_texts(sets.load(folder).records())
+        for turn in read_lines(turns):
+            if turn["expected_behaviour"] in ("ask_clarification", "no_retrieval"):
+                continue
+            asked = rephrase(turn["last_user"], thread(turn["history"]))
+            extract = await answerer.answer(asked.question, find(citewell, asked.queries))
+            refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
+            counts[
+                f"{'answered' if extract.answered else 'refused'} {'rightly' if extract.answered != refuse else 'wrongly'}"
+            ] += 1
+    await embedder.aclose()
+    right = counts["refused rightly"]
+    precision = right / max(1, right + counts["refused wrongly"])
+    recall = right / max(1, right + counts["answered wrongly"])
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return {**counts, "precision": precision, "recall": recall, "f1": f1}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("smalltalk", "rephrase", "abstain"))
+    parser.add_argument("paths", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    match arguments.what:
+        case "smalltalk":
+            result = small_talk(arguments.paths[0])
+        case "rephrase":
+            result = measure_rephrasing(*arguments.paths)
+        case _:
+            result = asyncio.run(measure_abstention(*arguments.paths))
+    print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in result.items()}))
+
+
+if __name__ == "__main__":
+    main()
