@@ -20,6 +20,13 @@ from citewell.types import ElementType
 
 MAX_HTML_BYTES = 128 * 1024 * 1024
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_INLINE_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|center|cite|code|em|font|i|ins|kbd|label|mark|q|s|small|span|strike|strong|sub|sup|tt|u|var)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<[^<>]*>")
+_ACTIVE = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_CLOSED = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
 _XML_ENCODING = re.compile(rb"""\A\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]{2,40})""")
 
 
@@ -44,15 +51,47 @@ def declared_charset(head: bytes) -> str | None:
 
 
 def parse_html(text: str) -> XmlElement:
-    """The root of a page's tree; `CorruptFile` when there is none."""
-    parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+    """The root of a page's tree; `CorruptFile` when there is none.
+
+    The parser stops where elements are nested beyond reason, as they are on pages that never close their tags. Such a page is
+    read without its inline tags, and if that does not help, without any.
+    """
+    root, complete = _parsed(text)
+    for simplified in (_without_inline_tags, _without_tags):
+        if complete:
+            break
+        root, complete = _parsed(simplified(text))
+    return root
+
+
+def _parsed(text: str) -> tuple[XmlElement, bool]:
+    """The root, and whether the parser came to the end of the text."""
+    # A page has no entities of its own to expand; the larger limits of `huge_tree` are those of browsers.
+    parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = cast("XmlElement | None", etree.fromstring(text.replace("\x00", "").encode("utf-8", "replace"), parser))
+        data = text.replace("\x00", "").encode("utf-8", "replace")
+        root = cast("XmlElement | None", etree.fromstring(data, parser))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise CorruptFile("There is no HTML in this file.") from error
     if root is None:
         raise CorruptFile("There is no HTML in this file.")
-    return root
+    return root, not any("Excessive depth" in str(entry.message) for entry in parser.error_log)
+
+
+def _without_inline_tags(text: str) -> str:
+    return _INLINE_TAG.sub("", text)
+
+
+def _without_tags(text: str) -> str:
+    """The text of a page, with a break for each of its tags; scripts and styles go with what is in them."""
+    parts: list[str] = []
+    position = 0
+    while match := _ACTIVE.search(text, position):
+        parts.append(text[position : match.start()])
+        closed = _CLOSED[match.group(1).lower()].search(text, match.end())
+        position = closed.start() if closed else len(text)
+    parts.append(text[position:])
+    return f"<html><body>{_TAG.sub('<br><br>', ''.join(parts))}</body></html>"
 
 
 def read_page(root: XmlElement, sink: Sink) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lxml import etree
 
@@ -33,6 +34,7 @@ _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _INVISIBLE = re.compile("[\u00ad\u200b\ufeff]")
 _PARTED = re.compile(r"\n{2,}")
 _MAX_LINKS = 50
+_MAX_ANCESTORS = 100
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -261,7 +263,8 @@ def _furniture(node: XmlElement, tag: str) -> ElementType | None:
     if role == "contentinfo":
         return ElementType.FOOTER
     if tag in ("header", "footer"):
-        inside = any(ancestor.tag in ("article", "main", "section", "blockquote") for ancestor in node.iterancestors())
+        around = islice(node.iterancestors(), _MAX_ANCESTORS)
+        inside = any(ancestor.tag in ("article", "main", "section", "blockquote") for ancestor in around)
         if inside or (tag == "header" and node.find(".//h1") is not None):
             return None
         return ElementType.HEADER if tag == "header" else ElementType.FOOTER

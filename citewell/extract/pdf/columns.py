@@ -102,10 +102,14 @@ def _gaps(runs: list[Line], widths: tuple[float, ...]) -> list[tuple[float, floa
     """Strips left of an edge at which many runs begin, or right of one at which many end, that few runs reach into."""
     found: list[tuple[float, float]] = []
     for edge in _frequent([run.x0 for run in runs]):
-        found += [(edge - width, edge) for width in widths]
+        found += _first_free(runs, [(edge - width, edge) for width in widths])
     for edge in _frequent([run.x1 for run in runs]):
-        found += [(edge, edge + width) for width in widths]
-    return [gap for gap in found if _is_free(runs, *gap)]
+        found += _first_free(runs, [(edge, edge + width) for width in widths])
+    return found
+
+
+def _first_free(runs: list[Line], gaps: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    return next(([gap] for gap in gaps if _is_free(runs, *gap)), [])
 
 
 def _is_free(runs: list[Line], low: float, high: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from citewell.extract.pdf import native
@@ -26,6 +26,7 @@ _FORCE_BOLD = 1 << 18
 _HEAVY = 700
 _INVISIBLE = 3
 _NAME_LIMIT = 256
+_STRIDE = 6
 _LETTER_TOP = 0.78
 _LETTER_BOTTOM = 0.22
 _MAX_METRIC = 3.0
@@ -77,9 +78,21 @@ class StyleReader:
         self._matrix = (ctypes.c_float * 6)()
         self._size = ctypes.c_float()
 
-    def style(self, character: int) -> TextStyle:
-        """The style of a character by its index in the text page."""
-        address = native.text_object(self._textpage, character)
+    def styles(self, characters: Sequence[int]) -> list[TextStyle]:
+        """The styles of characters by their ascending indices in the text page."""
+        found: list[TextStyle] = []
+        last = len(characters) - 1
+        while len(found) <= last:
+            place = len(found)
+            ahead = min(place + _STRIDE, last)
+            address = native.text_object(self._textpage, characters[place])
+            style = self._style(address, characters[place])
+            # What lies between two characters of one text object belongs to it too.
+            same = bool(address) and ahead > place and native.text_object(self._textpage, characters[ahead]) == address
+            found += [style] * (ahead - place + 1 if same else 1)
+        return found
+
+    def _style(self, address: int | None, character: int) -> TextStyle:
         if not address:
             return UNKNOWN_STYLE
         found = self._by_object.get(address)

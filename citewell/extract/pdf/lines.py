@@ -99,12 +99,22 @@ def build_runs(words: Sequence[Word]) -> list[Line]:
     runs: list[list[Word]] = []
     previous: Word | None = None
     for word in words:
-        if previous is not None and _continues(runs[-1], previous, word):
+        if previous is not None and (_follows(previous, word) or _continues(runs[-1], previous, word)):
             runs[-1].append(word)
         else:
             runs.append([word])
         previous = word
     return [make_line(run) for run in runs]
+
+
+def _follows(previous: Word, word: Word) -> bool:
+    """The plain case: on the same line, right behind it."""
+    return (
+        word.style is previous.style
+        and not word.breaks
+        and abs(word.y1 - previous.y1) < 1.0
+        and 0.0 <= word.x0 - previous.x1 <= _WIDE_GAP * word.style.size
+    )
 
 
 def _continues(run: list[Word], previous: Word, word: Word) -> bool:

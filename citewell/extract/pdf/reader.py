@@ -59,7 +59,7 @@ class PageReader:
 
     def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
         frame = page_frame(page)
-        text, words, unmapped = _text_layer(page, frame)
+        text, words, broken = _text_layer(page, frame)
         shown, skipped = _on_page(words, frame)
         if not full:
             return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
@@ -67,7 +67,6 @@ class PageReader:
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[Passage] = []
-        broken = is_garbage(text, unmapped)
         if broken or lacks_text(shown, drawing):
             passages, problems = self._scan(page, frame, number, broken, not shown)
             warnings += problems
@@ -106,20 +105,20 @@ class PageReader:
         return lambda: self._sink.progress(number - 1, self._total)
 
 
-def _text_layer(page: PdfPage, frame: PageFrame) -> tuple[str, list[Word], int]:
-    """The text, its words, and how many characters the fonts do not map (estimated from a sample)."""
+def _text_layer(page: PdfPage, frame: PageFrame) -> tuple[str, list[Word], bool]:
+    """The text, its words, and whether it is garbage."""
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
-        return text, read_words(textpage, text, frame), _unmapped(textpage, len(text))
+        return text, read_words(textpage, text, frame), is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
     finally:
         textpage.close()
 
 
-def _unmapped(textpage: PdfTextPage, count: int) -> int:
-    step = max(1, count // _GARBAGE_SAMPLE)
-    places = range(0, count, step)
-    return step * sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places)
+def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
+    """Share of characters that their fonts do not map to Unicode, from a sample."""
+    places = range(0, count, max(1, count // _GARBAGE_SAMPLE))
+    return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
 
 
 def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]]:

@@ -31,6 +31,7 @@ _GARBAGE_SHARE = 0.3
 _FONT_SHARE = 0.72
 _SAME_SIZE = (0.65, 1.4)
 _FLAT = 12
+_LETTERS = re.compile(r"[^\W_]")
 _PRIVATE = re.compile(r"[\ue000-\uf8ff\ufffd\uffff\x00-\x08\x0e-\x1f]")
 
 
@@ -72,18 +73,18 @@ class OcrText:
         return sum(len(word.text) for words in self.lines for word in words)
 
 
-def is_garbage(text: str, unmapped: int) -> bool:
+def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
     """Whether a text layer cannot be meant for reading: characters without meaning, or marks where letters should be.
 
-    unmapped: how many characters stand in fonts that do not say what their glyphs mean; that alone may still read well.
+    share_unmapped: tells the share of characters in fonts that do not say what their glyphs mean; that alone may read well.
     """
-    characters = [c for c in text if not c.isspace()]
+    characters = "".join(text.split())
     if len(characters) < _ALMOST_NO_TEXT:
         return False
-    if len(_PRIVATE.findall(text)) > _GARBAGE_SHARE * len(characters):
+    if len(_PRIVATE.findall(characters)) > _GARBAGE_SHARE * len(characters):
         return True
-    letters = sum(c.isalnum() for c in characters)
-    return unmapped > 0.5 * len(characters) and letters < 0.5 * len(characters)
+    letters = len(_LETTERS.findall(characters))
+    return letters < 0.5 * len(characters) and share_unmapped() > 0.5
 
 
 def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:

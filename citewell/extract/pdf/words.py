@@ -78,15 +78,14 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
         return []
     address = native.handle(textpage.raw)
     rects = _word_rects(address, spans, frame)
-    style = StyleReader(address, frame).style
+    styles = StyleReader(address, frame).styles([start for start, _ in spans])
     words: list[Word] = []
     previous = 0
-    for (start, end), rect in zip(spans, rects, strict=True):
+    for (start, end), rect, style in zip(spans, rects, styles, strict=True):
         space = start > previous
         breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
-        how = style(start)
-        x0, y0, x1, y1 = _trimmed(rect, how) if how.over or how.under else rect
-        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, how))
+        x0, y0, x1, y1 = _trimmed(rect, style) if style.over or style.under else rect
+        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style))
         previous = end
     return words
 
