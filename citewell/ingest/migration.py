@@ -24,7 +24,7 @@ Opener = Callable[[dict[str, Any]], Awaitable[OpenIndex]]
 class IndexMigration:
     """Runs builds in the background. New chunks go to every open index meanwhile, so a finished one is complete.
 
-    `open_index` opens (and registers) the index that some embedding settings mean.
+    `open_index` gives the index that some embedding settings mean: the open one, else it registers and opens it.
     """
 
     indexes: IndexSet
@@ -32,21 +32,19 @@ class IndexMigration:
     content: ContentRepository
     open_index: Opener
     _builds: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"])
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def begin(self, settings: dict[str, Any], pause_seconds: float = 0.0) -> IndexRecord:
         """Open the index of another model and fill it; `pause_seconds` between batches makes the build gradual.
 
         Raises `Conflict` when it is the active one, and what the provider raises when it cannot be reached.
         """
-        index = await self.open_index(settings)
-        known = self.indexes.find(index.record.id)
-        if known is not None:
-            await index.store.close()
-            if known is self.indexes.active:
+        async with self._opening:
+            index = await self.open_index(settings)
+            if index is self.indexes.active:
                 raise Conflict("This model's index is the active one.")
-            index = known
-        else:
-            self.indexes.add(index)
+            if self.indexes.find(index.record.id) is None:
+                self.indexes.add(index)
         self._start(index, pause_seconds)
         return await self.records.get(index.record.id)
 

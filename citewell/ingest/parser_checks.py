@@ -27,7 +27,8 @@ def sound_element(element: Element) -> bool:
         _all((element.id, element.text), str)
         and _optional((element.html, element.blob, place.sheet, place.cell, place.page_label), str)
         and _optional((element.level, place.page, place.row, place.row_end), int)
-        and _optional((place.slide, place.char_start, place.char_end, element.header_rows), int)
+        and _optional((place.slide, place.char_start, place.char_end), int)
+        and type(element.header_rows) is int
         and _all(element.span_starts, int)
         and _all(place.pages, int)
         and _all(place.headings, str)

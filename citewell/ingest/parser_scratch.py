@@ -18,7 +18,7 @@ from citewell.extract.sink import ELEMENTS_FILE
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
 from citewell.types import Element, ExtractionSummary
 
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 _REPORT_BYTES = 64 * 1024 * 1024
 _LINE_BYTES = 64 * 1024 * 1024
 _LOG_TAIL = 4_000

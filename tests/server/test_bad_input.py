@@ -189,6 +189,13 @@ def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: Ru
     assert not _files(small_server.data / "blobs")
 
 
+def test_the_active_model_needs_no_second_index(server: RunningServer) -> None:
+    response = server.client.post("/indexes", json={"provider": "builtin"})
+    assert response.status_code == 409
+    assert response.json()["error"]["code"] == "conflict"
+    assert len(server.client.get("/indexes").json()["indexes"]) == 1
+
+
 def _cut_off(server: RunningServer) -> None:
     """Announce 90,000 bytes, send some, and hang up."""
     host, port = server.url.removeprefix("http://").split(":")
