@@ -21,6 +21,7 @@ import report
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.adapters.reranker.builtin import LateInteractionReranker
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.points import index_point
@@ -65,10 +66,12 @@ async def measure(folder: Path, names: Sequence[str], cache: Path) -> list[Quali
         )
         print(f"\n{folder.name}: {len(stored):,} chunks in {time.perf_counter() - started:.0f} s", flush=True)
         source = MemoryChunks({item.chunk.id: item for item in stored})
-        results = [
-            await evaluate(name, ranker(Retriever(embedder, index, source, options=CONFIGURATIONS[name])), judged)
-            for name in names
-        ]
+        reranker = LateInteractionReranker(embedder.inner)
+        results = []
+        for name in names:
+            one = CONFIGURATIONS[name]
+            retriever = Retriever(embedder, index, source, reranker if one.rerank else None, one.options)
+            results.append(await evaluate(name, ranker(retriever), judged))
         await index.close()
     header, *rows = table(results)
     print(report.terminal(header, rows), flush=True)
@@ -124,7 +127,7 @@ class CachedEmbedder:
     """An embedder whose vectors are kept in one file per call and model."""
 
     def __init__(self, inner: BuiltinEmbedder, folder: Path) -> None:
-        self._inner = inner
+        self.inner = inner
         self._folder = folder
         self.fingerprint = inner.fingerprint
         self.max_tokens = inner.max_tokens
@@ -132,12 +135,12 @@ class CachedEmbedder:
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         if kind == "query":
-            return await self._inner.embed(texts, kind)
+            return await self.inner.embed(texts, kind)
         key = hashlib.sha256("\x00".join([str(self.fingerprint), *texts]).encode()).hexdigest()
         path = self._folder / f"{key}.npy"
         if path.exists():
             return np.load(path)
-        vectors = await self._inner.embed(texts, kind)
+        vectors = await self.inner.embed(texts, kind)
         self._folder.mkdir(parents=True, exist_ok=True)
         np.save(path, vectors)
         return vectors

@@ -16,6 +16,7 @@ from typing import Any
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
+from citewell.agent.model_assistant import Budget
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import CitewellError, Unavailable
 from citewell.extract.sandbox import ParserLimits
@@ -27,18 +28,19 @@ from citewell.features.health.service import HealthService
 from citewell.features.indexes.service import IndexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.search.service import SearchService, SqlChunks
+from citewell.features.usage.ingest import CountedIndexing, CountedRecords
+from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexes import IndexSet, OpenIndex
-from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.migration import IndexMigration, Opener
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.rebuild import rebuild
-from citewell.ingest.records import RecordIngest
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.ports import BlobStore, Embedder
-from citewell.retrieve.retriever import RetrievalOptions
+from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker
+from citewell.ports import BlobStore, ChatModel, Embedder, Reranker
+from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
@@ -52,7 +54,7 @@ from citewell.storage.records import RecordRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ExtractOptions
+from citewell.types import ExtractOptions, SelfQuery
 
 log = logging.getLogger(__name__)
 LOCAL_OWNER = "local"
@@ -71,6 +73,7 @@ class Services:
     threads: ThreadRepository
     projects: ProjectRepository
     usage: UsageRepository
+    ledger: Ledger
     indexes: IndexService
     health: HealthService
     workers: Workers
@@ -105,7 +108,9 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         indexes, damaged = await _open_indexes(settings, stores, stack)
         parsers = ParserPool(settings.parser_processes, _parser_limits(settings))
         stack.push_async_callback(parsers.close)
-        migration = IndexMigration(indexes, IndexRepository(stores.database), stores.content, _opener(settings, stores))
+        migration = IndexMigration(
+            indexes, IndexRepository(stores.database), stores.content, _opener(settings, stores, indexes)
+        )
         stack.push_async_callback(migration.close)
         await _open_beside(settings, stores, indexes, migration)
         services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration)
@@ -191,13 +196,16 @@ async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, m
         await migration.begin(_model(settings))
 
 
-def _opener(settings: Settings, stores: _Stores) -> Opener:
+def _opener(settings: Settings, stores: _Stores, indexes: IndexSet) -> Opener:
     repository = IndexRepository(stores.database)
 
     async def open_index(model: dict[str, Any]) -> OpenIndex:
         chosen = _with_model(settings, model)
         embedder = _embedder(chosen, stores.database)
         record = await repository.create(str(embedder.fingerprint), chosen.vector_store, model)
+        known = indexes.find(record.id)
+        if known is not None:
+            return known
         return OpenIndex(record, embedder, await registry.open_index(chosen, embedder.fingerprint))
 
     return open_index
@@ -235,8 +243,10 @@ async def _assemble(
     chunking = ChunkConfig(
         strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
     )
+    usage = UsageRepository(stores.database)
+    ledger = Ledger(usage, settings.prices)
     capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes)
-    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking)
+    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking, ledger)
     resources = ResourceService(
         stores.resources,
         stores.content,
@@ -245,17 +255,29 @@ async def _assemble(
         stores.jobs,
         blobs,
         capture,
-        RecordIngest(RecordRepository(stores.database), indexes, chunking),
+        CountedRecords(RecordRepository(stores.database), indexes, chunking, ledger),
         indexes,
         workers.wake,
     )
     search = SearchService(
-        indexes, SqlChunks(stores.content, stores.projects), _retrieval(settings), registry.build_reranker(settings)
+        indexes,
+        SqlChunks(stores.content, stores.projects),
+        _retrieval(settings),
+        _reranker(settings),
+        registry.build_chat_model(settings),
     )
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
-    assistant = Assistant(search, indexes.active.embedder, library=library, elements=library, tables=tables)
-    threads, usage = ThreadRepository(stores.database), UsageRepository(stores.database)
+    assistant = Assistant(
+        search,
+        indexes.active.embedder,
+        library=library,
+        elements=library,
+        tables=tables,
+        chat_model=_chat_model(settings),
+        budget=Budget(context_tokens=settings.context_tokens, seconds=settings.answer_seconds),
+    )
+    threads = ThreadRepository(stores.database)
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", folder.token())
     return Services(
@@ -264,10 +286,13 @@ async def _assemble(
         auth=AuthService(stores.owners, _jwt_rules(settings), settings.requests_per_minute),
         resources=resources,
         search=search,
-        chat=ChatService(assistant, threads, stores.projects, stores.resources, usage, settings.prices),
+        chat=ChatService(
+            assistant, threads, stores.projects, stores.resources, ledger, settings.top_k, settings.compare_model
+        ),
         threads=threads,
         projects=stores.projects,
         usage=usage,
+        ledger=ledger,
         indexes=IndexService(migration, search, local_owner),
         health=HealthService(indexes, stores.content, stores.jobs),
         workers=workers,
@@ -283,12 +308,15 @@ def _workers(
     parsers: ParserPool,
     capture: Capture,
     chunking: ChunkConfig,
+    ledger: Ledger,
 ) -> Workers:
     limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
     extraction = ExtractionStage(
         stores.resources, stores.content, stores.jobs, blobs, parsers, capture, settings.data / "scratch", limits
     )
-    indexing = IndexingStage(stores.resources, stores.content, stores.jobs, indexes, chunking, settings.max_dense_rows)
+    indexing = CountedIndexing(
+        stores.resources, stores.content, stores.jobs, indexes, chunking, settings.max_dense_rows, ledger
+    )
     worker_limits = WorkerLimits(
         extracting=settings.parser_processes,
         max_attempts=settings.max_attempts,
@@ -299,10 +327,20 @@ def _workers(
 
 
 def _embedder(settings: Settings, database: Database) -> Embedder:
-    embedder = registry.build_embedder(settings)
+    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings))
     if settings.embedding_provider != "builtin":
         embedder = RetryingEmbedder(embedder)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
+
+
+def _chat_model(settings: Settings) -> ChatModel | None:
+    model = registry.build_chat_model(settings)
+    return MeteredChat(model, settings.chat_provider) if model is not None else None
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    reranker = registry.build_reranker(settings)
+    return MeteredReranker(reranker, settings.rerank_provider) if reranker is not None else None
 
 
 def _parser_limits(settings: Settings) -> ParserLimits:
@@ -318,7 +356,14 @@ def _retrieval(settings: Settings) -> RetrievalOptions:
         candidates=settings.candidates,
         score_threshold=settings.score_threshold,
         rerank_threshold=settings.rerank_threshold or None,
+        rerank=settings.rerank_enabled,
         variations=settings.query_variations,
+        self_query=SelfQuery(settings.self_query),
+        fusion=FusionMethod(settings.fusion),
+        dense_weight=settings.dense_weight,
+        vector_threshold=settings.vector_threshold,
+        near_duplicate=settings.near_duplicate or None,
+        diversity=settings.diversity,
     )
 
 

@@ -18,7 +18,7 @@ from citewell.features.chat.service import ChatRequest
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
 from citewell.storage.resources import ResourceFilter
-from citewell.types import Answer, ChunkType, Hit, Resource, SearchRequest, UploadOptions
+from citewell.types import Answer, ChunkType, Condition, Hit, Resource, SearchRequest, UploadOptions
 
 T = TypeVar("T")
 _PIECE = 1024 * 1024
@@ -85,8 +85,10 @@ class Citewell:
         project: str | None = None,
         resource_ids: Iterable[str] | None = None,
         types: Iterable[ChunkType] | None = None,
+        conditions: Iterable[Condition] = (),
+        rerank: bool | None = None,
     ) -> list[Hit]:
-        """Passages, best first."""
+        """Passages, best first; `conditions` narrow by file name, page and the like (`citewell.retrieve.filters.FIELDS`)."""
         services = self._services
         request = SearchRequest(
             owner_id=services.local_owner,
@@ -95,6 +97,8 @@ class Citewell:
             project_id=project,
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
+            conditions=tuple(conditions),
+            rerank=rerank,
         )
         return list(self._call(services.search.search(request)).hits)
 

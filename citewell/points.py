@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
 from citewell.text.sparse import sparse_document
-from citewell.types import Chunk, JsonValue, Point
+from citewell.types import Chunk, JsonObject, JsonValue, Point
 
 
 class FieldKind(StrEnum):
@@ -31,7 +32,13 @@ PAYLOAD_FIELDS: dict[str, FieldKind] = {
     "page": FieldKind.INTEGER,
     "slide": FieldKind.INTEGER,
     "row": FieldKind.INTEGER,
+    "date": FieldKind.INTEGER,
+    "tag": FieldKind.KEYWORD,
 }
+_DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
+_DATE_KEYS = ("date", "modified", "created")
+_TAG_KEYS = ("tags", "keywords")
+_MOST_TAGS = 32
 
 
 def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, language: str | None = None) -> Point:
@@ -47,6 +54,26 @@ def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, lang
 def keyword(value: str) -> str:
     """The form in which keyword fields are stored and asked for: case does not matter."""
     return value.strip().casefold()
+
+
+def facts(metadata: JsonObject) -> dict[str, JsonValue]:
+    """What a file's or a record's metadata says that searches filter by: `date` (the whole number YYYYMMDD) and `tags`."""
+    days = [day for key in _DATE_KEYS if (day := _day(metadata.get(key))) is not None]
+    tags = [tag for key in _TAG_KEYS for tag in _tags(metadata.get(key))]
+    found: dict[str, JsonValue] = {"date": days[0]} if days else {}
+    return found | {"tags": list(dict.fromkeys(tags))[:_MOST_TAGS]} if tags else found
+
+
+def _day(value: JsonValue) -> int | None:
+    match = _DAY.match(value.strip()) if isinstance(value, str) else None
+    if match is None or not (1 <= int(match[2]) <= 12 and 1 <= int(match[3]) <= 31):
+        return None
+    return int(match[1]) * 10_000 + int(match[2]) * 100 + int(match[3])
+
+
+def _tags(value: JsonValue) -> list[str]:
+    parts = re.split(r"[,;]", value) if isinstance(value, str) else value if isinstance(value, Sequence) else ()
+    return [tag for part in parts if isinstance(part, str) and 0 < len(tag := keyword(part)) <= 128]
 
 
 def _payload(chunk: Chunk, filename: str, language: str | None) -> dict[str, JsonValue]:
@@ -66,5 +93,7 @@ def _payload(chunk: Chunk, filename: str, language: str | None) -> dict[str, Jso
         "page": list(pages) or None,
         "slide": place.slide,
         "row": place.row,
+        "date": chunk.metadata.get("date"),
+        "tag": chunk.metadata.get("tags"),
     }
     return payload | {key: value for key, value in optional.items() if value is not None}

@@ -129,11 +129,19 @@ class Settings(BaseSettings):
     )
     rerank_enabled: bool = Field(default=False, validation_alias=_names("RERANK_ENABLED", "RERANK_ENABLED"))
     rerank_provider: RerankProvider = Field(
-        default="none", validation_alias=_names("RERANK_PROVIDER", "RERANK_PROVIDER")
+        default="builtin", validation_alias=_names("RERANK_PROVIDER", "RERANK_PROVIDER")
     )
     rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL", "RERANK_MODEL"))
     rerank_threshold: float = Field(default=0.0, validation_alias=_names("RERANK_THRESHOLD", "RERANK_THRESHOLD"))
     query_variations: int = Field(default=0, ge=0, le=10, validation_alias=_names("QUERY_VARIATIONS"))
+    self_query: Literal["off", "rules", "model"] = Field(default="rules", validation_alias=_names("SELF_QUERY"))
+    fusion: Literal["hybrid", "convex", "distribution", "rrf"] = Field(
+        default="hybrid", validation_alias=_names("FUSION")
+    )
+    dense_weight: float = Field(default=0.5, ge=0, le=1, validation_alias=_names("DENSE_WEIGHT"))
+    vector_threshold: float = Field(default=-1.0, ge=-1, le=1, validation_alias=_names("VECTOR_THRESHOLD"))
+    near_duplicate: float = Field(default=0.0, ge=0, le=1, validation_alias=_names("NEAR_DUPLICATE"))
+    diversity: float = Field(default=0.0, ge=0, le=1, validation_alias=_names("DIVERSITY"))
 
     # answers
     chat_provider: ChatProvider = Field(
@@ -150,6 +158,7 @@ class Settings(BaseSettings):
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=dict[str, tuple[float, float]], validation_alias=_names("PRICES")
     )
+    compare_model: str = Field(default="", validation_alias=_names("COMPARE_MODEL"))
 
     # keys
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=_names("OPENAI_API_KEY", "OPENAI_API_KEY"))

@@ -14,7 +14,7 @@ from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import CitewellError
 from citewell.ingest.describe import describe_document, describe_tables
 from citewell.ingest.indexes import IndexSet, OpenIndex
-from citewell.points import index_point
+from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
@@ -134,7 +134,9 @@ class IndexingStage:
             describe_tables(resource.extraction_metadata),
             chunk_elements(elements, config, embedder.tokenizer, _title(resource)),
         )
+        stated = facts(resource.extraction_metadata)
         for ordinal, draft in enumerate(drafts):
+            draft = replace(draft, metadata={**draft.metadata, **stated}) if stated else draft
             yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, config.fingerprint)
 
 

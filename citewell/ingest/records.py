@@ -15,7 +15,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.errors import InvalidInput
 from citewell.ingest.indexes import IndexSet
 from citewell.ingest.indexing import identify
-from citewell.points import index_point
+from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix
 from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
 from citewell.types import Chunk, Element, ElementType, Filter, Locator, Point
@@ -90,7 +90,14 @@ class RecordIngest:
         config = replace(self._chunking, max_tokens=embedder.max_tokens)
         return [
             [
-                identify(draft, owner_id, place.resource_id, place.version, ordinal, config.fingerprint)
+                identify(
+                    replace(draft, metadata={**draft.metadata, **facts(record.metadata)}),
+                    owner_id,
+                    place.resource_id,
+                    place.version,
+                    ordinal,
+                    config.fingerprint,
+                )
                 for ordinal, draft in enumerate(
                     chunk_elements([element], config, embedder.tokenizer, record.title if record.has_title else "")
                 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, Protocol, TypeVar
 
 from citewell.retrieve.chunks import StoredChunk
-from citewell.types import Chunk, Hit
+from citewell.types import Chunk, Hit, Passage
 
 _LONGEST_OVERLAP = 1_000
 _SHORTEST_OVERLAP = 16
@@ -29,24 +28,6 @@ class NeighbourSource(Protocol):
     async def at(self, owner_id: str, places: Sequence[Place]) -> Mapping[Place, StoredChunk]:
         """Those of the places that hold a chunk."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Consecutive chunks of one file as one text.
-
-    hits: those of its chunks that were found, best first; score is that of the best.
-    """
-
-    text: str
-    filename: str
-    chunks: tuple[Chunk, ...]
-    hits: tuple[Hit, ...]
-
-    @property
-    def score(self) -> float:
-        """The score of the best hit."""
-        return self.hits[0].score
 
 
 async def passages_around(

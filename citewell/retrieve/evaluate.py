@@ -22,17 +22,28 @@ CUTOFF = 10
 _RESAMPLES = 2_000
 _CONFIDENCE = 95.0
 
-CONFIGURATIONS: dict[str, RetrievalOptions] = {
-    "default": RetrievalOptions(),
-    "dense": RetrievalOptions(dense_weight=1.0, feedback_chunks=0),
-    "lexical": RetrievalOptions(dense_weight=0.0, feedback_chunks=0),
-    "dense + feedback": RetrievalOptions(dense_weight=1.0),
-    "hybrid, no feedback": RetrievalOptions(feedback_chunks=0),
-    "min-max convex": RetrievalOptions(fusion=FusionMethod.CONVEX, feedback_chunks=0),
-    "distribution-based": RetrievalOptions(fusion=FusionMethod.DISTRIBUTION, feedback_chunks=0),
-    "reciprocal rank": RetrievalOptions(fusion=FusionMethod.RECIPROCAL_RANK, feedback_chunks=0),
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A way to search that is measured: the options, and whether the reranker orders what they find."""
+
+    options: RetrievalOptions
+    rerank: bool = False
+
+
+DEFAULT = "default"
+CONFIGURATIONS: dict[str, Configuration] = {
+    DEFAULT: Configuration(RetrievalOptions()),
+    "dense": Configuration(RetrievalOptions(dense_weight=1.0, feedback_chunks=0)),
+    "lexical": Configuration(RetrievalOptions(dense_weight=0.0, feedback_chunks=0)),
+    "dense + feedback": Configuration(RetrievalOptions(dense_weight=1.0)),
+    "hybrid, no feedback": Configuration(RetrievalOptions(feedback_chunks=0)),
+    "min-max convex": Configuration(RetrievalOptions(fusion=FusionMethod.CONVEX, feedback_chunks=0)),
+    "distribution-based": Configuration(RetrievalOptions(fusion=FusionMethod.DISTRIBUTION, feedback_chunks=0)),
+    "reciprocal rank": Configuration(RetrievalOptions(fusion=FusionMethod.RECIPROCAL_RANK, feedback_chunks=0)),
+    "default + reranker": Configuration(RetrievalOptions(), rerank=True),
 }
-"""What `citewell eval retrieval` measures: each leg alone, each fusion, and the default."""
+"""What `citewell eval retrieval` measures: each leg alone, each fusion, the default, and the default reranked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
+from citewell.errors import InvalidInput
 from citewell.ports import Fingerprint
+from citewell.types import SearchRequest, SelfQuery
+
+MOST_VARIATIONS = 10
 
 
 class FusionMethod(StrEnum):
@@ -36,7 +41,8 @@ class RetrievalOptions:
     near_duplicate:    a hit that shares this part of its words (Jaccard, 0..1) with a better hit is left out; None keeps all
     diversity:         weight (0..1) of being unlike the hits before in the order; 0 orders by score alone
     variations:        how many rephrasings of the query a chat model adds
-    self_query:        whether file names, pages, sheets and the like in the query become filters
+    self_query:        who reads filters (file names, pages, sheets and the like) from the query
+    rerank:            whether a search is reranked when its request does not say
     """
 
     candidates: int = 100
@@ -52,7 +58,29 @@ class RetrievalOptions:
     near_duplicate: float | None = None
     diversity: float = 0.0
     variations: int = 0
-    self_query: bool = True
+    self_query: SelfQuery = SelfQuery.RULES
+    rerank: bool = False
+
+    def for_request(self, request: SearchRequest) -> RetrievalOptions:
+        """With what the request says otherwise. `InvalidInput` for a number out of bounds."""
+        given = {
+            "rerank": request.rerank,
+            "diversity": _within("diversity", request.diversity, 1.0),
+            "near_duplicate": _within("near_duplicate", request.near_duplicate, 1.0),
+            "variations": _within("variations", request.variations, MOST_VARIATIONS),
+            "self_query": request.self_query,
+        }
+        changed = {name: value for name, value in given.items() if value is not None}
+        return replace(self, **changed) if changed else self
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _within(name: str, value: _Number | None, most: _Number) -> _Number | None:
+    if value is not None and not 0 <= value <= most:
+        raise InvalidInput(f"`{name}` must be from 0 to {most:g}.")
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

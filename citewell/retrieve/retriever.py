@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from citewell.errors import EmptyQuery
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource, StoredChunk
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
@@ -13,6 +13,7 @@ from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.filters import build_filter
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
+from citewell.retrieve.modelquery import conditions_from_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
 from citewell.retrieve.reranking import reordered
 from citewell.retrieve.selfquery import infer_conditions
@@ -26,6 +27,7 @@ from citewell.types import (
     Scores,
     SearchRequest,
     SearchResult,
+    SelfQuery,
     Trace,
 )
 
@@ -35,7 +37,7 @@ __all__ = ["RetrievalOptions", "Retriever"]
 class Retriever:
     """Finds the chunks of an owner that answer a query.
 
-    chat rephrases the query when `options.variations` asks for it.
+    chat rephrases the query and reads filters from it, when the options ask for it.
     """
 
     def __init__(
@@ -60,18 +62,38 @@ class Retriever:
         if not request.query.strip():
             raise EmptyQuery
         trace = Trace()
+        options = self._options.for_request(request)
+        if request.rerank and self._reranker is None:
+            raise InvalidInput("No reranker is configured: set CITEWELL_RERANK_PROVIDER, or leave `rerank` out.")
+        if request.variations and self._chat is None:
+            raise InvalidInput("No chat model is configured: set CITEWELL_CHAT_PROVIDER, or leave `variations` out.")
         with timed(trace, "scope"):
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)
-            inferred = infer_conditions(request.query) if self._options.self_query else ()
-        limit = max(self._options.candidates, 3 * request.top_k)
+        inferred = await self._infer(request.query, options, trace)
+        limit = max(options.candidates, 3 * request.top_k)
         found, inferred = await self._find(request, scope, inferred, limit, trace)
-        fused = await self._with_variations(request, found, scope, limit, trace)
-        hits = await self._hits(request, found, fused, trace)
-        hits = await self._rerank(request, hits, trace)
+        fused = await self._with_variations(request, options, found, scope, limit, trace)
+        hits = await self._hits(request, options, found, fused, trace)
+        hits = await self._rerank(request, options, hits, trace)
         if request.debug:
             trace.details.update(_details(found, fused, inferred))
         return SearchResult(tuple(hits[: request.top_k]), trace)
+
+    async def _infer(self, query: str, options: RetrievalOptions, trace: Trace) -> tuple[Condition, ...]:
+        """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
+        if options.self_query is SelfQuery.OFF:
+            return ()
+        if options.self_query is SelfQuery.MODEL and self._chat is not None:
+            with timed(trace, "self_query"):
+                try:
+                    read = await conditions_from_model(self._chat, query)
+                except InvalidFilter as error:
+                    trace.details["self_query_error"] = error.message
+                    return ()
+            if read is not None:
+                return read
+        return infer_conditions(query)
 
     async def _find(
         self, request: SearchRequest, scope: Filter, inferred: tuple[Condition, ...], limit: int, trace: Trace
@@ -85,22 +107,34 @@ class Retriever:
         return await self._legs.find(request.query, scope, limit, trace), ()
 
     async def _with_variations(
-        self, request: SearchRequest, found: Found, scope: Filter, limit: int, trace: Trace
+        self,
+        request: SearchRequest,
+        options: RetrievalOptions,
+        found: Found,
+        scope: Filter,
+        limit: int,
+        trace: Trace,
     ) -> tuple[ScoredId, ...]:
         """The fused list, joined with those of the query's rephrasings (never narrowed by inferred filters)."""
-        if self._chat is None or self._options.variations < 1:
+        if self._chat is None or options.variations < 1:
             return found.fused
         with timed(trace, "expand"):
-            queries = await rephrase(self._chat, request.query, self._options.variations)
+            queries = await rephrase(self._chat, request.query, options.variations)
         lists = [(await self._legs.find(query, scope, limit, trace)).fused for query in queries]
         if request.debug:
             trace.details["variations"] = list(queries)
         return tuple(reciprocal_rank([found.fused, *lists])) if lists else found.fused
 
-    async def _hits(self, request: SearchRequest, found: Found, fused: Sequence[ScoredId], trace: Trace) -> list[Hit]:
+    async def _hits(
+        self,
+        request: SearchRequest,
+        options: RetrievalOptions,
+        found: Found,
+        fused: Sequence[ScoredId],
+        trace: Trace,
+    ) -> list[Hit]:
         """The fused list with its text, as far down as later steps may need it."""
-        options = self._options
-        wanted = max(request.top_k, self._rerank_traits.candidates) if self._reranks(request) else request.top_k
+        wanted = max(request.top_k, self._rerank_traits.candidates) if self._reranks(options) else request.top_k
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
         scores = _scores(found)
@@ -118,10 +152,9 @@ class Retriever:
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
                 hits += _to_hits(page, stored, scores)
         with timed(trace, "diversify"):
-            return await self._diversify(hits, wanted)
+            return await self._diversify(options, hits, wanted)
 
-    async def _diversify(self, hits: list[Hit], wanted: int) -> list[Hit]:
-        options = self._options
+    async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int) -> list[Hit]:
         if options.near_duplicate is not None:
             hits = without_near_duplicates(hits, options.near_duplicate)
         if options.diversity > 0.0:
@@ -129,11 +162,13 @@ class Retriever:
             hits = maximal_marginal_relevance(hits, vectors, options.diversity, wanted)
         return hits
 
-    def _reranks(self, request: SearchRequest) -> bool:
-        return self._reranker is not None and request.rerank is not False
+    def _reranks(self, options: RetrievalOptions) -> bool:
+        return self._reranker is not None and options.rerank
 
-    async def _rerank(self, request: SearchRequest, hits: list[Hit], trace: Trace) -> list[Hit]:
-        if self._reranker is None or not self._reranks(request) or not hits:
+    async def _rerank(
+        self, request: SearchRequest, options: RetrievalOptions, hits: list[Hit], trace: Trace
+    ) -> list[Hit]:
+        if self._reranker is None or not options.rerank or not hits:
             return hits
         with timed(trace, "rerank"):
             ranked = await self._reranker.rerank(request.query, [hit.chunk.embedded_text for hit in hits], len(hits))

@@ -171,6 +171,20 @@ class ContentRepository:
             rows = (await connection.execute(query)).mappings().all()
         return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
 
+    async def chunks_at(
+        self, owner_id: str, places: Sequence[tuple[str, int, int]]
+    ) -> list[tuple[Chunk, str, str | None]]:
+        """Chunk, file name and record id at those (resource, version, ordinal) that the owner has."""
+        at = sa.tuple_(chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
+        query = (
+            sa.select(chunks, resources.c.filename, resources.c.record_id)
+            .join(resources, resources.c.id == chunks.c.resource_id)
+            .where(at.in_(list(places)), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [(_chunk(row), row["filename"], row["record_id"]) for row in rows]
+
     async def chunks_page(
         self, resource_id: str, limit: int, cursor: str | None = None
     ) -> tuple[list[Chunk], str | None]:

@@ -99,9 +99,21 @@ class Hit:
     record_id: str | None = None
 
 
+class SelfQuery(StrEnum):
+    """Who reads filters from the words of a query: nobody, rules for the obvious cases, or the chat model."""
+
+    OFF = "off"
+    RULES = "rules"
+    MODEL = "model"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything the owner has."""
+    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything the owner has.
+
+    rerank, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
+    they are given; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
+    """
 
     owner_id: str
     query: str
@@ -112,6 +124,29 @@ class SearchRequest:
     conditions: tuple[Condition, ...] = ()
     rerank: bool | None = None
     debug: bool = False
+    diversity: float | None = None
+    near_duplicate: float | None = None
+    variations: int | None = None
+    self_query: SelfQuery | None = None
+    neighbours: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Consecutive chunks of one file as one text.
+
+    hits: those of its chunks that were found, best first; score is that of the best.
+    """
+
+    text: str
+    filename: str
+    chunks: tuple[Chunk, ...]
+    hits: tuple[Hit, ...]
+
+    @property
+    def score(self) -> float:
+        """The score of the best hit."""
+        return self.hits[0].score
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +159,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, and the trace of how they were found."""
+    """Hits, best first, the trace of how they were found, and (when neighbours were asked for) the passages they stand in."""
 
     hits: tuple[Hit, ...]
     trace: Trace
+    passages: tuple[Passage, ...] = ()

@@ -20,6 +20,7 @@ from citewell.retrieve.evaluate import (
     read_judgements,
     table,
 )
+from citewell.retrieve.options import RetrievalOptions
 
 
 async def _always(found: Sequence[str]):
@@ -90,9 +91,11 @@ async def test_results_read_as_a_table_and_as_json() -> None:
 
 
 def test_each_leg_and_each_fusion_is_measured_alone() -> None:
-    weights = {options.dense_weight for options in CONFIGURATIONS.values()}
+    weights = {one.options.dense_weight for one in CONFIGURATIONS.values()}
     assert {0.0, 0.5, 1.0} <= weights
-    assert len({options.fusion for options in CONFIGURATIONS.values()}) == 4
+    assert len({one.options.fusion for one in CONFIGURATIONS.values()}) == 4
+    assert CONFIGURATIONS["default"].options == RetrievalOptions()
+    assert CONFIGURATIONS["default + reranker"].rerank
 
 
 def test_sets_are_read_from_files(tmp_path: Path) -> None:

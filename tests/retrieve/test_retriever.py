@@ -5,11 +5,11 @@ import json
 import pytest
 
 from citewell.adapters.index.memory import MemoryIndex
-from citewell.errors import EmptyQuery, InvalidFilter
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.ports import Capability
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.retriever import Retriever
-from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest
+from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery
 from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
 
 _TEXTS = (
@@ -164,14 +164,28 @@ async def test_odd_queries_find_something_or_nothing_but_do_not_fail(library: Li
 
 async def test_a_reranker_orders_what_was_found_and_can_be_turned_off(library: Library) -> None:
     reranker = LengthReranker()
-    found = await library.retriever(reranker=reranker).search(SearchRequest(owner_id="ann", query="loan", top_k=2))
+    always = library.retriever(reranker=reranker, options=RetrievalOptions(rerank=True))
+    found = await always.search(SearchRequest(owner_id="ann", query="loan", top_k=2))
     assert [hit.chunk.text for hit in found.hits] == sorted((hit.chunk.text for hit in found.hits), key=len)
     assert found.hits[0].score == found.hits[0].scores.rerank
     assert len(reranker.seen) > 2
-    plain = await library.retriever(reranker=reranker).search(
-        SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False)
-    )
+    plain = await always.search(SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False))
     assert all(hit.scores.rerank is None for hit in plain.hits)
+
+
+async def test_a_reranker_waits_to_be_asked(library: Library) -> None:
+    retriever = library.retriever(reranker=LengthReranker())
+    plain = await retriever.search(SearchRequest(owner_id="ann", query="loan"))
+    assert all(hit.scores.rerank is None for hit in plain.hits)
+    asked = await retriever.search(SearchRequest(owner_id="ann", query="loan", rerank=True))
+    assert all(hit.scores.rerank is not None for hit in asked.hits)
+
+
+async def test_asking_for_what_is_not_configured_is_an_error(library: Library) -> None:
+    with pytest.raises(InvalidInput, match="RERANK_PROVIDER"):
+        await _texts(library.retriever(), "loan", rerank=True)
+    with pytest.raises(InvalidInput, match="CHAT_PROVIDER"):
+        await _texts(library.retriever(), "loan", variations=2)
 
 
 async def test_hits_below_a_threshold_are_left_out(library: Library) -> None:
@@ -179,7 +193,9 @@ async def test_hits_below_a_threshold_are_left_out(library: Library) -> None:
     least = every.hits[1].score
     some = library.retriever(options=RetrievalOptions(score_threshold=least))
     assert len(await _texts(some, "loan")) == 2
-    reranked = library.retriever(reranker=LengthReranker(), options=RetrievalOptions(rerank_threshold=1 / 30))
+    reranked = library.retriever(
+        reranker=LengthReranker(), options=RetrievalOptions(rerank=True, rerank_threshold=1 / 30)
+    )
     assert all(len(text) <= 30 for text in await _texts(reranked, "loan"))
     near = library.retriever(options=RetrievalOptions(vector_threshold=0.99))
     assert await _texts(near, "turnover") == []
@@ -193,6 +209,8 @@ async def test_near_duplicates_can_be_left_out(library: Library) -> None:
     texts = await _texts(once, "two signatures", top_k=4)
     assert texts.count("A loan needs two signatures.") == 1
     assert len(texts) == 4
+    asked = await _texts(library.retriever(), "two signatures", top_k=4, near_duplicate=0.9)
+    assert asked == texts
 
 
 async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) -> None:
@@ -202,6 +220,13 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
     varied = await _texts(library.retriever(options=RetrievalOptions(diversity=0.7)), "loan signatures", top_k=3)
     assert sum("signatures" in text for text in plain) == 3
     assert sum("signatures" in text for text in varied) < 3
+    assert await _texts(library.retriever(), "loan signatures", top_k=3, diversity=0.7) == varied
+
+
+@pytest.mark.parametrize("wrong", [{"diversity": -0.1}, {"near_duplicate": 1.5}, {"variations": 11}])
+async def test_a_number_out_of_bounds_is_named(library: Library, wrong: dict[str, float]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        await _texts(library.retriever(chat=ScriptedChat("{}")), "loan", **wrong)
 
 
 async def test_rephrasings_add_what_the_query_missed(library: Library) -> None:
@@ -257,3 +282,37 @@ async def test_a_model_weighs_less_in_a_language_that_it_was_not_trained_on(quer
     low = min(hit.scores.dense or 0.0 for hit in found.hits)
     own = ((by_words.scores.dense or 0.0) - low) / max(dense - low, 0.4)
     assert by_words.score == pytest.approx(share * own + (1 - share), abs=1e-6)
+
+
+_BY_MODEL = RetrievalOptions(self_query=SelfQuery.MODEL)
+
+
+def _filters(*conditions: dict[str, object]) -> ScriptedChat:
+    return ScriptedChat(json.dumps({"conditions": conditions}))
+
+
+async def test_a_chat_model_can_read_filters_from_the_query(library: Library) -> None:
+    chat = _filters({"field": "filename", "operator": "eq", "values": ["Loan Policy.pdf"]})
+    retriever = library.retriever(chat=chat, options=_BY_MODEL)
+    assert await _texts(retriever, "what about a loan in the policy?") == ["A loan needs two signatures."]
+    assert chat.asked == ["what about a loan in the policy?"]
+
+
+async def test_what_the_chat_model_must_not_filter_by_never_reaches_the_store(library: Library) -> None:
+    chat = _filters({"field": "owner_id", "operator": "eq", "values": ["bob"]})
+    found = await library.retriever(chat=chat, options=_BY_MODEL).search(
+        SearchRequest(owner_id="ann", query="loan", debug=True)
+    )
+    plain = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
+    assert [hit.chunk.id for hit in found.hits] == [hit.chunk.id for hit in plain.hits]
+    assert "owner_id" in str(found.trace.details["self_query_error"])
+    assert found.trace.details["filters"] == []
+
+
+async def test_a_chat_model_that_is_away_leaves_the_rules(library: Library) -> None:
+    retriever = library.retriever(chat=ScriptedChat(None), options=_BY_MODEL)
+    assert await _texts(retriever, "What does Loan Policy.pdf say?") == ["A loan needs two signatures."]
+
+
+async def test_reading_filters_can_be_turned_off(library: Library) -> None:
+    assert len(await _texts(library.retriever(), "the loan in Loan Policy.pdf", self_query=SelfQuery.OFF)) > 1

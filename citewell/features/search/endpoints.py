@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.search.schemas import HitOut, SearchIn, SearchOut, TraceOut
+from citewell.features.search.schemas import HitOut, PassageOut, SearchIn, SearchOut, TraceOut
 from citewell.features.search.service import SearchService
 from citewell.types import SearchRequest
 
@@ -16,17 +16,28 @@ router = APIRouter(tags=["search"], responses=ERROR_RESPONSES)
 async def search(request: Request, body: SearchIn, owner: Owner) -> SearchOut:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
-    found = await service.search(
-        SearchRequest(
-            owner_id=owner,
-            query=body.query,
-            top_k=body.top_k,
-            project_id=body.project,
-            resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
-            types=tuple(body.types) if body.types is not None else None,
-            rerank=body.rerank,
-            debug=body.debug,
-        )
+    found = await service.search(_typed(body, owner))
+    return SearchOut(
+        hits=[HitOut.of(hit) for hit in found.hits],
+        passages=[PassageOut.of(passage) for passage in found.passages] if body.neighbours else None,
+        trace=TraceOut.of(found.trace) if body.debug else None,
     )
-    trace = TraceOut.of(found.trace) if body.debug else None
-    return SearchOut(hits=[HitOut.of(hit) for hit in found.hits], trace=trace)
+
+
+def _typed(body: SearchIn, owner: str) -> SearchRequest:
+    return SearchRequest(
+        owner_id=owner,
+        query=body.query,
+        top_k=body.top_k,
+        project_id=body.project,
+        resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+        types=tuple(body.types) if body.types is not None else None,
+        conditions=tuple(one.condition() for one in body.filters),
+        rerank=body.rerank,
+        diversity=body.diversity,
+        near_duplicate=body.near_duplicate,
+        variations=body.variations,
+        self_query=body.self_query,
+        neighbours=body.neighbours,
+        debug=body.debug,
+    )
