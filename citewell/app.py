@@ -21,6 +21,9 @@ from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.search.endpoints import router as search_router
 from citewell.features.threads.endpoints import router as threads_router
 from citewell.features.usage.endpoints import router as usage_router
+from citewell.features.web.endpoints import router as session_router
+from citewell.features.web.headers import SecurityHeaders
+from citewell.features.web.pages import router as pages_router
 from citewell.settings import Settings
 
 _ROUTERS = (
@@ -33,6 +36,8 @@ _ROUTERS = (
     tokens_router,
     usage_router,
     indexes_router,
+    session_router,
+    pages_router,
 )
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 
@@ -47,9 +52,17 @@ def build(settings: Settings) -> FastAPI:
             app.state.services = services
             yield
 
-    app = FastAPI(title="Citewell", version=version("citewell"), description=_DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Citewell",
+        version=version("citewell"),
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
     install_error_handlers(app)
     app.middleware("http")(_observe)
+    app.add_middleware(SecurityHeaders)
     for router in _ROUTERS:
         app.include_router(router)
     return app

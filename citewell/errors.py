@@ -58,6 +58,12 @@ class Unauthorized(CitewellError):
     code = "unauthorized"
 
 
+class ForeignRequest(CitewellError):
+    """The request does not prove that Citewell's own page sent it. Reload the page, or send a token as `Authorization: Bearer …`."""
+
+    code = "foreign_request"
+
+
 class NotFound(CitewellError):
     """There is no such thing, or it is not yours."""
 

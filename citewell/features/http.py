@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from citewell import errors
+from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
 
 log = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
+    (errors.ForeignRequest, 403),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
@@ -48,7 +50,7 @@ class ErrorResponse(BaseModel):
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorResponse} for status in (400, 401, 404, 409, 413, 415, 422, 429, 503)
+    status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
 }
 
 _EXPLAINED = {
@@ -60,9 +62,16 @@ _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
 async def current_owner(request: Request, credentials: _Credentials) -> str:
-    """The id of the owner that the request's token belongs to; raises `Unauthorized`."""
+    """The id of the owner that the request's token belongs to, sent as a header or (by browsers) in a cookie.
+
+    Raises `Unauthorized`, and `ForeignRequest` for a cookie without proof that our own page sent it.
+    """
     auth: AuthService = request.app.state.services.auth
-    owner_id = await auth.authenticate(credentials.credentials if credentials else None)
+    token = credentials.credentials if credentials else None
+    if token is None and (kept := session_token(request)):
+        check_csrf(request, kept)
+        token = kept
+    owner_id = await auth.authenticate(token)
     auth.admit(owner_id)
     return owner_id
 

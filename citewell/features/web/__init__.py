@@ -1,0 +1,1 @@
+"""Feature: web. Sessions of browsers, and the browser interface itself."""

@@ -1,0 +1,72 @@
+"""The built browser interface: its pages, and its scripts, styles and fonts, compressed when the browser takes that."""
+
+from __future__ import annotations
+
+import mimetypes
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse
+
+from citewell.errors import NotFound
+from citewell.features.web.headers import PAGE_POLICY
+
+STATIC = Path(__file__).parent.parent.parent / "static"
+# Every address that the interface itself knows. A fixed list, so that an unknown address of the API stays a 404 in JSON.
+PAGES = ("/", "/conversations/{id}", "/library", "/library/{id}", "/playground", "/settings")
+_FOREVER = "public, max-age=31536000, immutable"
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_NOT_BUILT = "The browser interface has not been built here: run `make run`. The API is described at /openapi.json."
+# The machine's own table of types may lack these or say otherwise.
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".woff2": "font/woff2"}
+
+router = APIRouter(include_in_schema=False)
+
+
+async def page(request: Request) -> FileResponse:
+    """The interface; which screen it shows is its own matter."""
+    return _document("index.html")
+
+
+for address in PAGES:
+    router.add_api_route(address, page, methods=["GET", "HEAD"])
+
+
+@router.get("/docs")
+async def docs() -> FileResponse:
+    """The description of the API, to read and to try."""
+    return _document("docs.html")
+
+
+@router.api_route("/assets/{path:path}", methods=["GET", "HEAD"])
+async def asset(request: Request, path: str) -> FileResponse:
+    """A file whose name changes with its content, therefore kept by the browser for good."""
+    file = _inside(STATIC / "assets", path)
+    media_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    # A worker's policy is that of its own script.
+    headers = {"Cache-Control": _FOREVER, "Vary": "Accept-Encoding", "Content-Security-Policy": PAGE_POLICY}
+    accepted = request.headers.get("accept-encoding", "")
+    for encoding, suffix in _ENCODINGS:
+        packed = file.with_name(file.name + suffix)
+        if encoding in accepted and packed.is_file():
+            return FileResponse(packed, media_type=media_type, headers={**headers, "Content-Encoding": encoding})
+    return FileResponse(file, media_type=media_type, headers=headers)
+
+
+def _document(name: str) -> FileResponse:
+    file = STATIC / name
+    if not file.is_file():
+        raise NotFound(_NOT_BUILT)
+    return FileResponse(
+        file, media_type="text/html", headers={"Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY}
+    )
+
+
+def _inside(folder: Path, path: str) -> Path:
+    """A file below the folder; `NotFound` for anything else."""
+    if "\x00" in path:
+        raise NotFound
+    file = (folder / path).resolve()
+    if not file.is_relative_to(folder.resolve()) or not file.is_file():
+        raise NotFound
+    return file
