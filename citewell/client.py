@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 
-from citewell.app import build
 from citewell.errors import CitewellError, DataFolderBusy
 from citewell.folder import DataFolder
 from citewell.settings import Settings
@@ -37,6 +36,9 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
         async with httpx.AsyncClient(base_url=holder.url, headers=headers, timeout=_TIMEOUT) as client:
             yield client
         return
+    # Imported here, for it takes seconds: what talks to a running server does without.
+    from citewell.app import build
+
     app = build(settings.model_copy(update={"host": "127.0.0.1"}))
     async with (
         app.router.lifespan_context(app),

@@ -1,4 +1,7 @@
-"""Commands about files and questions: add, search, ask, ls, rm; and serve, token, doctor."""
+"""Commands about files and questions: add, search, ask, ls, rm; and serve, token, doctor.
+
+What only one command needs, and takes seconds to import, is imported in it: the others talk to a running server without.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, run
 from citewell.client import call, connect
-from citewell.doctor import examine, print_findings
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
-from citewell.server import serve as run_server
 from citewell.settings import Settings, load_settings
 from citewell.types import TERMINAL
-from citewell.worker import work as run_worker
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
@@ -36,13 +36,17 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Run the server."""
-    run_server(load_settings(data=data, host=host, port=port))
+    from citewell.server import serve
+
+    serve(load_settings(data=data, host=host, port=port))
 
 
 @app.command()
 def worker(data: Data = None, as_json: AsJson = False) -> None:
     """Run the durable stages beside servers that share a database."""
-    run_worker(load_settings(data=data))
+    from citewell.worker import work
+
+    work(load_settings(data=data))
 
 
 @app.command()
@@ -142,6 +146,8 @@ def rm(
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
     """Say what is configured, what can be reached, what is missing and how to get it."""
+    from citewell.doctor import examine, print_findings
+
     findings = run(examine(load_settings(data=data)))
     if as_json:
         print_json([finding.to_json() for finding in findings])
