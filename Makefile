@@ -31,7 +31,7 @@ test: lint $(if $(HAS_WEB),web-test)
 	@$(MAKE) --no-print-directory unit
 
 unit: $(DEV)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0 $(PYTEST_ARGS)
 
 lint: $(DEV)
 	@$(BIN)/ruff check .
