@@ -151,6 +151,9 @@ class Settings(BaseSettings):
         default=None, validation_alias=_names("CHAT_MODEL", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")
     )
     chat_base_url: str | None = Field(default=None, validation_alias=_names("CHAT_BASE_URL", "OPENAI_BASE_URL"))
+    anthropic_base_url: str | None = Field(
+        default=None, validation_alias=_names("ANTHROPIC_BASE_URL", "ANTHROPIC_BASE_URL")
+    )
     vision_provider: ChatProvider = Field(default="none", validation_alias=_names("VISION_PROVIDER", "VISION_PROVIDER"))
     vision_model: str | None = Field(default=None, validation_alias=_names("VISION_MODEL", "VISION_MODEL"))
     context_tokens: int = Field(default=8_000, ge=256, validation_alias=_names("CONTEXT_TOKENS"))

@@ -78,7 +78,6 @@ class RuleAssistant:
             hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         with context.timed("extract"):
             extract = await self._answerer.answer(question, hits)
-        context.meter.embedded_texts += extract.embedded
         context.note("confidence", round(extract.confidence, 4))
         if extract.answered:
             for part in extract.parts:

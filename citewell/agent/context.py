@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,8 @@ from dataclasses import dataclass, field
 
 from citewell.agent.saying import Speaker
 from citewell.agent.tables.planning import Planned, Refused
-from citewell.agent.turns import AgentEvent, Source, TurnRequest, Usage
+from citewell.agent.turns import AgentEvent, Source, ThreadSummary, TurnRequest, Usage
+from citewell.metering import Tally
 from citewell.ports import ChatMessage, TokenUsage
 from citewell.types import Hit, JsonValue
 
@@ -39,13 +41,12 @@ class SourceBook:
 
 @dataclass(slots=True)
 class Meter:
-    """Counts what a turn costs."""
+    """Counts what a turn costs: the chat model's calls as they come, for the turn's budget; the rest is in the tally."""
 
     model: str = ""
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    embedded_texts: int = 0
     searches: int = 0
     stuffing_tokens: int | None = None
 
@@ -54,16 +55,20 @@ class Meter:
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
 
-    def usage(self) -> Usage:
-        """The counts so far."""
+    def usage(self, tally: Tally) -> Usage:
+        """The counts so far; chat tokens by the tally where the model is a metered one (it counts query variations too)."""
+        chat, embedded, reranked = tally.of("chat"), tally.of("embedding"), tally.of("rerank")
         return Usage(
             model=self.model,
-            calls=self.calls,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            embedded_texts=self.embedded_texts,
+            calls=sum(s.units for s in chat) if chat else self.calls,
+            input_tokens=sum(s.input_tokens for s in chat) if chat else self.input_tokens,
+            output_tokens=sum(s.output_tokens for s in chat) if chat else self.output_tokens,
+            embedded_texts=sum(s.units for s in embedded),
+            embedding_tokens=sum(s.input_tokens for s in embedded),
+            rerank_units=sum(s.units for s in reranked),
             searches=self.searches,
             stuffing_tokens=self.stuffing_tokens,
+            spent=tally.spent,
         )
 
 
@@ -81,6 +86,8 @@ class TurnContext:
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     speaker: Speaker | None = None
+    summary: ThreadSummary | None = None
+    stuffing: asyncio.Task[int | None] | None = None
     rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
     context_tokens: int = 0
     planned: Planned | None = None

@@ -55,6 +55,10 @@ class Library(Protocol):
         """Everything in scope, in any state, newest first."""
         ...
 
+    async def count_characters(self, owner_id: str, scope: Scope) -> int:
+        """How much text all files in scope hold together."""
+        ...
+
     async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
         """Elements whose page, slide or row lies in first..last (all, for a file without such units); `NotFound`."""
         ...

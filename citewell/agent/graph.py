@@ -6,7 +6,7 @@ import asyncio
 import logging
 import operator
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypedDict, cast
 
@@ -29,8 +29,8 @@ from citewell.agent.tables.planning import TablePlanner
 from citewell.agent.tools import Toolbox, ToolResult
 from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
 from citewell.agent.understanding import ModelUnderstanding, RuleUnderstanding, Understanding
-from citewell.agent.window import CHARACTERS_PER_TOKEN
 from citewell.errors import CitewellError, EmptyQuery
+from citewell.metering import CHARACTERS_PER_TOKEN, tallied
 from citewell.ports import ChatModel, Embedder, ToolCall
 from citewell.types import Answer, JsonObject
 
@@ -84,7 +84,7 @@ class Assistant:
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
         self._graph = self._build()
 
-    async def run(self, request: TurnRequest) -> AsyncIterator[AgentEvent]:
+    async def run(self, request: TurnRequest) -> AsyncGenerator[AgentEvent]:
         """The events of one turn; the last is `Done` or `Failed`. Closing the iterator stops the work."""
         events: asyncio.Queue[AgentEvent] = asyncio.Queue()
         context = TurnContext(request=request, emit=events.put_nowait)
@@ -118,27 +118,32 @@ class Assistant:
     async def _turn(self, context: TurnContext) -> Done:
         if not context.request.message.strip():
             raise EmptyQuery
-        with tracing_context(enabled=False):
-            found = await self._graph.ainvoke(
-                TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
-            )
+        try:
+            with tracing_context(enabled=False), tallied() as tally:
+                found = await self._graph.ainvoke(
+                    TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
+                )
+            if context.stuffing is not None:
+                context.meter.stuffing_tokens = await context.stuffing
+        finally:
+            if context.stuffing is not None:
+                context.stuffing.cancel()
         state = cast(TurnState, found)
-        await self._count_stuffing(context, state)
         context.timings_ms["total"] = round((time.monotonic() - context.started) * 1000, 2)
         draft, answer = state.get("draft"), state.get("answer")
         assert draft is not None
         assert answer is not None
         answer = replace(answer, trace=_trace(context, state))
-        return Done(answer=answer, usage=context.meter.usage(), nearest=draft.nearest)
+        usage = context.meter.usage(tally)
+        return Done(answer=answer, usage=usage, nearest=draft.nearest, summary=context.summary)
 
-    async def _count_stuffing(self, context: TurnContext, state: TurnState) -> None:
-        """What the turn would have cost, had every file in scope been sent whole with the thread: four characters a token."""
-        if self._library is None or not context.meter.calls or _intent(state).kind != "document_query":
-            return
-        request = context.request
-        resources = await self._library.list_resources(request.owner_id, request.scope)
+    async def _count_stuffing(self, request: TurnRequest) -> int | None:
+        """Tokens of the turn, had every file in scope been sent whole with the thread: four characters each."""
+        if self._library is None:
+            return None
         thread = sum(len(past.content) for past in request.history) + len(request.message)
-        context.meter.stuffing_tokens = (sum(r.characters for r in resources) + thread) // CHARACTERS_PER_TOKEN
+        files = await self._library.count_characters(request.owner_id, request.scope)
+        return (files + thread) // CHARACTERS_PER_TOKEN
 
     def _build(self) -> CompiledStateGraph[Any, TurnContext, Any, Any]:
         graph = StateGraph(TurnState, context_schema=TurnContext)
@@ -159,6 +164,8 @@ class Assistant:
         context = runtime.context
         with context.timed("detect_intent"):
             understood = await self._understanding.read(context)
+        if understood.intent.kind == "document_query":
+            context.stuffing = asyncio.create_task(self._count_stuffing(context.request))
         message = context.request.message.strip()
         return {
             "intent": understood.intent,

@@ -10,10 +10,11 @@ from citewell.agent import prompts
 from citewell.agent.assistants import Draft, Step, Task, first_calls
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import NO_ANSWER
+from citewell.agent.memory import Memory
 from citewell.agent.saying import Speaker
 from citewell.agent.tables.planning import TablePlanner
 from citewell.agent.tools import Toolbox, ToolResult
-from citewell.agent.window import TokenCounter, past_messages, source_blocks
+from citewell.agent.window import TokenCounter, source_blocks
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Capability, ChatMessage, ChatModel, ToolCall
 
@@ -48,6 +49,7 @@ class ModelAssistant:
         self._toolbox = toolbox
         self._planner = planner
         self._counter = counter
+        self._memory = Memory(model, counter)
         self._budget = budget
 
     async def step(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> Step:
@@ -57,24 +59,20 @@ class ModelAssistant:
             return await self._small_talk(context)
         if not results:
             return await first_calls(context, task, self._toolbox, self._planner)
-        messages = self._messages(context, task, results)
+        messages = await self._messages(context, task, results)
         try:
             return await self._ask(context, messages, len(results))
         except ProviderRejected as error:
             if error.details.get("reason") != "context_too_long" or context.context_tokens <= _SMALLEST_CONTEXT:
                 raise
             context.context_tokens //= 4
-            return await self._ask(context, self._messages(context, task, results), len(results))
+            return await self._ask(context, await self._messages(context, task, results), len(results))
 
     async def _small_talk(self, context: TurnContext) -> Draft:
-        request = context.request
-        thread = past_messages(
-            request.history, request.scope, self._counter, self._budget.context_tokens // _HISTORY_SHARE
-        )
         messages = [
             ChatMessage(role="system", content=prompts.SMALL_TALK),
-            *thread,
-            ChatMessage(role="user", content=request.message),
+            *await self._memory.recall(context, self._budget.context_tokens // _HISTORY_SHARE),
+            ChatMessage(role="user", content=context.request.message),
         ]
         speaker = Speaker(context.emit, frozenset)
         await self._stream(context, messages, speaker, tools=False, max_tokens=_SMALL_TALK_TOKENS)
@@ -132,26 +130,26 @@ class ModelAssistant:
                     context.meter.add(delta.usage)
         return tuple(calls)
 
-    def _messages(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> list[ChatMessage]:
+    async def _messages(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> list[ChatMessage]:
         """System, thread, question with the first findings, then each round of calls with its results."""
-        request = context.request
         if not context.context_tokens:
             context.context_tokens = self._budget.context_tokens
         first = context.rounds[0][1] if context.rounds else len(results)
         found = list(dict.fromkeys(source for result in results[:first] for source in result.sources))
         blocks = source_blocks(found, self._counter, context.context_tokens)
         tables = [result.text for result in results[:first] if result.call.name == "query_table"]
-        thread = past_messages(request.history, request.scope, self._counter, context.context_tokens // _HISTORY_SHARE)
+        thread = await self._memory.recall(context, context.context_tokens // _HISTORY_SHARE)
         question = prompts.question_prompt(task.question, tables, has_sources=bool(blocks))
         native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
+        said = context.request.instructions
         messages = [
-            ChatMessage(role="system", content=prompts.system_prompt(native_citations=native)),
+            ChatMessage(role="system", content=prompts.system_prompt(native_citations=native, instructions=said)),
             *thread,
             ChatMessage(role="user", content=question, sources=blocks),
         ]
-        for index, (said, start) in enumerate(context.rounds):
+        for index, (answer, start) in enumerate(context.rounds):
             end = context.rounds[index + 1][1] if index + 1 < len(context.rounds) else len(results)
-            messages.append(said)
+            messages.append(answer)
             messages += [self._tool_message(context, result) for result in results[start:end]]
         return messages
 

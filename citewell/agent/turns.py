@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from citewell.metering import Spent
 from citewell.types import Answer, Hit, JsonObject, JsonValue
 
 
@@ -25,9 +26,22 @@ class PastMessage:
     scope: Scope = Scope()
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadSummary:
+    """What a chat model made of the first `covers` messages of a history, all of them asked and answered under one scope."""
+
+    text: str
+    covers: int
+    scope: Scope = Scope()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model."""
+    """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
+
+    summary: of the oldest messages of `history`, as an earlier turn made it; instructions: how the caller wants answers to be
+    written, which a chat model heeds as far as the rules of an answer allow.
+    """
 
     owner_id: str
     message: str
@@ -36,6 +50,8 @@ class TurnRequest:
     top_k: int = 10
     references: bool = False
     debug: bool = False
+    summary: ThreadSummary | None = None
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +78,26 @@ class UsedDocs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a turn cost. `stuffing_tokens` is what sending every document in scope whole would have cost as input."""
+    """What a turn cost, in US dollars where the price table has its models.
+
+    embedded_texts, embedding_tokens: everything that was embedded, whoever asked for it
+    rerank_units:    one per query and up to a hundred texts
+    stuffing_tokens: what sending every document in scope whole, with the thread, would have cost as input instead
+    spent:           the same by kind and model
+    """
 
     model: str = ""
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     embedded_texts: int = 0
+    embedding_tokens: int = 0
+    rerank_units: int = 0
     searches: int = 0
     stuffing_tokens: int | None = None
+    cost: float = 0.0
+    stuffing_cost: float | None = None
+    spent: tuple[Spent, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
         """The public form."""
@@ -80,18 +107,26 @@ class Usage:
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "embedded_texts": self.embedded_texts,
+            "embedding_tokens": self.embedding_tokens,
+            "rerank_units": self.rerank_units,
             "searches": self.searches,
+            "cost": round(self.cost, 8),
             "stuffing_tokens": self.stuffing_tokens,
+            "stuffing_cost": None if self.stuffing_cost is None else round(self.stuffing_cost, 8),
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The end of a turn: the whole checked answer, what it cost, and (in `answer.trace`) how it came about."""
+    """The end of a turn: the whole checked answer, what it cost, and (in `answer.trace`) how it came about.
+
+    summary: of the thread's oldest messages, when this turn had one made; worth keeping for the next turn.
+    """
 
     answer: Answer
     usage: Usage = Usage()
     nearest: tuple[Source, ...] = ()
+    summary: ThreadSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)

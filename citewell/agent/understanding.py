@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from citewell.agent import prompts
 from citewell.agent.context import TurnContext
 from citewell.agent.intent import Intent, SmallTalk, detect_intent
+from citewell.agent.memory import Memory
 from citewell.agent.rephrase import Rephrased, needs_context, rephrase
-from citewell.agent.window import TokenCounter, past_messages
+from citewell.agent.window import TokenCounter
 from citewell.errors import ProviderRejected
 from citewell.ports import Capability, ChatMessage, ChatModel
 
@@ -54,7 +55,7 @@ class ModelUnderstanding:
 
     def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
         self._model = model
-        self._counter = counter
+        self._memory = Memory(model, counter)
         self._rules = RuleUnderstanding()
 
     async def read(self, context: TurnContext) -> Understood:
@@ -74,7 +75,7 @@ class ModelUnderstanding:
 
     async def _ask(self, context: TurnContext) -> str:
         request = context.request
-        thread = past_messages(request.history, request.scope, self._counter, _HISTORY_TOKENS)
+        thread = await self._memory.recall(context, _HISTORY_TOKENS)
         lines = [f"{message.role}: {message.content}" for message in thread]
         content = "\n".join([*lines, f"user (last message): {request.message}"])
         messages = [

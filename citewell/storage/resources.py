@@ -161,6 +161,19 @@ class ResourceRepository:
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
         return Receipt(tuple(ids), tuple(keys), counts[0], counts[1])
 
+    async def count_characters(
+        self, owner_id: str, project_id: str | None = None, ids: Sequence[str] | None = None
+    ) -> int:
+        """Characters that extraction found in the owner's files; of a record without coverage, its bytes."""
+        read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
+        query = sa.select(sa.func.coalesce(sa.func.sum(read), 0)).where(
+            resources.c.owner_id == owner_id, *_conditions(ResourceFilter(project_id=project_id))
+        )
+        if ids is not None:
+            query = query.where(resources.c.id.in_(ids))
+        async with self._database.read() as connection:
+            return int(await connection.scalar(query) or 0)
+
     async def known_blob_keys(self) -> set[str]:
         """Every blob key that a row refers to."""
         async with self._database.read() as connection:

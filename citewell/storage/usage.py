@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from citewell.storage.database import Database
 from citewell.storage.tables import usage
 from citewell.types import JsonValue, Usage
+
+_DAY = sa.cast(sa.func.floor(usage.c.created_at / 86_400), sa.BigInteger).label("day")
 
 
 class UsageRepository:
@@ -28,19 +31,33 @@ class UsageRepository:
             await connection.execute(sa.insert(usage), rows)
 
     async def totals(
-        self, owner_id: str, since: float = 0.0, thread_id: str | None = None
+        self,
+        owner_id: str,
+        since: float = 0.0,
+        thread_id: str | None = None,
+        message_id: str | None = None,
+        by: Literal["day", "thread", "message"] = "day",
     ) -> list[dict[str, JsonValue]]:
-        """Sums per UTC day, kind, provider and model, newest day first."""
-        day = sa.cast(sa.func.floor(usage.c.created_at / 86_400), sa.BigInteger).label("day")
+        """Sums per UTC day (or thread, or message), kind, provider and model, newest first."""
+        parts = {"day": (_DAY,), "thread": (usage.c.thread_id,), "message": (usage.c.thread_id, usage.c.message_id)}[by]
         sums = [sa.func.sum(usage.c[n]).label(n) for n in ("input_tokens", "output_tokens", "units", "cost")]
         query = (
-            sa.select(day, usage.c.kind, usage.c.provider, usage.c.model, *sums)
+            sa.select(*parts, usage.c.kind, usage.c.provider, usage.c.model, *sums)
             .where(usage.c.owner_id == owner_id, usage.c.created_at >= since)
-            .group_by(day, usage.c.kind, usage.c.provider, usage.c.model)
-            .order_by(day.desc(), usage.c.kind, usage.c.model)
+            .group_by(*parts, usage.c.kind, usage.c.provider, usage.c.model)
+            .order_by(sa.func.max(usage.c.created_at).desc() if by != "day" else _DAY.desc())
+            .order_by(usage.c.kind, usage.c.model)
         )
         if thread_id:
             query = query.where(usage.c.thread_id == thread_id)
+        if message_id:
+            query = query.where(usage.c.message_id == message_id)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
-        return [{**row, "day": time.strftime("%Y-%m-%d", time.gmtime(row["day"] * 86_400))} for row in rows]
+        return [_row(dict(row)) for row in rows]
+
+
+def _row(row: dict[str, Any]) -> dict[str, JsonValue]:
+    if "day" in row:
+        row["day"] = time.strftime("%Y-%m-%d", time.gmtime(row["day"] * 86_400))
+    return row

@@ -95,7 +95,8 @@ def _configured(settings: Settings, model: str | None, name: str) -> LangChainCh
         raise ConfigurationError(f"Name the model to use in {name}.")
     if settings.anthropic_api_key is None:
         raise ConfigurationError("ANTHROPIC_API_KEY is not set.")
-    return chat(model, settings.anthropic_api_key.get_secret_value(), timeout=settings.answer_seconds)
+    key = settings.anthropic_api_key.get_secret_value()
+    return chat(model, key, settings.anthropic_base_url, settings.answer_seconds)
 
 
 def _search_result(source: SourceBlock) -> dict[str, Any]:

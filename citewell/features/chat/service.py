@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, TurnRequest
+from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, ThreadSummary, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
+from citewell.features.usage.service import Ledger
+from citewell.metering import Spent
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.storage.usage import UsageRepository
-from citewell.types import JsonObject, Message, Thread, Usage
+from citewell.types import JsonObject, Message, Thread
 
-_MOST_CHARACTERS = 32_000
-_HISTORY = 20
+MOST_CHARACTERS = 32_000
+_HISTORY = 60
 _TITLE_CHARACTERS = 80
 
 
@@ -29,7 +31,7 @@ class ChatRequest:
     thread_id: str | None = None
     project: str | None = None
     resource_ids: tuple[str, ...] | None = None
-    top_k: int = 10
+    top_k: int | None = None
     references: bool = False
     debug: bool = False
 
@@ -45,86 +47,100 @@ class Turn:
 
 @dataclass(slots=True)
 class ChatService:
-    """Runs turns. Nothing holds a database connection while the agent works."""
+    """Runs turns. Nothing holds a database connection while the agent works.
+
+    top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
+    """
 
     assistant: Assistant
     threads: ThreadRepository
     projects: ProjectRepository
     resources: ResourceRepository
-    usage: UsageRepository
-    prices: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    ledger: Ledger
+    top_k: int = 10
+    compare_model: str = ""
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
-        text = request.message.replace("\x00", "")
-        if not text.strip():
-            raise EmptyQuery("The message is empty. Write a question.")
-        if len(text) > _MOST_CHARACTERS:
-            raise InvalidInput(f"The message is longer than {_MOST_CHARACTERS:,} characters.")
-        scope = await self._scope(request)
+        text = checked_text(request.message)
+        scope = await self.scope(request.owner_id, request.project, request.resource_ids)
         thread = await self._thread(request, text, scope)
         history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
+        past = [message for message in history if message.content]
         details: JsonObject = {"scope": _scope_json(scope)}
         await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
             owner_id=request.owner_id,
             message=text,
-            history=_past(history),
+            history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
-            top_k=request.top_k,
+            top_k=request.top_k or self.top_k,
             references=request.references,
             debug=request.debug,
+            summary=_summary(past),
         )
         message_id = str(uuid.uuid4())
-        return Turn(thread, message_id, self._run(turn, thread, message_id))
+        return Turn(thread, message_id, self._run(turn, thread, message_id, past))
 
-    async def _run(self, turn: TurnRequest, thread: Thread, message_id: str) -> AsyncGenerator[AgentEvent]:
-        async for event in self.assistant.run(turn):
-            if isinstance(event, Done):
-                await self._keep(turn, thread, message_id, event)
-            elif isinstance(event, Failed):
-                details: JsonObject = {"error": {"code": event.code, "message": event.message}}
-                await self.threads.append(turn.owner_id, thread.id, "assistant", "", (), details, message_id)
-            yield event
+    async def without_thread(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
+        """The events of a turn whose thread the caller keeps; only what it cost is recorded."""
+        async with aclosing(self.assistant.run(turn)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    yield await self._priced(turn.owner_id, event, None, None)
+                else:
+                    yield event
 
-    async def _keep(self, turn: TurnRequest, thread: Thread, message_id: str, done: Done) -> None:
-        answer, used = done.answer, done.usage
+    async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
+        """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
+        for resource_id in resource_ids or ():
+            await self.resources.get(owner_id, resource_id)
+        project_id = await self.projects.resolve(owner_id, project) if project else None
+        return Scope(project_id=project_id, resource_ids=resource_ids)
+
+    async def _run(
+        self, turn: TurnRequest, thread: Thread, message_id: str, past: Sequence[Message]
+    ) -> AsyncGenerator[AgentEvent]:
+        async with aclosing(self.assistant.run(turn)) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    event = await self._priced(turn.owner_id, event, thread.id, message_id)
+                    await self._keep(turn, thread, message_id, event, past)
+                elif isinstance(event, Failed):
+                    details: JsonObject = {"error": {"code": event.code, "message": event.message}}
+                    await self.threads.append(turn.owner_id, thread.id, "assistant", "", (), details, message_id)
+                yield event
+
+    async def _keep(
+        self, turn: TurnRequest, thread: Thread, message_id: str, done: Done, past: Sequence[Message]
+    ) -> None:
+        answer = done.answer
         details: JsonObject = {
             "intent": answer.intent,
             "answered": answer.answered,
             "scope": _scope_json(turn.scope),
-            "usage": used.to_json(),
+            "usage": done.usage.to_json(),
         }
+        if done.summary is not None:
+            until = past[done.summary.covers - 1].id
+            details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
         await self.threads.append(
             turn.owner_id, thread.id, "assistant", answer.text, answer.citations, details, message_id
         )
-        entries = [Usage(owner_id=turn.owner_id, kind="embedding", provider="", model="", units=used.embedded_texts)]
-        if used.calls:
-            entry = Usage(
-                owner_id=turn.owner_id,
-                kind="chat",
-                provider="",
-                model=used.model,
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
-                units=used.calls,
-                cost=self._cost(used.model, used.input_tokens, used.output_tokens),
-            )
-            entries.append(entry)
-        await self.usage.add(
-            [_placed(entry, thread.id, message_id) for entry in entries if entry.units or entry.input_tokens]
-        )
 
-    def _cost(self, model: str, input_tokens: int, output_tokens: int) -> float:
-        per_million = self.prices.get(model, (0.0, 0.0))
-        return (input_tokens * per_million[0] + output_tokens * per_million[1]) / 1_000_000
-
-    async def _scope(self, request: ChatRequest) -> Scope:
-        """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
-        for resource_id in request.resource_ids or ():
-            await self.resources.get(request.owner_id, resource_id)
-        project = await self.projects.resolve(request.owner_id, request.project) if request.project else None
-        return Scope(project_id=project, resource_ids=request.resource_ids)
+    async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
+        """The end of the turn with its cost, which is recorded."""
+        used = done.usage
+        stuffing = None
+        if used.stuffing_tokens is not None:
+            model = used.model or self.compare_model
+            tokens = used.stuffing_tokens
+            stuffing = Spent(kind="chat", provider="", model=model, input_tokens=tokens, units=1)
+        await self.ledger.record(owner_id, used.spent, thread_id, message_id, stuffing)
+        cost = sum(self.ledger.cost(spent) for spent in used.spent)
+        known = stuffing is not None and stuffing.model in self.ledger.prices
+        stuffing_cost = self.ledger.cost(stuffing) if known and stuffing else None
+        return replace(done, usage=replace(used, cost=cost, stuffing_cost=stuffing_cost))
 
     async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
         if request.thread_id is not None:
@@ -134,19 +150,26 @@ class ChatService:
         return await self.threads.create(request.owner_id, title, _scope_json(scope))
 
 
-def _placed(entry: Usage, thread_id: str, message_id: str) -> Usage:
-    return Usage(
-        owner_id=entry.owner_id,
-        kind=entry.kind,
-        provider=entry.provider,
-        model=entry.model,
-        input_tokens=entry.input_tokens,
-        output_tokens=entry.output_tokens,
-        units=entry.units,
-        cost=entry.cost,
-        thread_id=thread_id,
-        message_id=message_id,
-    )
+def checked_text(message: str) -> str:
+    """The message without null characters; raises `EmptyQuery`, or `InvalidInput` when it is too long."""
+    text = message.replace("\x00", "")
+    if not text.strip():
+        raise EmptyQuery("The message is empty. Write a question.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidInput(f"The message is longer than {MOST_CHARACTERS:,} characters.")
+    return text
+
+
+def _summary(past: Sequence[Message]) -> ThreadSummary | None:
+    """The newest summary that a turn has left, and how many of the messages in view it covers."""
+    places = {message.id: place for place, message in enumerate(past)}
+    for message in reversed(past):
+        kept = message.details.get("summary")
+        if isinstance(kept, dict):
+            return ThreadSummary(
+                str(kept["text"]), places.get(str(kept["until"]), -1) + 1, _past_scope(kept.get("scope"))
+            )
+    return None
 
 
 def _scope_json(scope: Scope) -> JsonObject:
@@ -156,14 +179,6 @@ def _scope_json(scope: Scope) -> JsonObject:
     if scope.resource_ids is not None:
         out["resource_ids"] = list(scope.resource_ids)
     return out
-
-
-def _past(messages: Sequence[Message]) -> tuple[PastMessage, ...]:
-    return tuple(
-        PastMessage(message.role, message.content, _past_scope(message.details.get("scope")))
-        for message in messages
-        if message.content
-    )
 
 
 def _past_scope(scope: object) -> Scope:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from citewell.agent.dependencies import ResourceInfo
 from citewell.agent.turns import Scope
@@ -13,6 +14,8 @@ from citewell.storage.resources import ResourceFilter, ResourceRepository
 from citewell.types import Element, Resource
 
 _MOST_LISTED = 500
+_MOST_COUNTED = 1_000
+_COUNTED_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,9 @@ class SqlLibrary:
     resources: ResourceRepository
     projects: ProjectRepository
     content: ContentRepository
+    _counted: dict[tuple[str, Scope], tuple[int, float]] = field(
+        default_factory=dict[tuple[str, Scope], tuple[int, float]], repr=False
+    )
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
         """Everything in scope, in any state, newest first; at most 500."""
@@ -31,6 +37,19 @@ class SqlLibrary:
             project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
             found, _ = await self.resources.page(owner_id, ResourceFilter(project_id=project), _MOST_LISTED, None)
         return [_info(resource) for resource in found]
+
+    async def count_characters(self, owner_id: str, scope: Scope) -> int:
+        """Characters of all files in scope, as extraction counted them; not counted again for a minute."""
+        key, now = (owner_id, scope), time.monotonic()
+        known = self._counted.get(key)
+        if known is not None and known[1] > now:
+            return known[0]
+        project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
+        count = await self.resources.count_characters(owner_id, project, scope.resource_ids)
+        if len(self._counted) >= _MOST_COUNTED:
+            self._counted.clear()
+        self._counted[key] = (count, now + _COUNTED_SECONDS)
+        return count
 
     async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
         """Elements whose page, slide or row lies in first..last; all of a file without such units."""

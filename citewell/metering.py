@@ -1,0 +1,248 @@
+"""What providers are used for a piece of work: wrappers that count, and the tally that a block of work collects its counts in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from citewell.ports import (
+    Capability,
+    ChatDelta,
+    ChatMessage,
+    ChatModel,
+    Embedder,
+    Fingerprint,
+    FloatMatrix,
+    ImageInput,
+    Reranked,
+    Reranker,
+    TextKind,
+    Tokenizer,
+    TokenUsage,
+    ToolSpec,
+    VisionModel,
+)
+from citewell.types import JsonObject
+
+SpentKind = Literal["chat", "embedding", "rerank", "vision"]
+CHARACTERS_PER_TOKEN = 4
+UNIT_TEXTS = 100
+_PICTURE_TOKENS = 1_500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was asked of one model.
+
+    units: answers of a chat model, pictures described, texts embedded, or units of a reranker: one per query and up to a hundred texts, as providers
+    bill it.
+    """
+
+    kind: SpentKind
+    provider: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    units: int = 0
+
+
+class Tally:
+    """Adds up what is spent, per kind and model."""
+
+    def __init__(self) -> None:
+        self._spent: dict[tuple[str, str, str], Spent] = {}
+
+    def add(self, spent: Spent) -> None:
+        """Count this too."""
+        key = (spent.kind, spent.provider, spent.model)
+        known = self._spent.get(key)
+        if known is not None:
+            spent = replace(
+                known,
+                input_tokens=known.input_tokens + spent.input_tokens,
+                output_tokens=known.output_tokens + spent.output_tokens,
+                units=known.units + spent.units,
+            )
+        self._spent[key] = spent
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """One entry per kind and model."""
+        return tuple(self._spent.values())
+
+    def of(self, kind: SpentKind) -> list[Spent]:
+        """The entries of one kind."""
+        return [spent for spent in self._spent.values() if spent.kind == kind]
+
+
+_current: ContextVar[Tally | None] = ContextVar("citewell_tally", default=None)
+
+
+@contextmanager
+def tallied() -> Generator[Tally]:
+    """What the block and the tasks that it starts spend, and nothing else."""
+    tally = Tally()
+    token = _current.set(tally)
+    try:
+        yield tally
+    finally:
+        _current.reset(token)
+
+
+def spend(spent: Spent) -> None:
+    """Count towards the block that is running; outside of any it is not counted."""
+    tally = _current.get()
+    if tally is not None:
+        tally.add(spent)
+
+
+class MeteredEmbedder:
+    """Counts the texts and tokens that the embedder within is asked for."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The wrapped embedder's."""
+        return self.inner.fingerprint
+
+    @property
+    def max_tokens(self) -> int:
+        """The wrapped embedder's."""
+        return self.inner.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The wrapped embedder's."""
+        return self.inner.tokenizer
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        vectors = await self.inner.embed(texts, kind)
+        if _current.get() is not None and texts:
+            tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
+            name = self.fingerprint
+            spend(
+                Spent(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts))
+            )
+        return vectors
+
+
+class MeteredReranker:
+    """Counts the queries that the reranker within is given; tokens at four characters each, the query once per text."""
+
+    def __init__(self, inner: Reranker, provider: str) -> None:
+        self._inner = inner
+        self._provider = provider
+
+    @property
+    def model(self) -> str:
+        """The wrapped reranker's."""
+        return self._inner.model
+
+    async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+        """As `citewell.ports.Reranker.rerank`."""
+        ranked = await self._inner.rerank(query, documents, top_k)
+        characters = sum(map(len, documents)) + len(query) * len(documents)
+        spend(
+            Spent(
+                kind="rerank",
+                provider=self._provider,
+                model=self.model,
+                input_tokens=characters // CHARACTERS_PER_TOKEN,
+                units=-(-len(documents) // UNIT_TEXTS),
+            )
+        )
+        return ranked
+
+
+class MeteredVision:
+    """Counts the pictures that the vision model within describes; tokens at four characters each, a picture as 1,500."""
+
+    def __init__(self, inner: VisionModel, provider: str) -> None:
+        self._inner = inner
+        self._provider = provider
+
+    @property
+    def model(self) -> str:
+        """The wrapped model's."""
+        return self._inner.model
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """As `citewell.ports.VisionModel.describe`."""
+        said = await self._inner.describe(image, prompt)
+        spend(
+            Spent(
+                kind="vision",
+                provider=self._provider,
+                model=self.model,
+                input_tokens=_PICTURE_TOKENS + len(prompt) // CHARACTERS_PER_TOKEN,
+                output_tokens=len(said) // CHARACTERS_PER_TOKEN,
+                units=1,
+            )
+        )
+        return said
+
+
+class MeteredChat:
+    """Counts what the chat model within reports; an answer that broke off counts by its characters."""
+
+    def __init__(self, inner: ChatModel, provider: str) -> None:
+        self._inner = inner
+        self._provider = provider
+
+    @property
+    def model(self) -> str:
+        """The wrapped model's."""
+        return self._inner.model
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped model's."""
+        return self._inner.capabilities
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncIterator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`."""
+        said, usage = 0, None
+        answer = self._inner.stream(
+            messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
+        )
+        try:
+            async for delta in answer:
+                said += len(delta.text)
+                usage = delta.usage or usage
+                yield delta
+        finally:
+            close = getattr(answer, "aclose", None)
+            if close is not None:
+                await close()
+            self._spend(usage or _estimate(messages, said))
+
+    def _spend(self, usage: TokenUsage) -> None:
+        spend(
+            Spent(
+                kind="chat",
+                provider=self._provider,
+                model=self.model,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                units=1,
+            )
+        )
+
+
+def _estimate(messages: Sequence[ChatMessage], said: int) -> TokenUsage:
+    sent = sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages)
+    return TokenUsage(sent // CHARACTERS_PER_TOKEN, said // CHARACTERS_PER_TOKEN)
