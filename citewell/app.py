@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 
-from citewell.composition import Services, open_services
+from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
+from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers
 from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.projects.endpoints import router as projects_router
@@ -61,7 +61,7 @@ def build(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     install_error_handlers(app)
-    app.middleware("http")(_observe)
+    app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     for router in _ROUTERS:
         app.include_router(router)
@@ -77,12 +77,3 @@ def check_exposure(settings: Settings) -> None:
         "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
         "or listen on 127.0.0.1."
     )
-
-
-async def _observe(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    started = time.perf_counter()
-    response = await call_next(request)
-    services: Services = request.app.state.services
-    route = getattr(request.scope.get("route"), "path", "other")
-    services.health.observe(request.method, route, response.status_code, time.perf_counter() - started)
-    return response

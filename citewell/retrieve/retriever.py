@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
@@ -137,12 +136,10 @@ class Retriever:
         wanted = max(request.top_k, self._rerank_traits.candidates) if self._reranks(options) else request.top_k
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
-        scores = _scores(found)
-        good = [
-            item
-            for item in fused
-            if item.score >= options.score_threshold and _is_near(scores.get(item.id), options.vector_threshold)
-        ]
+        dense, lexical = _by_id(found.dense), _by_id(found.lexical)
+        good = [item for item in fused if item.score >= options.score_threshold]
+        if options.vector_threshold > -1.0:
+            good = [item for item in good if item.id in lexical or dense.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):
             start = 0
@@ -150,7 +147,7 @@ class Retriever:
                 page = good[start : start + wanted]
                 start += wanted
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
-                hits += _to_hits(page, stored, scores)
+                hits += _to_hits(page, stored, dense, lexical)
         with timed(trace, "diversify"):
             return await self._diversify(options, hits, wanted)
 
@@ -184,24 +181,22 @@ def _rerank_traits(reranker: Reranker | None, options: RetrievalOptions) -> Rera
     )
 
 
-def _scores(found: Found) -> dict[str, Scores]:
-    dense = {item.id: item.score for item in found.dense}
-    lexical = {item.id: item.score for item in found.lexical}
-    return {key: Scores(dense=dense.get(key), lexical=lexical.get(key)) for key in dense.keys() | lexical.keys()}
+def _by_id(leg: Sequence[ScoredId]) -> dict[str, float]:
+    return {item.id: item.score for item in leg}
 
 
-def _is_near(scores: Scores | None, least: float) -> bool:
-    """Whether a chunk was found by its words, or is near enough by its meaning."""
-    return scores is None or scores.lexical is not None or scores.dense is None or scores.dense >= least
-
-
-def _to_hits(page: Sequence[ScoredId], stored: Mapping[str, StoredChunk], scores: Mapping[str, Scores]) -> list[Hit]:
+def _to_hits(
+    page: Sequence[ScoredId],
+    stored: Mapping[str, StoredChunk],
+    dense: Mapping[str, float],
+    lexical: Mapping[str, float],
+) -> list[Hit]:
     return [
         Hit(
             chunk=stored[item.id].chunk,
             filename=stored[item.id].filename,
             score=item.score,
-            scores=replace(scores.get(item.id, Scores()), fused=item.score),
+            scores=Scores(dense=dense.get(item.id), lexical=lexical.get(item.id), fused=item.score),
             record_id=stored[item.id].record_id,
         )
         for item in page

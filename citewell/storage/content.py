@@ -167,8 +167,7 @@ class ContentRepository:
             .join(resources, resources.c.id == chunks.c.resource_id)
             .where(chunks.c.id.in_(ids), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).mappings().all()
+        rows = await self._database.rows(query)
         return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
 
     async def chunks_at(

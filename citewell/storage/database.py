@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+_READERS = 4
 
 
 class Database:
@@ -36,6 +38,8 @@ class Database:
             **({} if self.is_sqlite else {"pool_pre_ping": True}),
         )
         self._writer = asyncio.Lock()
+        self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
+        self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
@@ -45,6 +49,17 @@ class Database:
         """A connection in a read transaction: what it sees does not change under it."""
         async with self._engine.connect() as connection:
             yield connection
+
+    async def rows(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
+        """All rows of one query, outside a transaction. On SQLite in one step in one thread: a search waits for this."""
+        if self._reader is None:
+            async with self._engine.connect() as connection:
+                return (await connection.execute(query)).mappings().all()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._rows, self._reader, query)
+
+    def _rows(self, reader: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
+        with reader.connect() as connection:
+            return connection.execute(query).mappings().all()
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
@@ -64,7 +79,16 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        await asyncio.to_thread(self._threads.shutdown)
+        if self._reader is not None:
+            self._reader.dispose()
         await self._engine.dispose()
+
+    def _open_reader(self, url: str) -> sa.Engine:
+        plain = url.replace("sqlite+aiosqlite:", "sqlite:", 1)
+        reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
+        event.listen(reader, "connect", _prepare_sqlite)
+        return reader
 
 
 def _upgrade(connection: sa.Connection) -> None:

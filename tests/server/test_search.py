@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from citewell.features.search.schemas import SearchOut
 from tests.server.running import RunningServer
 
 _HEADINGS = ("Berths", "Quiet", "Waste", "Water", "Power", "Guests", "Children", "Dogs")
@@ -103,3 +104,20 @@ def test_dates_and_tags_of_a_file_can_be_filtered_by(server: RunningServer, hand
     found = _search(server, "rule", filters=dated, resource_ids=[handbook["id"]])
     assert found.status_code == 200
     assert found.json()["hits"] == []
+
+
+def test_answers_have_the_documented_form(server: RunningServer, handbook: dict[str, Any]) -> None:
+    body = _search(server, "rule on power", resource_ids=[handbook["id"]], neighbours=1, debug=True).json()
+    assert SearchOut.model_validate(body).model_dump(mode="json", exclude_none=True) == body
+
+
+def test_searches_are_counted_by_route_and_status(server: RunningServer) -> None:
+    def counted(status: int) -> float:
+        label = f'method="POST",route="/search",status="{status}"'
+        lines = server.client.get("/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if "_total{" in line and label in line)
+
+    before = counted(200), counted(400)
+    _search(server, "rule")
+    _search(server, "")
+    assert (counted(200), counted(400)) == (before[0] + 1, before[1] + 1)

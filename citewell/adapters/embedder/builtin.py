@@ -63,6 +63,8 @@ class BuiltinEmbedder:
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """Shape (len(texts), 384), float32, unit rows, in the order given. The same text always gets the same vector."""
+        if len(texts) == 1 and kind == "query":
+            return await asyncio.get_running_loop().run_in_executor(self._queries, self._embed_one, texts[0])
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         pool = self._queries if kind == "query" else self._documents
         token_ids = await self._token_ids(pool, texts)
@@ -93,6 +95,10 @@ class BuiltinEmbedder:
         """End the threads, after the slices that are running; calling it twice is harmless."""
         for pool in (self._documents, self._queries):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
+
+    def _embed_one(self, text: str) -> FloatMatrix:
+        """A query in one step: each handing over between threads costs more than its tokens do."""
+        return self._model.sentence_vectors(self._model.tokenizer.ids([text]))
 
     async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str]) -> list[TokenIds]:
         loop = asyncio.get_running_loop()

@@ -143,9 +143,11 @@ def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:
         memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
         quantization_config=bytes_in_memory if quantized else None,
     )
-    return qe.EdgeConfig(
-        vectors={DENSE: dense}, sparse_vectors={LEXICAL: qe.EdgeSparseVectorParams(modifier=qe.Modifier.Idf)}
+    # Mapped from the file, the words of a large library take the memory that there is to spare.
+    lexical = qe.EdgeSparseVectorParams(
+        modifier=qe.Modifier.Idf, memory=qe.Memory.Cached if quantized else qe.Memory.Pinned
     )
+    return qe.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={LEXICAL: lexical})
 
 
 def _to_engine(point: Point) -> qe.Point:

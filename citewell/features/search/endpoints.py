@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.search.schemas import HitOut, PassageOut, SearchIn, SearchOut, TraceOut
+from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
 from citewell.types import SearchRequest
 
 router = APIRouter(tags=["search"], responses=ERROR_RESPONSES)
 
 
-@router.post("/search", response_model_exclude_none=True)
-async def search(request: Request, body: SearchIn, owner: Owner) -> SearchOut:
+@router.post("/search", response_model=SearchOut)
+async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
     found = await service.search(_typed(body, owner))
-    return SearchOut(
-        hits=[HitOut.of(hit) for hit in found.hits],
-        passages=[PassageOut.of(passage) for passage in found.passages] if body.neighbours else None,
-        trace=TraceOut.of(found.trace) if body.debug else None,
-    )
+    answer: dict[str, Any] = {"hits": [hit_json(hit) for hit in found.hits]}
+    if body.neighbours:
+        answer["passages"] = [passage_json(passage) for passage in found.passages]
+    if body.debug:
+        answer["trace"] = trace_json(found.trace)
+    return Response(orjson.dumps(answer), media_type="application/json")
 
 
 def _typed(body: SearchIn, owner: str) -> SearchRequest:

@@ -1,0 +1,144 @@
+"""The stages of `search.py`, each in a process of its own, so that one's memory is not counted as another's.
+
+usage: library_stages.py build FOLDER | search FOLDER
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import generated
+import numpy as np
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.ports import Fingerprint, FloatMatrix
+from citewell.retrieve.chunks import StoredChunk
+from citewell.retrieve.retriever import Retriever
+from citewell.types import Filter, SearchRequest, VectorQuery
+
+BATCH = 2_000
+Question = tuple[str, FloatMatrix]
+
+
+async def build(folder: Path) -> dict[str, Any]:
+    """Fill an index, and wait until its search graphs are built."""
+    vectors = generated.read_vectors(folder / "vectors.npy")
+    texts = generated.passages(json.loads((folder / "sentences.json").read_text(encoding="utf-8")), seed=1)
+    index = await QdrantEdgeIndex.open(folder / "index", generated.DIMENSIONS)
+    started = time.perf_counter()
+    for start in range(0, len(vectors), BATCH):
+        batch = np.asarray(vectors[start : start + BATCH])
+        await index.upsert([generated.point(start + i, next(texts), vector) for i, vector in enumerate(batch)])
+    filled = time.perf_counter() - started
+    await index.settled()
+    settled = time.perf_counter() - started
+    await index.close()
+    return {
+        "build_s": filled,
+        "graphs_s": settled - filled,
+        "build_peak_mb": _status("VmHWM"),
+        "child_peak_mb": _child(),
+    }
+
+
+async def search(folder: Path) -> dict[str, Any]:
+    """Open the index, and search it: times, memory, and which chunks the dense leg finds."""
+    asked = _questions(folder)
+    started = time.perf_counter()
+    index = await QdrantEdgeIndex.open(folder / "index", generated.DIMENSIONS)
+    opened = time.perf_counter() - started
+    size = await index.count()
+    narrow = generated.thousandth(size)
+    retriever = Retriever(QueryEmbedder(BuiltinEmbedder.load(), dict(asked)), index, FoundChunks())
+    result: dict[str, Any] = {
+        "chunks": size,
+        "open_s": opened,
+        "open_mb": _status("VmRSS"),
+        "search": await timed(retriever, asked, None),
+        "filtered": await timed(retriever, asked, narrow),
+        "rss_mb": _status("VmRSS"),
+        "anonymous_mb": _status("RssAnon"),
+        "found": await found(index, asked, Filter(owner_id=generated.OWNER)),
+        "found_filtered": await found(index, asked, Filter(owner_id=generated.OWNER, resource_ids=narrow)),
+    }
+    await index.close()
+    return result
+
+
+async def timed(retriever: Retriever, asked: Sequence[Question], scope: tuple[str, ...] | None) -> dict[str, Any]:
+    """Wall and CPU milliseconds per search, after a tenth of them to warm up; embedding the query included."""
+    spent: list[float] = []
+    cpu, steps = 0.0, dict[str, float]()
+    for number, (text, _) in enumerate([*asked[: len(asked) // 10], *asked]):
+        began, began_cpu = time.perf_counter(), time.process_time()
+        request = SearchRequest(owner_id=generated.OWNER, query=text, top_k=10, resource_ids=scope)
+        answer = await retriever.search(request)
+        if number >= len(asked) // 10:
+            spent.append(1000 * (time.perf_counter() - began))
+            cpu += 1000 * (time.process_time() - began_cpu)
+            for step, took in answer.trace.timings_ms.items():
+                steps[step] = steps.get(step, 0.0) + took / len(asked)
+    p50, p95, p99 = (float(value) for value in np.percentile(spent, [50, 95, 99]))
+    return {"p50_ms": p50, "p95_ms": p95, "p99_ms": p99, "cpu_ms": cpu / len(asked), "steps_ms": steps}
+
+
+async def found(index: QdrantEdgeIndex, asked: Sequence[Question], scope: Filter) -> list[list[str]]:
+    """The first ten of the hundred that the dense leg returns, per query."""
+    lists = [
+        await index.search(VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=100)) for _, vector in asked
+    ]
+    return [[item.id for item in one[:10]] for one in lists]
+
+
+class QueryEmbedder:
+    """Does the work of embedding a query, and returns the generated vector that belongs to it."""
+
+    def __init__(self, inner: BuiltinEmbedder, vectors: dict[str, FloatMatrix]) -> None:
+        self._inner = inner
+        self._vectors = vectors
+        self.fingerprint = Fingerprint("builtin", "all-MiniLM-L6-v2", generated.DIMENSIONS)
+        self.max_tokens = inner.max_tokens
+        self.tokenizer = inner.tokenizer
+
+    async def embed(self, texts: Sequence[str], kind: str = "document") -> FloatMatrix:
+        await self._inner.embed(texts, "query")
+        return np.stack([self._vectors[text] for text in texts])
+
+
+class FoundChunks:
+    """A `ChunkSource` that has everything: what loading from SQL costs is measured over HTTP."""
+
+    async def load(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
+        return {key: StoredChunk(generated.chunk(0, ""), "doc.txt") for key in ids}
+
+    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
+        return request.resource_ids
+
+
+def _questions(folder: Path) -> list[Question]:
+    texts = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
+    return list(zip(texts, np.load(folder / "queries.npy"), strict=True))
+
+
+def _status(name: str) -> float:
+    """A figure of this process in MB, as the kernel has it."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
+
+
+def _child() -> float:
+    """The peak of the largest child that was waited for, in MB."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    stage = {"build": build, "search": search}[sys.argv[1]]
+    print(json.dumps(asyncio.run(stage(Path(sys.argv[2])))))

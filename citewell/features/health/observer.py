@@ -1,0 +1,37 @@
+"""Counts requests and their seconds, as plain ASGI: Starlette's own middleware class would cost a search a fifth of its time."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from citewell.features.health.service import HealthService
+
+
+class Observer:
+    """ASGI middleware: tells the health service of each answered request, by route, not by address."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; an error that nobody handled counts as a 500."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def send_observed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_observed)
+        finally:
+            health: HealthService = scope["app"].state.services.health
+            route = getattr(scope.get("route"), "path", "other")
+            health.observe(scope["method"], route, status, time.perf_counter() - started)
