@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from citewell.composition import open_services
 from citewell.errors import ConfigurationError
@@ -16,6 +17,9 @@ from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers
 from citewell.features.indexes.endpoints import router as indexes_router
+from citewell.features.mcp.endpoints import McpEndpoint
+from citewell.features.mcp.service import McpTools
+from citewell.features.openai_compatible.endpoints import router as openai_router
 from citewell.features.projects.endpoints import router as projects_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.search.endpoints import router as search_router
@@ -31,6 +35,7 @@ _ROUTERS = (
     resources_router,
     search_router,
     chat_router,
+    openai_router,
     threads_router,
     projects_router,
     tokens_router,
@@ -45,12 +50,15 @@ _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 def build(settings: Settings) -> FastAPI:
     """The application. Raises `ConfigurationError` when it would be open to a network without accounts."""
     check_exposure(settings)
+    mcp = McpEndpoint()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with open_services(settings) as services:
             app.state.services = services
-            yield
+            tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.top_k)
+            async with mcp.run(tools, services.auth, services.projects):
+                yield
 
     app = FastAPI(
         title="Citewell",
@@ -63,6 +71,7 @@ def build(settings: Settings) -> FastAPI:
     install_error_handlers(app)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
+    app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     for router in _ROUTERS:
         app.include_router(router)
     return app

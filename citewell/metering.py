@@ -82,9 +82,9 @@ _current: ContextVar[Tally | None] = ContextVar("citewell_tally", default=None)
 
 
 @contextmanager
-def tallied() -> Generator[Tally]:
-    """What the block and the tasks that it starts spend, and nothing else."""
-    tally = Tally()
+def tallied(tally: Tally | None = None) -> Generator[Tally]:
+    """What the block and the tasks that it starts spend, and nothing else; added to `tally` where one is given."""
+    tally = tally if tally is not None else Tally()
     token = _current.set(tally)
     try:
         yield tally

@@ -92,6 +92,7 @@ class TurnContext:
     context_tokens: int = 0
     planned: Planned | None = None
     refused: Refused | None = None
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.monotonic)
 
     @contextmanager
@@ -108,7 +109,21 @@ class TurnContext:
         """Add a detail to the trace."""
         self.details[key] = value
 
+    def show_prompt(self, purpose: str, messages: Sequence[ChatMessage]) -> None:
+        """Add what a chat model is sent to the trace, when the request asks for it."""
+        if self.request.debug:
+            self.append("prompts", {"purpose": purpose, "messages": [_shown(message) for message in messages]})
+
     def append(self, key: str, value: Mapping[str, JsonValue]) -> None:
         """Add an entry to a list in the trace."""
         known = self.details.get(key)
         self.details[key] = [*(known if isinstance(known, list) else []), value]
+
+
+def _shown(message: ChatMessage) -> dict[str, JsonValue]:
+    return {
+        "role": message.role,
+        "content": message.content,
+        "sources": [f"[{source.n}] {source.title}" for source in message.sources],
+        "tool_calls": [f"{call.name}({dict(call.arguments)})" for call in message.tool_calls],
+    }

@@ -30,7 +30,7 @@ from citewell.agent.tools import Toolbox, ToolResult
 from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
 from citewell.agent.understanding import ModelUnderstanding, RuleUnderstanding, Understanding
 from citewell.errors import CitewellError, EmptyQuery
-from citewell.metering import CHARACTERS_PER_TOKEN, tallied
+from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder, ToolCall
 from citewell.types import Answer, JsonObject
 
@@ -84,10 +84,18 @@ class Assistant:
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
         self._graph = self._build()
 
-    async def run(self, request: TurnRequest) -> AsyncGenerator[AgentEvent]:
-        """The events of one turn; the last is `Done` or `Failed`. Closing the iterator stops the work."""
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools, for those who bring an assistant of their own."""
+        return self._toolbox
+
+    async def run(self, request: TurnRequest, tally: Tally | None = None) -> AsyncGenerator[AgentEvent]:
+        """The events of one turn; the last is `Done` or `Failed`. Closing the iterator stops the work.
+
+        tally collects what the turn spends, also when it does not come to its end.
+        """
         events: asyncio.Queue[AgentEvent] = asyncio.Queue()
-        context = TurnContext(request=request, emit=events.put_nowait)
+        context = TurnContext(request=request, emit=events.put_nowait, tally=tally or Tally())
         work = asyncio.create_task(self._work(context))
         try:
             while True:
@@ -119,7 +127,7 @@ class Assistant:
         if not context.request.message.strip():
             raise EmptyQuery
         try:
-            with tracing_context(enabled=False), tallied() as tally:
+            with tracing_context(enabled=False), tallied(context.tally):
                 found = await self._graph.ainvoke(
                     TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
                 )
@@ -134,7 +142,7 @@ class Assistant:
         assert draft is not None
         assert answer is not None
         answer = replace(answer, trace=_trace(context, state))
-        usage = context.meter.usage(tally)
+        usage = context.meter.usage(context.tally)
         return Done(answer=answer, usage=usage, nearest=draft.nearest, summary=context.summary)
 
     async def _count_stuffing(self, request: TurnRequest) -> int | None:

@@ -64,6 +64,7 @@ class Memory:
             ChatMessage(role="user", content="\n".join(lines)),
         ]
         text = ""
+        context.show_prompt("summary", asked)
         context.meter.calls += 1
         try:
             with context.timed("summarise"):

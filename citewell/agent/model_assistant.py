@@ -112,8 +112,7 @@ class ModelAssistant:
         max_tokens: int | None = None,
     ) -> tuple[ToolCall, ...]:
         """Say what the model says; the calls that it wants made."""
-        if context.request.debug:
-            context.append("prompts", {"messages": [_shown(message) for message in messages]})
+        context.show_prompt("answer", messages)
         calls: list[ToolCall] = []
         context.meter.calls += 1
         with context.timed("model"):
@@ -166,12 +165,3 @@ class ModelAssistant:
             or meter.input_tokens + meter.output_tokens >= budget.tokens * 3 // 4
             or time.monotonic() - context.started >= budget.seconds / 2
         )
-
-
-def _shown(message: ChatMessage) -> dict[str, str | list[str]]:
-    return {
-        "role": message.role,
-        "content": message.content,
-        "sources": [f"[{source.n}] {source.title}" for source in message.sources],
-        "tool_calls": [f"{call.name}({dict(call.arguments)})" for call in message.tool_calls],
-    }

@@ -27,6 +27,7 @@ class ToolResult:
     text: str
     sources: tuple[Source, ...] = ()
     table: TableResult | None = None
+    failed: bool = False
 
 
 Handler = Callable[[TurnContext, ToolCall], Awaitable[ToolResult]]
@@ -55,11 +56,12 @@ class Toolbox:
     async def run(self, context: TurnContext, call: ToolCall) -> ToolResult:
         """The result of one call."""
         if call.name not in self._tools:
-            return ToolResult(call, f"There is no tool {call.name!r}. Use one of: {', '.join(self._tools)}.")
+            known = ", ".join(self._tools)
+            return ToolResult(call, f"There is no tool {call.name!r}. Use one of: {known}.", failed=True)
         try:
             return await self._tools[call.name][1](context, call)
         except (InvalidInput, NotFound) as error:
-            return ToolResult(call, f"That does not work: {error.message}")
+            return ToolResult(call, f"That does not work: {error.message}", failed=True)
 
     async def tables(self, context: TurnContext) -> Sequence[TableInfo]:
         """The tables in the scope of the turn."""

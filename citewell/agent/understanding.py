@@ -83,6 +83,7 @@ class ModelUnderstanding:
             ChatMessage(role="user", content=content),
         ]
         text = ""
+        context.show_prompt("understanding", messages)
         context.meter.calls += 1
         async for delta in self._model.stream(
             messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS

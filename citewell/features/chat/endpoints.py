@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import orjson
@@ -10,20 +11,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.turns import Done, Failed, TextDelta, UsedDocs
-from citewell.errors import CitewellError
+from citewell.features.chat.failures import failure
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
+from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES)
-
-
-class TurnFailed(CitewellError):
-    """The answer could not be finished."""
-
-    def __init__(self, failed: Failed) -> None:
-        super().__init__(failed.message, **failed.details)
-        self.code = failed.code
 
 
 @router.post("/chat", response_model=ChatOut)
@@ -43,17 +37,16 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
     )
     if body.stream:
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
-    async for event in turn.events:
-        if isinstance(event, Done):
-            return chat_out(turn, event, body.debug)
-        if isinstance(event, Failed):
-            raise failure(event)
-    raise failure(Failed("internal", "The answer ended without an end."))
+    last = await last_event(request, turn.events)
+    if isinstance(last, Failed):
+        raise failure(last)
+    return chat_out(turn, last, body.debug) if last is not None else Response(status_code=CLIENT_LEFT)
 
 
 async def _lines(turn: Turn, debug: bool) -> AsyncIterator[bytes]:
-    async for event in turn.events:
-        yield orjson.dumps(_line(turn, event, debug)) + b"\n"
+    async with aclosing(turn.events) as events:
+        async for event in events:
+            yield orjson.dumps(_line(turn, event, debug)) + b"\n"
 
 
 def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
@@ -83,15 +76,3 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         usage=dict(done.usage.to_json()),
         trace=dict(done.answer.trace) if debug else None,
     )
-
-
-def failure(failed: Failed) -> CitewellError:
-    """The error of ours with this code, so that it gets its own HTTP status."""
-    for kind in _all_errors(CitewellError):
-        if kind.code == failed.code and kind.__init__ is CitewellError.__init__:
-            return kind(failed.message, **failed.details)
-    return TurnFailed(failed)
-
-
-def _all_errors(kind: type[CitewellError]) -> list[type[CitewellError]]:
-    return [kind, *(found for sub in kind.__subclasses__() for found in _all_errors(sub))]

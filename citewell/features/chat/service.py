@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 from citewell.agent.graph import Assistant
 from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, ThreadSummary, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
-from citewell.metering import Spent
+from citewell.metering import Spent, Tally
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
@@ -59,6 +60,7 @@ class ChatService:
     ledger: Ledger
     top_k: int = 10
     compare_model: str = ""
+    _entries: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
@@ -84,12 +86,9 @@ class ChatService:
 
     async def without_thread(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
         """The events of a turn whose thread the caller keeps; only what it cost is recorded."""
-        async with aclosing(self.assistant.run(turn)) as events:
+        async with self._events(turn, None, None) as events:
             async for event in events:
-                if isinstance(event, Done):
-                    yield await self._priced(turn.owner_id, event, None, None)
-                else:
-                    yield event
+                yield await self._priced(turn.owner_id, event, None, None) if isinstance(event, Done) else event
 
     async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
         """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
@@ -101,7 +100,7 @@ class ChatService:
     async def _run(
         self, turn: TurnRequest, thread: Thread, message_id: str, past: Sequence[Message]
     ) -> AsyncGenerator[AgentEvent]:
-        async with aclosing(self.assistant.run(turn)) as events:
+        async with self._events(turn, thread.id, message_id) as events:
             async for event in events:
                 if isinstance(event, Done):
                     event = await self._priced(turn.owner_id, event, thread.id, message_id)
@@ -110,6 +109,29 @@ class ChatService:
                     details: JsonObject = {"error": {"code": event.code, "message": event.message}}
                     await self.threads.append(turn.owner_id, thread.id, "assistant", "", (), details, message_id)
                 yield event
+
+    @asynccontextmanager
+    async def _events(
+        self, turn: TurnRequest, thread_id: str | None, message_id: str | None
+    ) -> AsyncGenerator[AsyncGenerator[AgentEvent]]:
+        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same."""
+        tally, ended = Tally(), False
+
+        async def watched() -> AsyncGenerator[AgentEvent]:
+            nonlocal ended
+            async with aclosing(self.assistant.run(turn, tally)) as events:
+                async for event in events:
+                    ended = isinstance(event, Done)
+                    yield event
+
+        try:
+            async with aclosing(watched()) as events:
+                yield events
+        finally:
+            if not ended and tally.spent:
+                entry = asyncio.create_task(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
+                self._entries.add(entry)
+                entry.add_done_callback(self._entries.discard)
 
     async def _keep(
         self, turn: TurnRequest, thread: Thread, message_id: str, done: Done, past: Sequence[Message]

@@ -1,0 +1,39 @@
+"""Waits for the end of an answer that is sent whole, and stops the work when the client does not wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.requests import Request
+
+from citewell.agent.turns import AgentEvent, Done, Failed
+
+CLIENT_LEFT = 499
+
+
+async def last_event(request: Request, events: AsyncGenerator[AgentEvent]) -> Done | Failed | None:
+    """The end of the turn; None when the client went away before, which closes `events`."""
+    answer = asyncio.create_task(_last(events))
+    gone = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else None
+    finally:
+        for task in (answer, gone):
+            task.cancel()
+        await asyncio.gather(answer, gone, return_exceptions=True)
+
+
+async def _last(events: AsyncGenerator[AgentEvent]) -> Done | Failed:
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Done | Failed):
+                return event
+    return Failed("internal", "The answer ended without an end.")
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

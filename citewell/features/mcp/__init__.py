@@ -1,0 +1,1 @@
+"""Feature: the tools for MCP clients."""

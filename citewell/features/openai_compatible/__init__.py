@@ -1,0 +1,1 @@
+"""Feature: the chat completions that existing clients speak."""

@@ -1,0 +1,103 @@
+"""HTTP for chat clients that speak OpenAI's chat completions: point them at `/v1` with a token of ours as the key."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
+from citewell.features.chat.failures import failure
+from citewell.features.chat.waiting import CLIENT_LEFT, last_event
+from citewell.features.http import ERROR_RESPONSES, Owner, status_of
+from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
+from citewell.features.openai_compatible.schemas import (
+    CompletionIn,
+    ModelList,
+    ModelOut,
+    chunk,
+    citation_annotations,
+    completion,
+    usage,
+)
+from citewell.features.openai_compatible.service import CompletionService, UnknownModel
+
+router = APIRouter(prefix="/v1", tags=["chat"], responses=ERROR_RESPONSES, route_class=OpenAIRoute)
+
+
+def _service(request: Request) -> CompletionService:
+    services = request.app.state.services
+    return CompletionService(services.chat, services.projects)
+
+
+@router.get("/models")
+async def list_models(request: Request, owner: Owner) -> ModelList:
+    """The names to ask under: everything, or one of the projects."""
+    return ModelList(data=[ModelOut(id=name, created=int(at)) for name, at in await _service(request).models(owner)])
+
+
+@router.get("/models/{model:path}")
+async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
+    """One of the names to ask under."""
+    known = dict(await _service(request).models(owner))
+    if model not in known:
+        raise UnknownModel
+    return ModelOut(id=model, created=int(known[model]))
+
+
+@router.post("/chat/completions", response_model=None)
+async def create_completion(request: Request, body: CompletionIn, owner: Owner) -> Response:
+    """Ask, with the conversation in the request. Citations come as annotations, on the whole answer or the last piece."""
+    service = _service(request)
+    turn = await service.turn(
+        owner,
+        body.model,
+        [(message.role, message.text()) for message in body.messages],
+        tuple(body.resource_ids) if body.resource_ids is not None else None,
+        references=body.references,
+    )
+    name, created, base = f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), str(request.base_url)
+    events = service.chat.without_thread(turn)
+    if body.stream:
+        with_usage = body.stream_options is not None and body.stream_options.include_usage
+        pieces = _pieces(events, name, created, body.model, base, with_usage=with_usage)
+        return StreamingResponse(_lines(pieces), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
+    last = await last_event(request, events)
+    if isinstance(last, Failed):
+        raise failure(last)
+    if last is None:
+        return Response(status_code=CLIENT_LEFT)
+    return JSONResponse(completion(name, created, body.model, last, base))
+
+
+async def _pieces(
+    events: AsyncGenerator[AgentEvent], id: str, created: int, model: str, base: str, *, with_usage: bool
+) -> AsyncGenerator[dict[str, Any]]:
+    yield chunk(id, created, model, {"role": "assistant", "content": "", "refusal": None})
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case TextDelta(text):
+                    yield chunk(id, created, model, {"content": text})
+                case Done(answer=answer):
+                    cited = citation_annotations(answer.text, answer.citations, base)
+                    yield chunk(id, created, model, {"annotations": cited} if cited else {}, "stop")
+                    if with_usage:
+                        yield {**chunk(id, created, model, {}), "choices": [], "usage": usage(event)}
+                case Failed(code, message):
+                    yield body_of(code, message, status_of(failure(event)))
+                case _:
+                    pass
+
+
+async def _lines(pieces: AsyncGenerator[dict[str, Any]]) -> AsyncIterator[bytes]:
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield b"data: " + orjson.dumps(piece) + b"\n\n"
+    yield b"data: [DONE]\n\n"

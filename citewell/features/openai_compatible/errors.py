@@ -1,0 +1,59 @@
+"""Errors in the shape that OpenAI's clients read: `{"error": {"message", "type", "param", "code"}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from citewell.errors import CitewellError, Unauthorized
+from citewell.features.http import status_of
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+class OpenAIRoute(APIRoute):
+    """A route that answers every error in that shape."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The handler, with our errors told as theirs."""
+        handler = super().get_route_handler()
+
+        async def telling(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except CitewellError as error:
+                return _response(error)
+            except RequestValidationError as error:
+                return _invalid(error)
+
+        return telling
+
+
+def body_of(code: str, message: str, status: int, param: str | None = None) -> dict[str, Any]:
+    """The body of an error, in a response or in a stream."""
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def _response(error: CitewellError) -> JSONResponse:
+    status = status_of(error)
+    headers: dict[str, str] = {}
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers["Retry-After"] = str(max(1, round(retry_after)))
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(body_of(error.code, error.message, status), status, headers)
+
+
+def _invalid(error: RequestValidationError) -> JSONResponse:
+    problems = error.errors()
+    message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems)
+    param = str(problems[0]["loc"][1]) if problems and len(problems[0]["loc"]) > 1 else None
+    return JSONResponse(body_of("invalid_request", message or "The request is not valid.", 400, param), 400)

@@ -1,0 +1,74 @@
+"""A conversation as chat clients keep it, turned into a turn of ours; model names stand for what may be drawn on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from citewell.agent.turns import PastMessage, TurnRequest
+from citewell.errors import InvalidInput, NotFound
+from citewell.features.chat.service import ChatService, checked_text
+from citewell.storage.projects import ProjectRepository
+from citewell.types import Project
+
+EVERYTHING = "citewell"
+_PREFIX = "citewell/"
+_MOST_HISTORY = 200
+
+Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+
+
+class UnknownModel(NotFound):
+    """There is no such model here. `GET /v1/models` lists the names to ask under."""
+
+    code = "model_not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionService:
+    """`citewell` draws on everything the owner has, `citewell/NAME` on a project."""
+
+    chat: ChatService
+    projects: ProjectRepository
+
+    async def models(self, owner_id: str) -> list[tuple[str, float]]:
+        """Names with the time they came to be (0: always)."""
+        projects: Sequence[Project] = await self.projects.all(owner_id)
+        return [(EVERYTHING, 0.0), *((f"{_PREFIX}{project.name}", project.created_at) for project in projects)]
+
+    async def turn(
+        self,
+        owner_id: str,
+        model: str,
+        messages: Sequence[tuple[Role, str]],
+        resource_ids: tuple[str, ...] | None,
+        *,
+        references: bool,
+    ) -> TurnRequest:
+        """The last message as a question after those before it. System messages say how answers are to be written."""
+        asked = [(role, text) for role, text in messages if role in ("user", "assistant")]
+        if not asked or asked[-1][0] != "user":
+            raise InvalidInput("The last message must be the user's.")
+        scope = await self.chat.scope(owner_id, await self._project(owner_id, model), resource_ids)
+        past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MOST_HISTORY:]
+        return TurnRequest(
+            owner_id=owner_id,
+            message=checked_text(asked[-1][1]),
+            history=tuple(PastMessage("user" if role == "user" else "assistant", text, scope) for role, text in past),
+            scope=scope,
+            top_k=self.chat.top_k,
+            references=references,
+            instructions="\n".join(text for role, text in messages if role in ("system", "developer")),
+        )
+
+    async def _project(self, owner_id: str, model: str) -> str | None:
+        if model == EVERYTHING:
+            return None
+        name = model.removeprefix(_PREFIX)
+        if not name or name == model:
+            raise UnknownModel
+        try:
+            return await self.projects.resolve(owner_id, name)
+        except NotFound as error:
+            raise UnknownModel from error
