@@ -109,6 +109,10 @@ def resource_of(number: int) -> str:
     return f"resource-{int(number) // CHUNKS_PER_RESOURCE}"
 
 
+def resource_of_id(chunk: str) -> str:
+    return resource_of(uuid.UUID(chunk).int)
+
+
 def thousandth(size: int) -> tuple[str, ...]:
     """Resources that together hold one chunk in a thousand, and at least one resource."""
     return tuple(f"resource-{7 * n}" for n in range(max(1, size // 1000 // CHUNKS_PER_RESOURCE)))

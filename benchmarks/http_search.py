@@ -32,12 +32,19 @@ def main() -> None:
     parser.add_argument(
         "--requests", type=int, default=2_000, help="searches per measurement, after a tenth as many to warm up"
     )
+    parser.add_argument("--keep", type=Path, help="fill data folders in this one, and use those that are there already")
+    parser.add_argument("--fill-only", action="store_true", help="with --keep: search another time")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results" / "http_search.json")
     options = parser.parse_args()
     measured = []
     with tempfile.TemporaryDirectory(prefix="citewell-bench-") as scratch:
         for size in options.sizes:
-            measured += measure(Path(scratch) / f"data-{size}", size, options.clients, options.requests)
+            data = (options.keep or Path(scratch)) / f"data-{size}"
+            added = fill(data, size)
+            if not options.fill_only:
+                measured += measure(data, size, added, options.clients, options.requests)
+    if not measured:
+        return
     options.output.parent.mkdir(parents=True, exist_ok=True)
     result = {"machine": report.machine(), "measured": measured}
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -49,13 +56,21 @@ def row(one: dict) -> tuple[str, ...]:
     return f"{one['chunks']:,}", str(one["clients"]), f"{one['searches']:,}", str(one["errors"]), *times
 
 
-def measure(data: Path, size: int, clients: list[int], requests: int) -> list[dict[str, object]]:
-    texts = sentences(seed=size)
-    started = time.perf_counter()
-    with Citewell(data) as library:
-        library.add_texts({"id": str(i), "text": next(texts)} for i in range(size))
-    added = time.perf_counter() - started
-    print(f"{size:,} texts added in {added:.0f} s", file=sys.stderr, flush=True)
+def fill(data: Path, size: int) -> float:
+    """Add the texts, unless that was done before; how many seconds it took."""
+    done = data.with_suffix(".filled")
+    if not done.exists():
+        texts = sentences(seed=size)
+        started = time.perf_counter()
+        with Citewell(data) as library:
+            library.add_texts({"id": str(i), "text": next(texts)} for i in range(size))
+        done.write_text(str(time.perf_counter() - started), encoding="ascii")
+        print(f"{size:,} texts added in {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    return float(done.read_text(encoding="ascii"))
+
+
+def measure(data: Path, size: int, added: float, clients: list[int], requests: int) -> list[dict[str, object]]:
+    """Serve the folder, and search it with each number of clients."""
     queries = data.with_suffix(".json")
     asked = sentences(seed=-1)
     queries.write_text(json.dumps([" ".join(next(asked).split()[:8]) for _ in range(500)]), encoding="utf-8")

@@ -70,6 +70,29 @@ def lines(title: str, x_label: str, y_label: str, series: Mapping[str, Sequence[
     return _svg(left + width + 150, top + height + 50, title, body)
 
 
+def curves(title: str, x_label: str, y_label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Lines over two axes from 0 to 1."""
+    left, top, side = 70, 44, 300
+    body = []
+    for step in range(6):
+        at = side * step / 5
+        body += [
+            f'<line x1="{left + at}" y1="{top}" x2="{left + at}" y2="{top + side}" stroke="{_GREY}"/>',
+            f'<line x1="{left}" y1="{top + at}" x2="{left + side}" y2="{top + at}" stroke="{_GREY}"/>',
+            f'<text x="{left + at}" y="{top + side + 18}" text-anchor="middle" fill="{_INK}">{step / 5:.1f}</text>',
+            f'<text x="{left - 8}" y="{top + side - at + 4}" text-anchor="end" fill="{_INK}">{step / 5:.1f}</text>',
+        ]
+    for number, (colour, (name, points)) in enumerate(zip(_COLOURS, series.items(), strict=False)):
+        path = " ".join(f"{left + side * x:.1f},{top + side * (1 - y):.1f}" for x, y in sorted(points))
+        line = f'<text x="{left + side + 16}" y="{top + 20 + 22 * number}" fill="{colour}" font-weight="bold">{escape(name)}</text>'
+        body += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"/>', line]
+    body += [
+        f'<text x="{left + side / 2}" y="{top + side + 38}" text-anchor="middle" fill="{_INK}">{escape(x_label)}</text>',
+        f'<text x="{left - 8}" y="{top - 10}" text-anchor="end" fill="{_INK}">{escape(y_label)}</text>',
+    ]
+    return _svg(left + side + 230, top + side + 50, title, body)
+
+
 def _svg(width: float, height: float, title: str, body: Sequence[str]) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img" {_FONT}>'
     heading = f'<text x="8" y="22" fill="{_INK}" font-size="15" font-weight="bold">{escape(title)}</text>'

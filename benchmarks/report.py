@@ -1,4 +1,4 @@
-"""What was measured, as JSON, as a table for the terminal, and as `docs/benchmarks.md` with pictures."""
+"""What was measured of systems on one PDF: as JSON, as a table for the terminal, and as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import plots
 from systems import OURS, Measured
 
 HEADER = ("System", "Seconds", "Pages/s", "CPU s", "Peak MB", "Chunks", "Query p50 ms", "p95 ms", "Found")
@@ -91,27 +90,8 @@ def terminal(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
-def write_docs(result: Mapping[str, Any], folder: Path) -> None:
-    """Write `benchmarks.md` and its pictures to `folder`."""
-    (folder / "benchmarks").mkdir(parents=True, exist_ok=True)
-    systems = result["systems"]
-    for file, title, key, unit in PICTURES:
-        drawing = plots.bars(title, [one["system"] for one in systems], [one[key] for one in systems], unit, OURS)
-        (folder / "benchmarks" / file).write_text(drawing, encoding="utf-8")
-    parts = [*_introduction(), *_ratios(systems), *_figures(result), *_quality(systems), *_versions(systems)]
-    (folder / "benchmarks.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def _introduction() -> list[str]:
-    return [
-        "# Benchmarks",
-        "Written by `make bench`; [`benchmarks/README.md`](../benchmarks/README.md) says what is measured and how to rerun it. "
-        "Every system ran in a process of its own, one after the other, on the same file with the same all-MiniLM-L6-v2 "
-        "weights, set up as its own quick start shows. Citewell was used over HTTP, its peers inside their process.",
-    ]
-
-
-def _ratios(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+def ratios(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many times as much the peers need."""
     ours = next(one for one in systems if one["system"] == OURS)
     body = [
         (
@@ -125,14 +105,13 @@ def _ratios(systems: Sequence[Mapping[str, Any]]) -> list[str]:
         if one is not ours
     ]
     header = ("Beside Citewell", "Time until searchable", "CPU time", "Peak memory", "Time per search")
-    pictures = "\n\n".join(f"![{title}](benchmarks/{file})" for file, title, _, _ in PICTURES)
-    return ["## Ratios", markdown(header, body), pictures]
+    return [markdown(header, body)] if body else []
 
 
-def _figures(result: Mapping[str, Any]) -> list[str]:
+def figures(result: Mapping[str, Any]) -> list[str]:
+    """Absolute figures, and the machine they are from."""
     host = result["machine"]
     parts = [
-        "## Figures",
         f"{result['pages']:,} pages, {result['megabytes']:.1f} MB, {result['queries']} queries; {host['cpu']}, {host['cores']} "
         f"cores, {host['memory_gb']} GB; {host['system']}; {result['date']}. Load of the machine before each run: "
         f"{', '.join(str(load) for load in result['load_before'])}.",
@@ -148,20 +127,10 @@ def _figures(result: Mapping[str, Any]) -> list[str]:
     return parts
 
 
-def _quality(systems: Sequence[Mapping[str, Any]]) -> list[str]:
-    sets = sorted({name for one in systems for name in one["ndcg10"]})
-    if not sets:
-        return []
-    body = [
-        (one["system"], *(f"{one['ndcg10'][name]:.3f}" if name in one["ndcg10"] else "–" for name in sets))
-        for one in systems
-    ]
-    return ["## nDCG@10", markdown(("System", *sets), body)]
-
-
-def _versions(systems: Sequence[Mapping[str, Any]]) -> list[str]:
-    versions = dict.fromkeys(f"{name} {version}" for one in systems for name, version in one["versions"].items())
-    return ["## Versions", ", ".join(versions) + "."]
+def versions(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which version of each package was measured."""
+    packages = dict.fromkeys(f"{name} {version}" for one in systems for name, version in one["versions"].items())
+    return ["Versions: " + ", ".join(packages) + "."]
 
 
 def markdown(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -9,9 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import page
 import queries
 import report
-import sets
 import systems
 from process import quiet
 from systems import OURS, PEERS, Job, Measured
@@ -26,9 +26,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", metavar="SYSTEM", help=f"some of: {', '.join([OURS, *PEERS])}")
     parser.add_argument("--queries", type=int, default=100, help="how many, made from the text")
     parser.add_argument("--repeat", type=int, default=1, help="runs per system; the median one counts")
-    parser.add_argument(
-        "--retrieval", nargs="*", type=Path, default=[], help="folders with corpus, queries and qrels: adds nDCG@10"
-    )
+    parser.add_argument("--sets", nargs="*", type=Path, default=[], help="folders in the layout of BEIR: adds nDCG@10")
+    parser.add_argument("--all", action="store_true", help="also growth, HTTP, deletion, and search during ingest")
     parser.add_argument("--output", type=Path, default=RESULTS / "ingest.json")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md too")
     return parser.parse_args()
@@ -47,17 +46,20 @@ def main() -> None:
                 say(f"{name}: {options.pdf.name}")
                 runs.append(measure(name, Job(options.pdf, made, 10, new_folder(scratch, name, number))))
             measured.append(report.median(runs))
-        for folder in options.retrieval:
-            for one in measured:
-                say(f"{one.system}: {folder.name}")
-                one.ndcg10[folder.name] = retrieve(one.system, sets.load(folder), new_folder(scratch, one.system, 100))
     facts = {"pages": pages, "megabytes": options.pdf.stat().st_size / 1e6, "queries": len(made), "load_before": loads}
     result = report.as_json(measured, facts)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(report.terminal(report.HEADER, report.rows(result)))
+    if options.sets:
+        also("quality.py", *options.sets, "--only", *wanted)
+    if options.all:
+        also("search.py", "--sizes", "10000", "100000", "1000000")
+        also("http_search.py")
+        also("churn.py")
+        also("while_ingesting.py", options.pdf)
     if options.docs:
-        report.write_docs(result, ROOT / "docs")
+        page.main()
 
 
 def measure(name: str, job: Job) -> Measured:
@@ -69,10 +71,10 @@ def measure(name: str, job: Job) -> Measured:
     return measured
 
 
-def retrieve(name: str, retrieval_set: sets.RetrievalSet, scratch: Path) -> float:
-    if name == OURS:
-        return systems.retrieve_citewell(retrieval_set, scratch)
-    return systems.retrieve_peer(name, retrieval_set, scratch)
+def also(script: str, *arguments: str | Path) -> None:
+    """Another benchmark, in a process of its own."""
+    say(script)
+    subprocess.run([sys.executable, Path(__file__).with_name(script), *arguments], check=True)
 
 
 def new_folder(scratch: str, name: str, number: int) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,7 +28,7 @@ OURS = "Citewell"
 
 @dataclass
 class Measured:
-    """One system's figures on one PDF, and nDCG@10 per retrieval set.
+    """One system's figures on one PDF.
 
     found: share of queries (spans of the text) whose words stand together in one of the ten chunks that came back.
     """
@@ -43,7 +43,6 @@ class Measured:
     query_ms: list[float]
     found: float
     embed_alone_seconds: float | None = None
-    ndcg10: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

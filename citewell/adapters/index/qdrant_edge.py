@@ -23,6 +23,9 @@ from citewell.types import Filter, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
+# A compaction starts when a twentieth of the points has no search graph, or a quarter as many as there are has been deleted.
+_UNINDEXED_SHARE = 20
+_DELETED_SHARE = 4
 T = TypeVar("T")
 
 
@@ -51,6 +54,7 @@ class QdrantEdgeIndex:
         self._shard = self._open_current()
         self._lock = threading.Lock()
         self._unindexed = engine.unindexed_points(self._shard.engine)
+        self._deleted = 0
         self._touched: set[str] | None = None
         self._compaction: asyncio.Task[None] | None = None
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
@@ -63,7 +67,8 @@ class QdrantEdgeIndex:
     ) -> QdrantEdgeIndex:
         """Open the index in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then.
 
-        compact_from: how many points without a search graph (and at least a twentieth of all) start a compaction.
+        compact_from: how many points without a search graph (and at least a twentieth of all), or how many deleted ones (and
+        at least a quarter of those left), start a compaction.
         """
         return await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads)
 
@@ -94,11 +99,13 @@ class QdrantEdgeIndex:
         """See `VectorIndex.delete`."""
         if not admits_nothing(filter):
             await self._write(self._delete, filter)
+            self._start_compaction()
 
     async def delete_ids(self, ids: Sequence[str]) -> None:
         """See `VectorIndex.delete_ids`."""
         if ids:
             await self._write(self._delete_ids, ids)
+            self._start_compaction()
 
     async def count(self, filter: Filter | None = None) -> int:
         """See `VectorIndex.count`; exact."""
@@ -149,13 +156,16 @@ class QdrantEdgeIndex:
 
     def _delete(self, filter: Filter) -> None:
         if self._touched is None:
+            before = self._shard.engine.info().points_count
             self._shard.engine.update(qe.UpdateOperation.delete_points_by_filter(compile_filter(filter)))
+            self._deleted += before - self._shard.engine.info().points_count
         else:
             self._delete_ids(engine.matching_ids(self._shard.engine, filter))
 
     def _delete_ids(self, ids: Sequence[str]) -> None:
         if ids:
             engine.delete_points(self._shard.engine, ids)
+            self._deleted += len(ids)
             self._touch(ids)
 
     def _touch(self, ids: Sequence[str]) -> None:
@@ -167,7 +177,10 @@ class QdrantEdgeIndex:
     def _start_compaction(self) -> None:
         if self._compaction is not None and not self._compaction.done():
             return
-        if self._unindexed >= max(self._compact_from, self._shard.engine.info().points_count // 20):
+        points = self._shard.engine.info().points_count
+        grown = self._unindexed >= max(self._compact_from, points // _UNINDEXED_SHARE)
+        shrunk = self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
+        if grown or shrunk:
             self._compaction = asyncio.create_task(self._compact())
 
     async def _compact(self) -> None:
@@ -194,7 +207,7 @@ class QdrantEdgeIndex:
         self._shard.engine.flush()
         copy_sparsely(self._shard.path, target)
         self._touched = set()
-        self._unindexed = 0
+        self._unindexed = self._deleted = 0
 
     def _switch_to(self, target: Path) -> None:
         fresh = _Shard(target, engine.open_shard(target))

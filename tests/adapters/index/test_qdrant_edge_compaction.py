@@ -118,3 +118,25 @@ def test_the_pointer_names_the_current_shard(tmp_path: Path) -> None:
         assert folder.current() == shard
     folder.remove_others()
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["shard-2"]
+
+
+@pytest.mark.parametrize("by_filter", [True, False])
+async def test_many_deletions_are_followed_by_a_compaction(tmp_path: Path, by_filter: bool) -> None:
+    index, reference = await _open(tmp_path, compact_from=500), MemoryIndex()
+    for store in (index, reference):
+        await store.upsert(_points(range(3_000)))
+    await index.settled()
+    before = _current(tmp_path)
+    gone = Filter(owner_id="bob")
+    for store in (index, reference):
+        if by_filter:
+            await store.delete(gone)
+        else:
+            await store.delete_ids([point_id(n) for n in range(1, 3_000, 2)])
+    assert await index.count(gone) == 0
+    assert (await index.search(near(500)))[0].id == point_id(500)
+    await index.settled()
+    assert _current(tmp_path) != before
+    await _same(index, reference)
+    assert _shards(tmp_path) == 1
+    await index.close()
