@@ -10,6 +10,7 @@ from citewell.agent import smalltalk
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
+from citewell.agent.question import read_question
 from citewell.agent.tables.phrasing import phrase
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
 from citewell.agent.tools import MAX_TOP_K, Toolbox, ToolResult, search_call
@@ -71,13 +72,14 @@ class RuleAssistant:
         if results[-1].call.name == "query_table":
             return _searches(context, task)
         found = [[source.hit for source in result.sources] for result in results if result.call.name == "search_files"]
-        return await self._from_passages(context, task.question, merged(found, context.request.top_k))
+        return await self._from_passages(context, task.question, merged(found, MAX_TOP_K))
 
     async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
         if context.refused is not None and context.refused.computes:
             hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
+        top_k = context.request.top_k
         with context.timed("extract"):
-            extract = await self._answerer.answer(question, hits)
+            extract = await self._answerer.answer(question, hits[:top_k], hits[top_k:])
         context.note("confidence", round(extract.confidence, 4))
         if extract.answered:
             for part in extract.parts:
@@ -122,8 +124,8 @@ def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
 
 
 def _searches(context: TurnContext, task: Task) -> tuple[ToolCall, ...]:
-    """One search, or one per query, each deep enough for their sum to be judged."""
-    if len(task.queries) == 1:
+    """One search; deep ones for a list, whose items stand scattered, and per query, for their sum to be judged."""
+    if len(task.queries) == 1 and not read_question(task.question).wants_list:
         return (search_call(task.queries[0]),)
     depth = min(MAX_TOP_K, 3 * context.request.top_k)
     return tuple(search_call(query, top_k=depth) for query in task.queries)

@@ -21,6 +21,7 @@ class Candidate:
     rank:    the hit's place in the result list, 0 = best
     shown:   the statement as it stands in an answer (a table row has its header joined in)
     heading: the innermost heading over the chunk, or ""
+    row:     of a table row its cells alone; their header is shared by all rows and says nothing of this one
     """
 
     hit: Hit
@@ -29,6 +30,7 @@ class Candidate:
     end: int
     shown: str
     heading: str
+    row: tuple[str, ...] = ()
 
     @property
     def judged(self) -> str:
@@ -45,9 +47,8 @@ def _statements(hit: Hit, rank: int) -> Iterator[Candidate]:
     heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
     text = hit.chunk.text
     if hit.chunk.type is ChunkType.ROW:
-        spans = [(0, len(text))]
-        for start, end in spans:
-            yield Candidate(hit, rank, start, end, _row(text), heading)
+        row = tuple(part.partition(": ")[2] or part for part in text.split(" | "))
+        yield Candidate(hit, rank, 0, len(text), _row(text), heading, row)
         return
     for start, end in _blocks(text):
         block = text[start:end]
@@ -85,7 +86,8 @@ def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iter
             header = cells
         elif not _TABLE_RULE.match(line) and any(_LETTER_OR_DIGIT.search(cell) for cell in cells):
             stop = position + len(line.rstrip())
-            yield Candidate(hit, rank, position, stop, _with_header(header, cells), heading)
+            row = tuple(cell for cell in cells if cell)
+            yield Candidate(hit, rank, position, stop, _with_header(header, cells), heading, row)
         position += len(line)
 
 

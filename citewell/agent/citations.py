@@ -65,7 +65,7 @@ class CitationChecker:
 
     async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
         """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
-        matches = [{n: stated(claim.text, hits[n].chunk.text) for n in claim.numbers} for claim in found]
+        matches = [{n: stated(claim.text, hits[n]) for n in claim.numbers} for claim in found]
         open_claims = [i for i, each in enumerate(matches) if any(m.ratio < EXACT for m in each.values())]
         close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
@@ -86,7 +86,7 @@ class CitationChecker:
         vectors = await self._embedder.embed([claim.text for claim in claims], "query")
         out: list[dict[int, Support]] = []
         for claim, vector in zip(claims, vectors, strict=True):
-            each = {n: _support(claim.text, vector, passages[n]) for n in numbers}
+            each = {n: _support(claim.text, vector, passages[n], hits[n]) for n in numbers}
             best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
             best_cited = max(each[n].score for n in claim.numbers)
             elsewhere = best_other - best_cited > SWAP_MARGIN
@@ -114,8 +114,8 @@ class CitationChecker:
         )
 
 
-def _support(claim: str, vector: FloatMatrix, passage: Passage) -> Support:
-    match = stated(claim, passage.text)
+def _support(claim: str, vector: FloatMatrix, passage: Passage, hit: Hit) -> Support:
+    match = stated(claim, hit)
     return _verbatim(match) if match.ratio >= EXACT else judge(claim, vector, passage, match)
 
 

@@ -81,15 +81,15 @@ class ExtractiveAnswerer:
         self._embedder = embedder
         self._limits = answerability or Answerability()
 
-    async def answer(self, question_text: str, hits: Sequence[Hit]) -> Extract:
-        """The answer from `hits` alone; `answered` is False when they hold none."""
+    async def answer(self, question_text: str, hits: Sequence[Hit], more: Sequence[Hit] = ()) -> Extract:
+        """The answer from `hits`; `answered` is False when they hold none. The items of a list may also stand in `more`."""
         question = read_question(question_text)
         scored = await self.score(question, hits)
         confidence, answerable, embedded = await self._judge(question, scored, hits)
         if not answerable:
             return Extract((NO_ANSWER,), numbered(hits[:3]), False, confidence, embedded)
         if question.wants_list:
-            items = list_items(question, hits, [s.candidate for s in scored[:3]])
+            items = list_items(question, [*hits, *more], [s.candidate for s in scored[:3]])
             if len(items) >= 2:
                 return self._compose(items, confidence, embedded, as_list=True)
         chosen = in_reading_order(choose(question, scored))
@@ -185,7 +185,16 @@ def _scored(
     score = 0.6 * max(similarity, 0.0) + 0.3 * coverage + 0.1 * expected
     if candidate.shown.rstrip().endswith("?"):
         score *= 0.7
+    if candidate.row:
+        score *= 0.85 + 0.15 * _label_share(question, candidate)
     return Scored(candidate, similarity, coverage, expected, score, vector)
+
+
+def _label_share(question: Question, candidate: Candidate) -> float:
+    """How much of one of a table row's cells the question names: a row about something else answers nothing."""
+    terms = set(question.terms)
+    cells = [set(analyze(cell, question.language)) for cell in candidate.row]
+    return max((len(cell & terms) / len(cell) for cell in cells if cell), default=0.0)
 
 
 def _says_something_else(one: Scored, other: Scored) -> bool:
@@ -204,12 +213,15 @@ def _idf(question: Question, pool: Sequence[Candidate]) -> dict[str, float]:
 
 
 def _coverage(question: Question, candidate: Candidate, idf: dict[str, float]) -> float:
-    """Share of the question's terms, by rarity, that stand in the statement; half of a term's weight for its headings."""
+    """Share of the question's terms, by rarity, that stand in the statement; half of a term's weight for headings and table headers."""
     total = sum(idf.values())
     if not total:
         return 0.0
-    own = set(analyze(candidate.shown, question.language))
-    above = set(
-        analyze(" ".join((*candidate.hit.chunk.locator.headings, candidate.hit.chunk.context)), question.language)
+    own = set(analyze(" ".join(candidate.row) or candidate.shown, question.language))
+    over = (
+        *candidate.hit.chunk.locator.headings,
+        candidate.hit.chunk.context,
+        candidate.shown if candidate.row else "",
     )
+    above = set(analyze(" ".join(over), question.language))
     return sum(idf[t] * (1.0 if t in own else 0.5 if t in above else 0.0) for t in question.terms) / total

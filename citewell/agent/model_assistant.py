@@ -134,8 +134,8 @@ class ModelAssistant:
         if not context.context_tokens:
             context.context_tokens = self._budget.context_tokens
         first = context.rounds[0][1] if context.rounds else len(results)
-        found = list(dict.fromkeys(source for result in results[:first] for source in result.sources))
-        blocks = source_blocks(found, self._counter, context.context_tokens)
+        found = {source.n: source for result in results[:first] for source in result.sources}
+        blocks = source_blocks(list(found.values()), self._counter, context.context_tokens)
         tables = [result.text for result in results[:first] if result.call.name == "query_table"]
         thread = await self._memory.recall(context, context.context_tokens // _HISTORY_SHARE)
         question = prompts.question_prompt(task.question, tables, has_sources=bool(blocks))

@@ -66,9 +66,14 @@ def evidence_of(hit: Hit) -> str:
     return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
 
 
-def stated(claim: str, passage: str) -> Match:
-    """Where the passage has the claim's words, and how many of them."""
-    return find(claim, passage)
+def stated(claim: str, hit: Hit) -> Match:
+    """Where the passage has the claim's words, and how many of them. A heading over it counts: its first sentence stands for it."""
+    text = hit.chunk.text
+    found = find(claim, text)
+    if found.ratio < EXACT and any(find(claim, heading).ratio >= EXACT for heading in hit.chunk.locator.headings):
+        first = next(iter(sentence_spans(text)), (0, len(text)))
+        return Match(*first, 1.0)
+    return found
 
 
 def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
