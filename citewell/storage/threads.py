@@ -153,6 +153,30 @@ class ThreadRepository:
             for row in reversed(rows)
         ]
 
+    async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
+        """Remove a message and all that came after it; `NotFound` when the thread has no such message."""
+        await self.get(owner_id, thread_id)
+        mine = sa.and_(messages.c.id == message_id, messages.c.thread_id == thread_id)
+        async with self._database.write() as connection:
+            ordinal = await connection.scalar(sa.select(messages.c.ordinal).where(mine))
+            if ordinal is None:
+                raise NotFound("There is no such message in this thread.")
+            await connection.execute(
+                sa.delete(messages).where(messages.c.thread_id == thread_id, messages.c.ordinal >= ordinal)
+            )
+
+    async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
+        """Note what the reader thinks of an answer, or take it back."""
+        await self.get(owner_id, thread_id)
+        mine = sa.and_(messages.c.id == message_id, messages.c.thread_id == thread_id, messages.c.role == "assistant")
+        async with self._database.write() as connection:
+            details = await connection.scalar(sa.select(messages.c.details).where(mine))
+            if details is None:
+                raise NotFound("There is no such answer in this thread.")
+            kept = {name: value for name, value in details.items() if name != "feedback"}
+            changed = kept | {"feedback": feedback} if feedback else kept
+            await connection.execute(sa.update(messages).where(mine).values(details=changed))
+
 
 def _citation_rows(message_id: str, cited: Sequence[Citation]) -> list[dict[str, Any]]:
     return [

@@ -11,7 +11,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidInput
+from citewell.errors import InvalidInput, NotFound
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.resources.multipart import Upload, receive_upload
 from citewell.features.resources.schemas import (
@@ -179,6 +179,16 @@ async def list_chunks(
     """What is indexed, in order."""
     found, next_cursor = await _service(request).chunks(owner, resource_id, limit, cursor)
     return ChunkList(chunks=[ChunkOut.of(chunk) for chunk in found], next_cursor=next_cursor)
+
+
+@router.get("/resources/{resource_id}/chunks/{chunk_id}")
+async def get_chunk(request: Request, resource_id: str, chunk_id: str, owner: Owner) -> ChunkOut:
+    """One chunk: the passage behind a citation."""
+    found = await _service(request).content.load_chunks(owner, [chunk_id])
+    chunk = found[chunk_id][0] if chunk_id in found else None
+    if chunk is None or chunk.resource_id != resource_id:
+        raise NotFound
+    return ChunkOut.of(chunk)
 
 
 @router.get("/resources/{resource_id}/events")

@@ -8,15 +8,27 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.threads.schemas import MessageOut, ThreadIn, ThreadList, ThreadOut, ThreadWithMessages
+from citewell.features.threads.schemas import (
+    FeedbackIn,
+    MessageOut,
+    ThreadIn,
+    ThreadList,
+    ThreadOut,
+    ThreadWithMessages,
+)
+from citewell.features.threads.service import ThreadService, markdown
 from citewell.storage.threads import ThreadRepository
-from citewell.types import Message, Thread
 
 router = APIRouter(tags=["threads"], responses=ERROR_RESPONSES)
 
 
 def _threads(request: Request) -> ThreadRepository:
     return request.app.state.services.threads
+
+
+def _service(request: Request) -> ThreadService:
+    services = request.app.state.services
+    return ThreadService(services.threads, services.chat.resources)
 
 
 @router.get("/threads")
@@ -42,7 +54,7 @@ async def create_thread(request: Request, body: ThreadIn, owner: Owner) -> Threa
 async def get_thread(request: Request, thread_id: str, owner: Owner) -> ThreadWithMessages:
     """A thread with its messages."""
     thread = await _threads(request).get(owner, thread_id)
-    found = await _threads(request).messages(owner, thread_id)
+    found = await _service(request).messages(owner, thread_id)
     return ThreadWithMessages(**ThreadOut.of(thread).model_dump(), messages=[MessageOut.of(m) for m in found])
 
 
@@ -59,23 +71,28 @@ async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Respo
     return Response(status_code=204)
 
 
+@router.delete("/threads/{thread_id}/messages/{message_id}", status_code=204)
+async def cut_thread(request: Request, thread_id: str, message_id: str, owner: Owner) -> Response:
+    """Remove a message and all that came after it, to ask again."""
+    await _threads(request).cut(owner, thread_id, message_id)
+    return Response(status_code=204)
+
+
+@router.put("/threads/{thread_id}/messages/{message_id}/feedback", status_code=204)
+async def rate_answer(request: Request, thread_id: str, message_id: str, body: FeedbackIn, owner: Owner) -> Response:
+    """Say whether an answer was good; without a rating, take that back."""
+    feedback = body.model_dump(exclude_none=True) if body.rating else None
+    await _threads(request).rate(owner, thread_id, message_id, feedback)
+    return Response(status_code=204)
+
+
 @router.get("/threads/{thread_id}/export", response_model=None)
 async def export_thread(
     request: Request, thread_id: str, owner: Owner, format: Literal["json", "markdown"] = "markdown"
 ) -> ThreadWithMessages | PlainTextResponse:
     """A thread as Markdown with its citations, or as JSON."""
     thread = await _threads(request).get(owner, thread_id)
-    found = await _threads(request).messages(owner, thread_id)
+    found = await _service(request).messages(owner, thread_id)
     if format == "json":
         return ThreadWithMessages(**ThreadOut.of(thread).model_dump(), messages=[MessageOut.of(m) for m in found])
-    return PlainTextResponse(_markdown(thread, found), media_type="text/markdown; charset=utf-8")
-
-
-def _markdown(thread: Thread, messages: list[Message]) -> str:
-    parts = [f"# {thread.title}"]
-    for message in messages:
-        parts.append(f"## {'Question' if message.role == 'user' else 'Answer'}\n\n{message.content}")
-        if message.citations:
-            seen = {c.n: c for c in message.citations}
-            parts.append("\n".join(f"[{n}] {c.label}: “{c.quote}”" for n, c in sorted(seen.items())))
-    return "\n\n".join(parts) + "\n"
+    return PlainTextResponse(markdown(thread.title, found), media_type="text/markdown; charset=utf-8")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from citewell.features.chat.schemas import CitationOut
-from citewell.types import Message, Thread
+from citewell.features.threads.service import ShownMessage
+from citewell.types import Thread
 
 
 class ThreadOut(BaseModel):
@@ -39,6 +40,13 @@ class ThreadList(BaseModel):
     next_cursor: str | None
 
 
+class FeedbackIn(BaseModel):
+    """What the reader thinks of an answer; no rating takes an earlier one back."""
+
+    rating: Literal["up", "down"] | None
+    comment: str | None = Field(default=None, max_length=2_000)
+
+
 class ThreadIn(BaseModel):
     """A new thread, or a new title."""
 
@@ -56,14 +64,15 @@ class MessageOut(BaseModel):
     details: dict[str, Any]
 
     @staticmethod
-    def of(message: Message) -> MessageOut:
+    def of(shown: ShownMessage) -> MessageOut:
         """The public form of a message."""
+        message = shown.message
         return MessageOut(
             id=message.id,
             role=message.role,
             content=message.content,
             created_at=datetime.fromtimestamp(message.created_at, UTC),
-            citations=[CitationOut.of(c) for c in message.citations],
+            citations=[CitationOut.of(c, available=c.resource_id in shown.available) for c in message.citations],
             details=dict(message.details),
         )
 

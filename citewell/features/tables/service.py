@@ -1,0 +1,150 @@
+"""The rows of a data file as a grid shows them, and how a column's values are spread: read from the exact copy."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.agent.dependencies import TableInfo
+from citewell.agent.turns import Scope
+from citewell.errors import NotFound
+from citewell.features.chat.tables import SqlTables
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+ROW = "_row"
+_MEMORY = "256MB"
+_BINS = 16
+_MOST_VALUES = 10
+_NUMERIC = frozenset({"integer", "number"})
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """Rows from `offset` on: the number that a person sees, then the cells in the order of `columns`."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[Any, ...]], ...]
+    offset: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How many rows have this value, or one from `label` up to the next bar's."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """`numeric`: bars are ranges of equal width, in order; else the most frequent values. `others` counts what no bar shows."""
+
+    numeric: bool
+    bars: tuple[Bar, ...]
+    others: int
+
+
+@dataclass(slots=True)
+class TableBrowser:
+    """Each call opens the copy on its own, with no way to any other file, and closes it again."""
+
+    tables: SqlTables
+    _one_at_a_time: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(4))
+
+    async def page(
+        self, owner_id: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
+    ) -> TablePage:
+        """Rows in the file's order. With `row` the page begins with that row (or the next one there is)."""
+        table, path = await self._open(owner_id, resource_id, table_id)
+        columns = tuple(column.name for column in table.columns)
+        shown = ", ".join([ROW, *(_quoted(name) for name in columns)])
+        if row is not None:
+            before = await self._run(path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW} < ?", [str(path), row])
+            offset = before[0][0]
+        sql = f"SELECT {shown} FROM read_parquet(?) LIMIT {int(limit)} OFFSET {int(offset)}"
+        found = await self._run(path, sql, [str(path)])
+        rows = tuple((int(values[0]), tuple(values[1:])) for values in found)
+        return TablePage(columns, rows, offset, table.rows)
+
+    async def spread(self, owner_id: str, resource_id: str, table_id: str, column: str) -> Spread:
+        """How the values of a column are distributed; `NotFound` for a column that the table does not have."""
+        table, path = await self._open(owner_id, resource_id, table_id)
+        found = next((c for c in table.columns if c.name == column), None)
+        if found is None:
+            raise NotFound("The table has no such column.")
+        numeric = found.kind in _NUMERIC
+        bars = await (self._histogram(path, column) if numeric else self._frequent(path, column))
+        filled = await self._run(path, f"SELECT count({_quoted(column)}) FROM read_parquet(?)", [str(path)])
+        return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
+
+    async def _histogram(self, path: Path, column: str) -> tuple[Bar, ...]:
+        name = _quoted(column)
+        ends = await self._run(
+            path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
+        )
+        low, high = ends[0]
+        if low is None:
+            return ()
+        width = (high - low) / _BINS or 1.0
+        sql = (
+            f"SELECT least(floor(({name}::DOUBLE - ?) / ?), {_BINS - 1})::INTEGER AS bin, count(*) "
+            f"FROM read_parquet(?) WHERE {name} IS NOT NULL GROUP BY bin"
+        )
+        counts = {b: n for b, n in await self._run(path, sql, [low, width, str(path)]) if b is not None}
+        bins = _BINS if high > low else 1
+        return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
+
+    async def _frequent(self, path: Path, column: str) -> tuple[Bar, ...]:
+        name = _quoted(column)
+        sql = (
+            f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
+            f"GROUP BY value ORDER BY n DESC, value LIMIT {_MOST_VALUES}"
+        )
+        return tuple(Bar(str(value), n) for value, n in await self._run(path, sql, [str(path)]))
+
+    async def _open(self, owner_id: str, resource_id: str, table_id: str) -> tuple[TableInfo, Path]:
+        for table in await self.tables.list_tables(owner_id, Scope(resource_ids=(resource_id,))):
+            if table.id == table_id:
+                return table, await self.tables.open_table(owner_id, table)
+        raise NotFound("The file has no such table.")
+
+    async def _run(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return await asyncio.to_thread(self._run_now, path, sql, parameters)
+
+    def _run_now(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        with self._one_at_a_time:
+            connection = _connect(path)
+            try:
+                return connection.execute(sql, parameters).fetchall()
+            finally:
+                connection.close()
+
+
+def _quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _connect(path: Path) -> DuckDBPyConnection:
+    """A database in memory that can read one file and nothing else."""
+    import duckdb
+
+    connection = duckdb.connect(
+        config={
+            "memory_limit": _MEMORY,
+            "threads": 1,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET allowed_paths = ['" + str(path).replace("'", "''") + "']")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
