@@ -22,7 +22,7 @@ from process import Watch, quiet
 from citewell import Citewell
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER = ("Chunks", "Clients", "Searches", "Errors", "p50 ms", "p99 ms", "Searches/s")
+HEADER = ("Chunks", "Clients", "Queries", "Searches", "Errors", "p50 ms", "p99 ms", "Searches/s", "Server CPU ms")
 
 
 def main() -> None:
@@ -52,8 +52,9 @@ def main() -> None:
 
 
 def row(one: dict) -> tuple[str, ...]:
-    times = f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.1f}", f"{one['per_second']:.0f}"
-    return f"{one['chunks']:,}", str(one["clients"]), f"{one['searches']:,}", str(one["errors"]), *times
+    times = f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.1f}", f"{one['per_second']:.0f}", f"{one['cpu_ms']:.1f}"
+    counts = str(one["clients"]), one["queries"], f"{one['searches']:,}", str(one["errors"])
+    return f"{one['chunks']:,}", *counts, *times
 
 
 def fill(data: Path, size: int) -> float:
@@ -71,18 +72,24 @@ def fill(data: Path, size: int) -> float:
 
 def measure(data: Path, size: int, added: float, clients: list[int], requests: int) -> list[dict[str, object]]:
     """Serve the folder, and search it with each number of clients."""
-    queries = data.with_suffix(".json")
     asked = sentences(seed=-1)
-    queries.write_text(json.dumps([" ".join(next(asked).split()[:8]) for _ in range(500)]), encoding="utf-8")
+    # All different, as the server remembers the vectors of the queries that it was asked last; and a hundred, again and again.
+    warming, repeated = (
+        write_queries(data.with_suffix(f".{name}.json"), asked, count)
+        for name, count in (("warming", requests), ("repeated", 100))
+    )
     rows = []
     with server.serving(data) as ours:
         watch = Watch(ours.pid)
-        for number in clients:
-            load(ours, number, requests // 10, queries)
-            before = quiet(20)
+        for number, kind, asked_again in [*((n, "different", False) for n in clients), (clients[-1], "repeated", True)]:
+            load(ours, number, requests // 10, repeated if asked_again else warming)
+            queries = repeated if asked_again else write_queries(data.with_suffix(".json"), asked, requests)
+            before, used = quiet(20), ours.cpu_seconds
             times = load(ours, number, requests, queries)
             rows.append(
                 {
+                    "queries": kind,
+                    "cpu_ms": round(1000 * (ours.cpu_seconds - used) / requests, 2),
                     "chunks": size,
                     "clients": number,
                     "searches": len(times["times_ms"]),
@@ -97,6 +104,11 @@ def measure(data: Path, size: int, added: float, clients: list[int], requests: i
             )
         watch.stop()
     return [row | {"peak_mb": round(watch.peak_mb)} for row in rows]
+
+
+def write_queries(path: Path, texts: Iterator[str], count: int) -> Path:
+    path.write_text(json.dumps([" ".join(next(texts).split()[:8]) for _ in range(count)]), encoding="utf-8")
+    return path
 
 
 def load(ours: server.Server, clients: int, requests: int, queries: Path) -> dict:

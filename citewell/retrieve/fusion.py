@@ -53,7 +53,7 @@ def reciprocal_rank(
 
 def ordered(scores: Mapping[str, float]) -> list[ScoredId]:
     """Best first; equal scores by id."""
-    return [ScoredId(key, score) for key, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))]
+    return [ScoredId(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
 
 
 def _weighted(legs: Sequence[Mapping[str, float]], weights: Sequence[float]) -> list[ScoredId]:

@@ -16,6 +16,16 @@ from citewell.storage.tables import chunks, elements, resource_blobs, resources
 from citewell.types import Chunk, ChunkType, Element, Locator, Piece, StoredBlob
 
 _BATCH = 2_000
+# Written once, as every search runs it.
+_LOADED = (
+    sa.select(chunks, resources.c.filename, resources.c.record_id)
+    .join(resources, resources.c.id == chunks.c.resource_id)
+    .where(
+        chunks.c.id.in_(sa.bindparam("ids", expanding=True)),
+        chunks.c.owner_id == sa.bindparam("owner"),
+        resources.c.owner_id == sa.bindparam("owner"),
+    )
+)
 
 
 async def insert_elements(
@@ -162,12 +172,7 @@ class ContentRepository:
 
     async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, str, str | None]]:
         """Chunk, file name and record id of those `ids` that belong to the owner and still exist."""
-        query = (
-            sa.select(chunks, resources.c.filename, resources.c.record_id)
-            .join(resources, resources.c.id == chunks.c.resource_id)
-            .where(chunks.c.id.in_(ids), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
-        )
-        rows = await self._database.rows(query)
+        rows = await self._database.rows(_LOADED, {"ids": list(ids), "owner": owner_id})
         return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
 
     async def chunks_at(

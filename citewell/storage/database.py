@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,16 +50,13 @@ class Database:
         async with self._engine.connect() as connection:
             yield connection
 
-    async def rows(self, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
+    async def rows(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Sequence[sa.RowMapping]:
         """All rows of one query, outside a transaction. On SQLite in one step in one thread: a search waits for this."""
         if self._reader is None:
             async with self._engine.connect() as connection:
-                return (await connection.execute(query)).mappings().all()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._rows, self._reader, query)
-
-    def _rows(self, reader: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.RowMapping]:
-        with reader.connect() as connection:
-            return connection.execute(query).mappings().all()
+                return (await connection.execute(query, parameters)).mappings().all()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
@@ -89,6 +86,11 @@ class Database:
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
         event.listen(reader, "connect", _prepare_sqlite)
         return reader
+
+
+def _fetch(reader: sa.Engine, query: sa.Select[Any], parameters: Mapping[str, Any] | None) -> Sequence[sa.RowMapping]:
+    with reader.connect() as connection:
+        return connection.execute(query, parameters).mappings().all()
 
 
 def _upgrade(connection: sa.Connection) -> None:

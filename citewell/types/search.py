@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from citewell.types.chunks import Chunk, ChunkType
 from citewell.types.json import JsonObject, JsonValue
@@ -65,9 +66,8 @@ class VectorQuery:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredId:
-    """A chunk id with its score in one leg; higher is better."""
+class ScoredId(NamedTuple):
+    """A chunk id with its score in one leg; higher is better. A search makes hundreds of them, so they are tuples."""
 
     id: str
     score: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,6 +14,10 @@ import numpy as np
 
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
 from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+
+
+_QUERIES = 1_024
+_LONGEST_QUERY = 2_000
 
 
 class EmbeddingCache(Protocol):
@@ -54,15 +59,21 @@ class EmbedderWrapper:
 
 
 class CachingEmbedder(EmbedderWrapper):
-    """Embeds each document text once per model: within a call, and across calls through the cache. Queries pass through."""
+    """Embeds each document text once per model: within a call, and across calls through the cache.
+
+    Queries are not written down; the last ones asked are remembered in this process, as a conversation repeats its own.
+    """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
         super().__init__(inner)
         self._cache = cache
+        self._asked: OrderedDict[str, FloatMatrix] = OrderedDict()
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        if kind == "query" or not texts:
+        if kind == "query":
+            return await self._query(texts)
+        if not texts:
             return await self.inner.embed(texts, kind)
         fingerprint = str(self.fingerprint)
         keys = [text_key(text) for text in texts]
@@ -74,6 +85,21 @@ class CachingEmbedder(EmbedderWrapper):
             await self._cache.put(fingerprint, fresh)
             known = {**known, **fresh}
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
+
+
+    async def _query(self, texts: Sequence[str]) -> FloatMatrix:
+        if len(texts) != 1 or len(texts[0]) > _LONGEST_QUERY:
+            return await self.inner.embed(texts, "query")
+        known = self._asked.get(texts[0])
+        if known is None:
+            known = await self.inner.embed(texts, "query")
+            known.flags.writeable = False
+            self._asked[texts[0]] = known
+            while len(self._asked) > _QUERIES:
+                self._asked.popitem(last=False)
+        else:
+            self._asked.move_to_end(texts[0])
+        return known
 
 
 def text_key(text: str) -> str:

@@ -101,13 +101,38 @@ async def test_another_revision_of_the_model_shares_nothing() -> None:
     assert later.calls == [["a"]]
 
 
-async def test_queries_are_neither_looked_up_nor_remembered() -> None:
+async def test_queries_are_not_written_to_the_cache() -> None:
     inner, cache = RecordingEmbedder(), DictionaryCache()
     embedder = CachingEmbedder(inner, cache)
     await embedder.embed(["a"])
     await embedder.embed(["a", "q"], "query")
     assert inner.calls == [["a"], ["a", "q"]]
     assert set(cache.vectors) == {(str(inner.fingerprint), text_key("a"))}
+
+
+async def test_a_query_asked_again_is_remembered_and_cannot_be_written_over() -> None:
+    inner = RecordingEmbedder()
+    embedder = CachingEmbedder(inner, DictionaryCache())
+    first, again = await embedder.embed(["q"], "query"), await embedder.embed(["q"], "query")
+    assert inner.calls == [["q"]]
+    assert np.array_equal(first, expected(["q"]))
+    assert np.array_equal(first, again)
+    with pytest.raises(ValueError, match="read-only"):
+        again[0] = 0.0
+
+
+async def test_only_the_last_queries_are_remembered_and_long_ones_never() -> None:
+    inner = RecordingEmbedder()
+    embedder = CachingEmbedder(inner, DictionaryCache())
+    for number in range(1_100):
+        await embedder.embed([f"q{number}"], "query")
+    await embedder.embed(["q1099"], "query")
+    assert len(inner.calls) == 1_100
+    await embedder.embed(["q0"], "query")
+    assert len(inner.calls) == 1_101
+    for _ in range(2):
+        await embedder.embed(["x" * 3_000], "query")
+    assert len(inner.calls) == 1_103
 
 
 async def test_no_texts_and_texts_that_utf8_cannot_express() -> None:
