@@ -138,8 +138,8 @@ class ModelAssistant:
         blocks = source_blocks(list(found.values()), self._counter, context.context_tokens)
         tables = [result.text for result in results[:first] if result.call.name == "query_table"]
         thread = await self._memory.recall(context, context.context_tokens // _HISTORY_SHARE)
-        question = prompts.question_prompt(task.question, tables, has_sources=bool(blocks))
         native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
+        question = prompts.question_prompt(task.question, tables, has_sources=bool(blocks), native_citations=native)
         said = context.request.instructions
         messages = [
             ChatMessage(role="system", content=prompts.system_prompt(native_citations=native, instructions=said)),

@@ -57,9 +57,10 @@ def system_prompt(*, native_citations: bool, instructions: str = "") -> str:
     return f"{rules}\n\nThe user's program asks for this besides; follow it as far as the rules above allow:\n{instructions.strip()}"
 
 
-def question_prompt(question: str, tables: Sequence[str], *, has_sources: bool) -> str:
+def question_prompt(question: str, tables: Sequence[str], *, has_sources: bool, native_citations: bool) -> str:
     """The user's question with what was found for it (the passages go beside it as sources)."""
-    parts = [f"Result of query_table, cite its numbers likewise:\n{table}" for table in tables]
+    how = "its rows are among the search results" if native_citations else "cite its numbers likewise"
+    parts = [f"Result of query_table, {how}:\n{table}" for table in tables]
     if not has_sources and not tables:
         parts.append("A first search found no passages.")
     return "\n\n".join([*parts, f"Question: {question}"])

@@ -174,6 +174,12 @@ class ResourceRepository:
         async with self._database.read() as connection:
             return int(await connection.scalar(query) or 0)
 
+    async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
+        """Those of `ids` that exist and are the owner's."""
+        query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.id.in_(ids))
+        async with self._database.read() as connection:
+            return set((await connection.execute(query)).scalars())
+
     async def known_blob_keys(self) -> set[str]:
         """Every blob key that a row refers to."""
         async with self._database.read() as connection:

@@ -74,5 +74,12 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         intent=done.answer.intent,
         nearest=[nearest(source) for source in done.nearest],
         usage=dict(done.usage.to_json()),
+        timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,
     )
+
+
+def _timings(done: Done) -> dict[str, float]:
+    timings = done.answer.trace.get("timings_ms")
+    found = timings.items() if isinstance(timings, dict) else ()
+    return {step: float(spent) for step, spent in found if isinstance(spent, int | float)}

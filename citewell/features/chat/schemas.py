@@ -35,9 +35,10 @@ class CitationOut(BaseModel):
     quote: str
     verdict: str = Field(description="supported, weak or unsupported")
     score: float
+    available: bool = Field(default=True, description="whether the file is still there; else the quote is empty")
 
     @staticmethod
-    def of(citation: Citation) -> CitationOut:
+    def of(citation: Citation, *, available: bool = True) -> CitationOut:
         """The public form of a citation."""
         return CitationOut(
             n=citation.n,
@@ -50,6 +51,7 @@ class CitationOut(BaseModel):
             quote=citation.quote,
             verdict=citation.verdict.value,
             score=round(citation.score, 4),
+            available=available,
         )
 
 
@@ -75,6 +77,7 @@ class ChatOut(BaseModel):
     intent: str
     nearest: list[NearestOut] = []
     usage: dict[str, Any] = {}
+    timings_ms: dict[str, float] = {}
     trace: dict[str, Any] | None = None
 
 

@@ -1,0 +1,215 @@
+"""`/chat` and `/threads` over HTTP with a scripted provider: the stream's lines, typed errors, threads that last, work that stops."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.contract_servers.openai import KEY, OpenAIServer
+from tests.contract_servers.script import Queue, Reply
+from tests.contract_servers.serving import serving
+from tests.server.running import RunningServer
+
+NOTE = b"# Harbour\n\nThe harbour gate closes at half past nine in the evening.\n\n## Cranes\n\nDogs must be kept on a lead.\n"
+SALES = b"Month,Visitors\nJan,120\nFeb,340\nMar,95\n"
+QUESTION = "When does the harbour gate close?"
+ANSWER = Reply(text="It closes at half past nine in the evening [1].")
+
+
+class Place:
+    def __init__(self, server: RunningServer, model: OpenAIServer) -> None:
+        self.server = server
+        self.model = model
+        self.note = server.add("Harbour.md", NOTE)["id"]
+        self.sales = server.add("Visitors.csv", SALES)["id"]
+
+    def ask(self, message: str = QUESTION, **fields: Any) -> httpx.Response:
+        fields = {"resource_ids": [self.note], **fields}
+        return self.server.client.post("/chat", json={"message": message, **fields})
+
+    def lines(self, message: str = QUESTION, **fields: Any) -> list[dict[str, Any]]:
+        response = self.ask(message, stream=True, **fields)
+        assert response.headers["content-type"].startswith("application/x-ndjson")
+        return [json.loads(line) for line in response.text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    model = OpenAIServer()
+    with serving(model.app) as address:
+        environment = {
+            "CITEWELL_CHAT_PROVIDER": "openai",
+            "CITEWELL_CHAT_MODEL": "gpt-test",
+            "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
+            "CITEWELL_OPENAI_API_KEY": KEY,
+            "CITEWELL_PRICES": '{"gpt-test": [2.0, 8.0]}',
+        }
+        with RunningServer(tmp_path_factory.mktemp("chat") / "data", **environment) as server:
+            yield Place(server, model)
+
+
+def test_lines_are_text_then_used_documents_then_the_end(place: Place):
+    place.model.script = Queue(ANSWER)
+    lines = place.lines()
+    kinds = [next(iter(line)) for line in lines]
+    assert kinds == sorted(kinds, key=["stream", "used_docs", "done"].index)
+    done = lines[-1]["done"]
+    assert "".join(line["stream"] for line in lines if "stream" in line).strip() == done["answer"] == ANSWER.text
+    document = next(line for line in lines if "used_docs" in line)["used_docs"][0]
+    assert "half past nine" in document["page_content"]
+    assert document["metadata"]["filename"] == "Harbour.md"
+    assert document["metadata"]["locator"]["char_start"] >= 0
+    assert done["citations"][0]["verdict"] == "supported"
+    assert done["usage"]["input_tokens"] > 0
+    assert done["usage"]["cost"] > 0
+    assert done["timings_ms"]["total"] > 0
+    assert done["trace"] is None
+
+
+def test_rows_name_their_sheet_and_row(place: Place):
+    place.model.script = Queue(Reply(text="February had 340 visitors [1]."))
+    lines = place.lines("Which month had the most visitors?", resource_ids=[place.sales])
+    metadata = next(line for line in lines if "used_docs" in line)["used_docs"][0]["metadata"]
+    assert metadata["row_number"] == 3
+    assert metadata["filename"] == "Visitors.csv"
+
+
+def test_debug_shows_hits_prompts_and_timings(place: Place):
+    place.model.script = Queue(ANSWER)
+    trace = place.ask(debug=True).json()["trace"]
+    assert trace["searches"][0]["hits"][0]["scores"]
+    assert trace["searches"][0]["details"]["fused"]
+    assert any("Use only the sources" in m["content"] for m in trace["prompts"][-1]["messages"])
+    assert trace["tool_calls"][0]["name"] == "search_files"
+    assert {"search", "model", "check_citations"} <= set(trace["timings_ms"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "code"),
+    [
+        (Reply(status=401, message="bad key"), 503, "provider_auth"),
+        (Reply(status=429, retry_after="3600"), 429, "provider_rate_limited"),
+        (Reply(text="It is", refuse=True), 503, "provider_rejected"),
+        (Reply(text="It closes at half past nine", drop_after=2), 503, "provider_unavailable"),
+        (Reply(text="It closes at half past nine", error_after=2), 503, "provider_unavailable"),
+    ],
+    ids=["key", "busy", "refusal", "dropped", "overloaded in the middle"],
+)
+def test_errors_are_typed_and_never_text(place: Place, reply: Reply, status: int, code: str):
+    place.model.script = Queue(reply)
+    lines = place.lines()
+    assert lines[-1]["error"]["code"] == code
+    assert not any("error" in line.get("stream", "").lower() for line in lines)
+    response = place.ask()
+    assert response.status_code == status
+    assert response.json()["error"]["code"] == code
+    if status == 429:
+        assert response.headers["Retry-After"] == "3600"
+
+
+def test_a_short_wait_that_the_provider_asks_for_is_kept(place: Place):
+    place.model.script = Queue(Reply(status=429, retry_after="1"), ANSWER)
+    started = time.monotonic()
+    assert place.ask().json()["answer"] == ANSWER.text
+    assert time.monotonic() - started >= 1
+
+
+def test_a_context_that_is_too_long_is_tried_smaller(place: Place):
+    place.model.script = Queue(Reply(status=400, message="This model's maximum context length is exceeded."), ANSWER)
+    assert place.ask().json()["answer"] == ANSWER.text
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_leaves_stops_the_work_and_what_it_cost_is_counted(place: Place, stream: bool):
+    place.model.script = Queue(Reply(text="It closes at half past nine. " * 40, pieces=200, delay=0.05))
+    place.model.client_left.clear()
+    before = len(place.model.requests)
+    thread = place.server.client.post("/threads", json={"title": "left"}).json()["id"]
+    body = {"message": QUESTION, "thread_id": thread, "resource_ids": [place.note], "stream": stream}
+    address = httpx.URL(place.server.url)
+    connection = http.client.HTTPConnection(address.host, address.port)
+    headers = {"Authorization": place.server.client.headers["Authorization"], "Content-Type": "application/json"}
+    connection.request("POST", "/chat", json.dumps(body), headers)
+    end = time.monotonic() + 30
+    while len(place.model.requests) == before:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(0.5)
+    connection.close()
+    assert place.model.client_left.wait(10)
+    end = time.monotonic() + 10
+    while not (rows := place.server.client.get("/usage", params={"thread_id": thread}).json()["usage"]):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert {row["kind"] for row in rows} >= {"chat"}
+
+
+def test_threads_outlive_the_server_and_can_be_renamed_found_exported_and_deleted(place: Place):
+    place.model.script = Queue(ANSWER)
+    first = place.ask().json()
+    thread = first["thread_id"]
+    place.server.stop()
+    place.server.start()
+    client = place.server.client
+    shown = client.get(f"/threads/{thread}").json()
+    assert [message["role"] for message in shown["messages"]] == ["user", "assistant"]
+    assert shown["messages"][1]["citations"] == first["citations"]
+    assert client.patch(f"/threads/{thread}", json={"title": "Gate times"}).json()["title"] == "Gate times"
+    assert [t["id"] for t in client.get("/threads", params={"q": "Gate times"}).json()["threads"]] == [thread]
+    text = client.get(f"/threads/{thread}/export").text
+    assert text.startswith("# Gate times\n")
+    assert "- [1] Harbour.md" in text
+    exported = client.get(f"/threads/{thread}/export", params={"format": "json"}).json()
+    assert exported["messages"] == shown["messages"]
+    assert client.delete(f"/threads/{thread}").status_code == 204
+    assert client.get(f"/threads/{thread}").status_code == 404
+
+
+def test_citations_survive_reindexing_and_lose_their_quote_with_their_file(place: Place):
+    resource = place.server.add("Mooring.md", b"# Mooring\n\nBoats longer than ten metres moor at the north quay.\n")[
+        "id"
+    ]
+    place.model.script = Queue(Reply(text="Boats longer than ten metres moor at the north quay [1]."))
+    first = place.ask("Where do boats longer than ten metres moor?", resource_ids=[resource]).json()
+    client = place.server.client
+    assert client.post(f"/resources/{resource}/reindex").status_code in (200, 202)
+    place.server.wait(resource)
+    address = f"/threads/{first['thread_id']}"
+    assert client.get(address).json()["messages"][1]["citations"] == first["citations"]
+    client.delete(f"/resources/{resource}")
+    gone = client.get(address).json()["messages"][1]["citations"][0]
+    assert (gone["available"], gone["quote"]) == (False, "")
+    assert gone["label"] == first["citations"][0]["label"]
+
+
+def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, tmp_path: Path):
+    asked: list[dict[str, Any]] = []
+
+    def script(body: dict[str, Any]) -> Reply:
+        asked.append(body)
+        if body.get("response_format"):
+            plan = {"intent": "document_query", "confidence": 1, "question": QUESTION, "search_terms": []}
+            return Reply(text=json.dumps(plan))
+        if "Summarise the older part" in body["messages"][0]["content"]:
+            return Reply(text="The user wonders about gates and cranes.")
+        return Reply(
+            text="It closes at half past nine in the evening [1]. " + "So it has been for many years here. " * 60
+        )
+
+    place.model.script = script
+    thread = None
+    for turn in range(8):
+        response = place.ask(f"{QUESTION} Tell me again, number {turn}.", thread_id=thread)
+        thread = response.json()["thread_id"]
+    summaries = [b for b in asked if "Summarise the older part" in b["messages"][0]["content"]]
+    assert 1 <= len(summaries) <= 4
+    last = json.dumps(asked[-1]["messages"])
+    assert "The user wonders about gates and cranes." in last
+    assert len(last) < 40_000
