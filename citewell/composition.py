@@ -37,9 +37,10 @@ from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.migration import IndexMigration, Opener
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.rebuild import rebuild
+from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker
-from citewell.ports import BlobStore, ChatModel, Embedder, Reranker
+from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
+from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
@@ -314,8 +315,17 @@ def _workers(
     extraction = ExtractionStage(
         stores.resources, stores.content, stores.jobs, blobs, parsers, capture, settings.data / "scratch", limits
     )
+    describer = ImageDescriber(_vision_model(settings), stores.content, stores.jobs, blobs, settings.max_attempts)
     indexing = CountedIndexing(
-        stores.resources, stores.content, stores.jobs, indexes, chunking, settings.max_dense_rows, ledger
+        stores.resources,
+        stores.content,
+        stores.jobs,
+        stores.projects,
+        indexes,
+        describer,
+        chunking,
+        settings.max_dense_rows,
+        ledger,
     )
     worker_limits = WorkerLimits(
         extracting=settings.parser_processes,
@@ -336,6 +346,11 @@ def _embedder(settings: Settings, database: Database) -> Embedder:
 def _chat_model(settings: Settings) -> ChatModel | None:
     model = registry.build_chat_model(settings)
     return MeteredChat(model, settings.chat_provider) if model is not None else None
+
+
+def _vision_model(settings: Settings) -> VisionModel | None:
+    model = registry.build_vision_model(settings)
+    return MeteredVision(model, settings.vision_provider) if model is not None else None
 
 
 def _reranker(settings: Settings) -> Reranker | None:

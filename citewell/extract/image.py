@@ -15,6 +15,7 @@ from PIL import Image, ImageFile, ImageOps
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.image_notes import notes
 from citewell.extract.ocr import OcrLine, mean_confidence, read_image
+from citewell.extract.previews import keep_preview
 from citewell.extract.sink import Sink
 from citewell.types import Box, ElementType, Locator
 
@@ -90,6 +91,7 @@ def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: in
         text,
         Locator(page=page, boxes=boxes),
         span_starts=tuple(spans),
+        blob=keep_preview(sink, frame),
         confidence=round(mean_confidence(lines), 4) if lines else None,
         metadata={"width": frame.width, "height": frame.height},
     )
@@ -101,24 +103,25 @@ def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image
         image.seek(index)
         _check_size(image, sink)
         image.load()
+        return ImageOps.exif_transpose(image)
     except UNREADABLE as error:
-        image = _load_damaged(path, index, error, sink)
-    return ImageOps.exif_transpose(image)
+        return _load_damaged(path, index, error, sink)
 
 
 def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image.Image:
     before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, True
     try:
-        image = _open(path)
-        image.seek(index)
-        _check_size(image, sink)
-        image.load()
+        with _open(path) as image:
+            image.seek(index)
+            _check_size(image, sink)
+            image.load()
+            upright = ImageOps.exif_transpose(image)
     except UNREADABLE as second:
         raise CorruptFile(f"The picture is damaged: {second}") from second
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = before
     sink.warn(f"the picture is damaged and was read in part: {error}")
-    return image
+    return upright
 
 
 def _open(path: Path) -> Image.Image:

@@ -128,7 +128,7 @@ def _silent() -> None:
 
 def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
-    plain = _as_rgb(image)
+    plain = as_rgb(image)
     scale = min(_LARGEST_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
     scale = min(scale, _DETECTION_SIDES[0] / max(plain.size)) if scale > 1 else 1.0
     scale = min(max(scale, 1.0), _WORKING_SIDE / max(plain.size))
@@ -140,7 +140,8 @@ def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     return np.ascontiguousarray(np.pad(pixels, margins, mode="edge")), scale
 
 
-def _as_rgb(image: Image.Image) -> Image.Image:
+def as_rgb(image: Image.Image) -> Image.Image:
+    """As a person sees it on white paper: eight bits a channel, without transparency."""
     if image.mode in ("I;16", "I;16B", "I;16L", "I", "F"):
         values = np.asarray(image, dtype=np.float64)
         low, high = float(values.min()), float(values.max())

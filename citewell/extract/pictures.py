@@ -13,6 +13,7 @@ import warnings
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from citewell.extract.ocr import OcrLine, mean_confidence, read_image
+from citewell.extract.previews import keep_preview
 from citewell.extract.sink import Sink
 from citewell.types import ElementType, JsonValue, Locator
 
@@ -130,6 +131,7 @@ class Pictures:
             else image.convert("RGBA" if image.has_transparency_data else "RGB")
         )
         plain.save(target, "PNG")
+        keep_preview(self._sink, image, of=blob)
         return blob
 
     def _write(

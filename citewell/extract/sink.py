@@ -166,7 +166,7 @@ class Sink:
         unit.rows += 1
 
     def add_blob(self, name: str, mime_type: str, kind: str, metadata: JsonObject | None = None) -> Path:
-        """Declare a blob and return the path to write it to. `kind` is `image` or `parquet`."""
+        """Declare a blob and return the path to write it to. `kind` is `image`, `preview` or `parquet`."""
         path = f"blob-{len(self.blobs)}"
         self.blobs.append(ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {}))
         return self.folder / path

@@ -9,6 +9,16 @@ from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObje
 
 _MOST_CHARACTERS = 400
 _MOST_COLUMNS = 40
+_SAID_OF_PICTURES = (
+    "ImageDescription",
+    "XPTitle",
+    "XPComment",
+    "XPKeywords",
+    "UserComment",
+    "Title",
+    "Description",
+    "Comment",
+)
 
 
 def describe_document(elements: Iterable[Element]) -> str | None:
@@ -18,6 +28,20 @@ def describe_document(elements: Iterable[Element]) -> str | None:
     parts = [part.strip() for part in (title, prose) if part]
     text = ": ".join(parts)
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1].rstrip() + "…"
+
+
+def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
+    """A picture's name, format, size and what its camera or author noted, so that one without text is found and cited too."""
+    facts = [f"{metadata.get('width', '?')} × {metadata.get('height', '?')} pixels", str(metadata.get("format") or "")]
+    exif, comments = metadata.get("exif"), metadata.get("comments")
+    named = {**(exif if isinstance(exif, Mapping) else {}), **(comments if isinstance(comments, Mapping) else {})}
+    camera = " ".join(str(named[key]) for key in ("Make", "Model") if key in named)
+    taken = named.get("DateTimeOriginal") or named.get("DateTime")
+    facts += [f"taken {taken}"] if taken else []
+    facts += [f"camera {camera}"] if camera else []
+    facts += [str(named[key]) for key in _SAID_OF_PICTURES if key in named]
+    text = f"Picture {filename}: {', '.join(fact for fact in facts if fact)}."
+    return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MOST_CHARACTERS], locator=Locator())
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:

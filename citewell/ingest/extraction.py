@@ -66,6 +66,7 @@ class ExtractionStage:
             password=resource.options.password,
             extract_tables=resource.options.extract_tables,
             extract_images=resource.options.extract_images,
+            multimodal=resource.options.multimodal,
             depth=await self._depth(resource),
         )
         key, filename, _, _ = await self.resources.blob_key(resource.owner_id, resource.id, resource.version)

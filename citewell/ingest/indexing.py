@@ -10,14 +10,17 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.chunk.chunker import chunk_elements
-from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.chunk.config import ChunkConfig
 from citewell.errors import CitewellError
-from citewell.ingest.describe import describe_document, describe_tables
+from citewell.ingest.chunking import config_of, sentence_embedder
+from citewell.ingest.describe import describe_document, describe_picture, describe_tables
 from citewell.ingest.indexes import IndexSet, OpenIndex
+from citewell.ingest.vision import ImageDescriber
 from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
+from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.text.language import detect_language
 from citewell.types import (
@@ -30,6 +33,7 @@ from citewell.types import (
     ErrorStage,
     Filter,
     Job,
+    JsonObject,
     Point,
     Resource,
     Status,
@@ -52,7 +56,9 @@ class IndexingStage:
     resources: ResourceRepository
     content: ContentRepository
     jobs: JobRepository
+    projects: ProjectRepository
     indexes: IndexSet
+    describer: ImageDescriber
     chunking: ChunkConfig
     max_dense_rows: int
 
@@ -61,10 +67,11 @@ class IndexingStage:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
+        elements, coverage = await self.describer.run(job, resource, elements)
         language = resource.language or await asyncio.to_thread(_language, elements)
         stale = await self.content.chunk_ids(job.resource_id)
         count = await self._replace_chunks(job, resource, elements, language, stale)
-        summary = describe_document(elements) or _first_text(describe_tables(resource.extraction_metadata))
+        summary = _first_text(_about(resource)) or describe_document(elements)
         async with self.jobs.fenced(job) as connection:
             await self.jobs.finish(
                 connection,
@@ -74,6 +81,7 @@ class IndexingStage:
                 chunk_count=count,
                 language=language,
                 summary=summary,
+                coverage=coverage.to_json() if coverage is not None else None,
                 indexed_at=time.time(),
                 indexing_duration_ms=round((time.monotonic() - started) * 1000),
                 error_code=None,
@@ -85,12 +93,13 @@ class IndexingStage:
         self, job: Job, resource: Resource, elements: Sequence[Element], language: str | None, stale: set[str]
     ) -> int:
         """Chunk, store and embed in overlapping batches; then take out what the resource had before. Returns the count."""
+        chunks = await self._chunks(job, resource, elements)
         async with self.jobs.fenced(job) as connection:
             await delete_chunks(connection, job.resource_id)
         count, rows = 0, 0
         upserting: asyncio.Task[None] | None = None
         try:
-            async for batch in _batches(self._chunks(job, resource, elements)):
+            async for batch in _batches(chunks):
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
                 dense = [c.type is not ChunkType.ROW or rows + i < self.max_dense_rows for i, c in enumerate(batch)]
@@ -125,19 +134,23 @@ class IndexingStage:
                 if cursor is None:
                     break
 
-    def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
+    async def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
+        """All chunks of the resource, cut as they are asked for (in a thread)."""
         embedder = self.indexes.active.embedder
-        config = replace(self.chunking, max_tokens=embedder.max_tokens)
-        if resource.detected_category == Category.DATA:
-            config = replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
+        project = await self.projects.get(job.owner_id, resource.project_ids[0]) if resource.project_ids else None
+        config = config_of(self.chunking, resource, project.settings if project else {}, embedder)
+        sentences = sentence_embedder(embedder, asyncio.get_running_loop())
         drafts: Iterable[ChunkDraft] = itertools.chain(
-            describe_tables(resource.extraction_metadata),
-            chunk_elements(elements, config, embedder.tokenizer, _title(resource)),
+            _about(resource),
+            chunk_elements(elements, config, embedder.tokenizer, _title(resource), sentences),
         )
-        stated = facts(resource.extraction_metadata)
-        for ordinal, draft in enumerate(drafts):
-            draft = replace(draft, metadata={**draft.metadata, **stated}) if stated else draft
-            yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, config.fingerprint)
+        return _identified(drafts, job, facts(resource.extraction_metadata), config.fingerprint)
+
+
+def _identified(drafts: Iterable[ChunkDraft], job: Job, stated: JsonObject, fingerprint: str) -> Iterator[Chunk]:
+    for ordinal, draft in enumerate(drafts):
+        draft = replace(draft, metadata={**draft.metadata, **stated}) if stated else draft
+        yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, fingerprint)
 
 
 def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, ordinal: int, fingerprint: str) -> Chunk:
@@ -216,6 +229,13 @@ async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
     """Batches of chunks; the chunker runs in a thread, one batch at a time."""
     while batch := await asyncio.to_thread(lambda: list(itertools.islice(chunks, _BATCH))):
         yield batch
+
+
+def _about(resource: Resource) -> list[ChunkDraft]:
+    """What is said of the tables of a data file, or of a picture, beside what stands in it."""
+    if resource.detected_category == Category.IMAGE:
+        return [describe_picture(resource.filename, resource.extraction_metadata)]
+    return describe_tables(resource.extraction_metadata)
 
 
 def _title(resource: Resource) -> str:

@@ -12,7 +12,9 @@ from typing import Any
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
+from citewell.chunk.tokenizing import SentenceEmbedder
 from citewell.errors import InvalidInput
+from citewell.ingest.chunking import sentence_embedder
 from citewell.ingest.indexes import IndexSet
 from citewell.ingest.indexing import identify
 from citewell.points import facts, index_point
@@ -65,7 +67,8 @@ class RecordIngest:
         if not pairs:
             return
         elements = [_element(record) for record, _ in pairs]
-        per_record = await asyncio.to_thread(self._chunk, owner_id, pairs, elements)
+        sentences = sentence_embedder(self._indexes.active.embedder, asyncio.get_running_loop())
+        per_record = await asyncio.to_thread(self._chunk, owner_id, pairs, elements, sentences)
         chunks = [chunk for some in per_record for chunk in some]
         await self._records.write(owner_id, project_id, records, places, elements, chunks)
         titles = {place.resource_id: record.title for record, place in pairs}
@@ -84,7 +87,11 @@ class RecordIngest:
             await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, titles))
 
     def _chunk(
-        self, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]], elements: Sequence[Element]
+        self,
+        owner_id: str,
+        pairs: Sequence[tuple[TextRecord, StoredRecord]],
+        elements: Sequence[Element],
+        sentences: SentenceEmbedder,
     ) -> list[list[Chunk]]:
         embedder = self._indexes.active.embedder
         config = replace(self._chunking, max_tokens=embedder.max_tokens)
@@ -99,7 +106,9 @@ class RecordIngest:
                     config.fingerprint,
                 )
                 for ordinal, draft in enumerate(
-                    chunk_elements([element], config, embedder.tokenizer, record.title if record.has_title else "")
+                    chunk_elements(
+                        [element], config, embedder.tokenizer, record.title if record.has_title else "", sentences
+                    )
                 )
             ]
             for (record, place), element in zip(pairs, elements, strict=True)

@@ -75,6 +75,17 @@ class ProjectRepository:
                 return project
         raise NotFound
 
+    async def change(self, owner_id: str, project_id: str, settings: dict[str, Any]) -> None:
+        """Replace a project's settings; `NotFound` when it is not the owner's."""
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.update(projects)
+                .where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+                .values(settings=settings)
+            )
+        if not done.rowcount:
+            raise NotFound
+
     async def delete(self, owner_id: str, project_id: str) -> None:
         """Remove a project, not its resources. The default project stays."""
         project = await self.get(owner_id, project_id)

@@ -4,6 +4,7 @@ from citewell.types.answers import Answer, Citation, Verdict
 from citewell.types.chunks import Chunk, ChunkDraft, ChunkType, Piece
 from citewell.types.elements import Element, ElementType
 from citewell.types.extraction import (
+    PREVIEW,
     Category,
     ChildFile,
     Coverage,
@@ -47,6 +48,7 @@ from citewell.types.threads import Message, Thread, Usage
 
 __all__ = [
     "FULLY_PROCESSED",
+    "PREVIEW",
     "TERMINAL",
     "Answer",
     "Box",

@@ -9,6 +9,9 @@ from typing import Any
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 
+PREVIEW = "preview"
+"""The kind of a blob that is a small copy of a picture, for a model that describes it; its metadata names the picture in `of`."""
+
 
 class Category(StrEnum):
     """What a file is for us; decides the pipeline and the final status (`rag` → indexed, `data` → analyzed, `image` → described)."""
@@ -38,6 +41,7 @@ class ExtractOptions:
     password: str | None = None
     extract_tables: bool = True
     extract_images: bool = True
+    multimodal: bool = False
     ocr: bool = True
     max_pages: int = 2_000
     max_pixels: int = 89_000_000
@@ -102,7 +106,8 @@ def _with_tuples(data: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedBlob:
-    """A file that extraction wrote to its scratch folder: an image of the document (`image`) or a table's exact copy (`parquet`).
+    """A file that extraction wrote to its scratch folder: an image of the document (`image`), a small copy of one (`preview`), or a
+    table's exact copy (`parquet`).
 
     name is unique within the resource version; path is relative to the scratch folder.
     """

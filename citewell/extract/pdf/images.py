@@ -17,6 +17,7 @@ from citewell.extract.pdf.geometry import PageFrame, Rect
 from citewell.extract.pdf.objects import ImagePlace
 from citewell.extract.pdf.scans import OcrBudget, OcrText, place_lines, render
 from citewell.extract.pdf.words import Word
+from citewell.extract.previews import keep_preview
 from citewell.extract.sink import Sink
 
 _SMALLEST = 30 * 1024
@@ -111,7 +112,7 @@ class ImageReader:
                 if scan is not None:
                     return scan
         text = "\n".join(line.text for line in lines)
-        blob = self._keep(data, picture.size) if self._sink.options.extract_images else None
+        blob = self._keep(data, picture) if self._sink.options.extract_images else None
         confidence = round(mean_confidence(lines), 4) if lines else None
         image = self._kept[key] = PageImage(rect, blob, *picture.size, text, confidence)
         return image
@@ -128,12 +129,13 @@ class ImageReader:
         placed = place_lines(lines, rect, shown.size)
         return lines, placed if placed.characters >= _SCAN_CHARACTERS else None
 
-    def _keep(self, data: bytes, size: tuple[int, int]) -> str | None:
+    def _keep(self, data: bytes, picture: Image.Image) -> str | None:
         if len(self._kept) >= _MAX_PER_DOCUMENT:
             return None
         name = f"image-{len(self._kept) + 1}.png"
-        path = self._sink.add_blob(name, "image/png", "image", {"width": size[0], "height": size[1]})
+        path = self._sink.add_blob(name, "image/png", "image", {"width": picture.width, "height": picture.height})
         path.write_bytes(data)
+        keep_preview(self._sink, picture, of=name)
         return name
 
 

@@ -20,10 +20,11 @@ _FOOTNOTE_LENGTH = 60
 
 
 def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> None:
-    """Emit everything that the sheet's cells hold, from top to bottom; `named` tables are taken as their author made them."""
+    """Emit the sheet's name and everything that its cells hold, from top to bottom; `named` tables are taken as their author made them."""
     if rows.empty:
         data.sink.skip("the sheet has no cells with content")
         return
+    data.sink.emit(ElementType.TITLE, rows.name, Locator(sheet=rows.name), level=1)
     cells = rows.map()
     ordinal = count(1)
     for part in plan_sheet(rows, cells, named):

@@ -8,17 +8,40 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.ingest.chunking import with_settings
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Project
 
 router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES)
 
 
+class ChunkingIn(BaseModel):
+    """How the files of a project are cut: in place of the server's settings. Data files are cut by row whatever it says."""
+
+    strategy: Strategy | None = None
+    size: int | None = Field(default=None, ge=16, le=100_000)
+    overlap: int | None = Field(default=None, ge=0, le=50_000)
+
+    def settings(self) -> dict[str, Any]:
+        """The form in which a project keeps it; `InvalidInput` for what cannot work."""
+        settings = {"chunking": self.model_dump(mode="json", exclude_none=True)}
+        with_settings(ChunkConfig(), settings)
+        return settings
+
+
 class ProjectIn(BaseModel):
     """A new project."""
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
+    chunking: ChunkingIn | None = None
+
+
+class ProjectChange(BaseModel):
+    """What may be changed of a project; applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
+
+    chunking: ChunkingIn | None
 
 
 class ProjectOut(BaseModel):
@@ -62,12 +85,21 @@ async def list_projects(request: Request, owner: Owner) -> ProjectList:
 @router.post("/projects", status_code=201)
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """A new project; 409 when the name is taken."""
-    return ProjectOut.of(await _projects(request).create(owner, body.name))
+    settings = body.chunking.settings() if body.chunking else {}
+    return ProjectOut.of(await _projects(request).create(owner, body.name, settings))
 
 
 @router.get("/projects/{project_id}")
 async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
     """One project."""
+    return ProjectOut.of(await _projects(request).get(owner, project_id))
+
+
+@router.patch("/projects/{project_id}")
+async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
+    """Change how the files of a project are cut; `null` returns to the server's settings."""
+    settings = body.chunking.settings() if body.chunking else {}
+    await _projects(request).change(owner, project_id, settings)
     return ProjectOut.of(await _projects(request).get(owner, project_id))
 
 

@@ -1,0 +1,57 @@
+"""Which chunker a resource gets: by what it is, by its project's settings, and by what the embedder reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.chunk.tokenizing import SentenceEmbedder
+from citewell.errors import InvalidInput
+from citewell.ports import Embedder, FloatMatrix
+from citewell.types import Category, JsonObject, Resource
+
+
+def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:
+    """The settings for one resource: rows for data, else its project's, else the server's."""
+    config = replace(with_settings(default, project), max_tokens=embedder.max_tokens)
+    if resource.detected_category == Category.DATA:
+        return replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
+    return config
+
+
+def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:
+    """`default` under a project's `{"chunking": {"strategy", "size", "overlap"}}`; `InvalidInput` for what cannot work.
+
+    A strategy of its own comes with its own sizes, unless the project names them too.
+    """
+    chosen = project.get("chunking")
+    if not chosen:
+        return default
+    if not isinstance(chosen, Mapping) or not chosen.keys() <= {"strategy", "size", "overlap"}:
+        raise InvalidInput("`chunking` takes `strategy`, `size` and `overlap`.")
+    try:
+        strategy = Strategy(chosen.get("strategy") or default.strategy)
+        base = default if strategy is default.strategy else ChunkConfig(strategy=strategy)
+        size, overlap = (_number(chosen, name, getattr(base, name)) for name in ("size", "overlap"))
+        return replace(default, strategy=strategy, size=size, overlap=overlap)
+    except ValueError as error:
+        raise InvalidInput(f"This chunking does not work: {error}") from error
+
+
+def sentence_embedder(embedder: Embedder, loop: asyncio.AbstractEventLoop) -> SentenceEmbedder:
+    """The embedder, for a chunker that runs in a thread beside the event loop."""
+
+    def embed(texts: Sequence[str]) -> FloatMatrix:
+        return asyncio.run_coroutine_threadsafe(embedder.embed(texts), loop).result()
+
+    return embed
+
+
+def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | None:
+    value = chosen.get(name, default)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise ValueError(f"{name} must be a whole number.")
+    return value

@@ -1,0 +1,86 @@
+"""Which chunker a file gets: the server's, its project's, or rows for data; the one that needs an embedder gets it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from citewell.adapters import registry
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.composition import Services, open_services
+from citewell.errors import InvalidInput, NotFound
+from citewell.ingest.chunking import with_settings
+from citewell.ports import Embedder
+from citewell.settings import Settings, load_settings
+from citewell.testing.embedder import HashEmbedder
+from citewell.types import Chunk, JsonObject
+
+TEXT = "\n\n".join(
+    " ".join(f"The {thing} of house {n} was {state} in the winter." for n in range(12))
+    for thing, state in [("roof", "mended"), ("well", "dug deeper"), ("orchard", "pruned")]
+)
+
+
+@pytest.fixture(autouse=True)
+def hash_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(settings: Settings) -> Embedder:
+        return HashEmbedder("default", 64)
+
+    monkeypatch.setattr(registry, "build_embedder", build)
+
+
+async def uploaded(services: Services, text: str, name: str, project: str) -> list[Chunk]:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield text.encode()
+
+    file = await services.resources.capture.spool(pieces())
+    resource, _ = await services.resources.upload(services.local_owner, file, name, project=project)
+    async with asyncio.timeout(60):
+        await services.resources.wait(services.local_owner, resource.id)
+    chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
+    return chunks
+
+
+async def test_a_project_s_chunker_takes_the_place_of_the_server_s(tmp_path: Path) -> None:
+    async with open_services(load_settings(data=tmp_path)) as services:
+        owner = services.local_owner
+        settings = {"chunking": {"strategy": "characters", "size": 100, "overlap": 10}}
+        project = await services.projects.create(owner, "Small", settings)
+        small = await uploaded(services, TEXT, "a.txt", "Small")
+        usual = await uploaded(services, TEXT + "\n", "b.txt", "Usual")
+        rows = await uploaded(services, "name,size\noak,3\nelm,4\n", "c.csv", "Small")
+        assert max(len(chunk.text) for chunk in small) <= 100
+        assert max(len(chunk.text) for chunk in usual) > 100
+        assert [chunk.text for chunk in rows[-2:]] == ["name: oak | size: 3", "name: elm | size: 4"]
+        await services.projects.change(owner, project.id, {})
+        await services.resources.reindex(owner, small[0].resource_id)
+        await services.resources.wait(owner, small[0].resource_id)
+        again, _ = await services.resources.content.chunks_page(small[0].resource_id, 100)
+        assert [chunk.text for chunk in again] == [chunk.text for chunk in usual]
+        with pytest.raises(NotFound):
+            await services.projects.change("another", project.id, settings)
+
+
+async def test_the_semantic_chunker_is_given_the_embedder(tmp_path: Path) -> None:
+    async with open_services(load_settings(data=tmp_path, chunk_strategy="semantic", chunk_size=100)) as services:
+        chunks = await uploaded(services, TEXT, "a.txt", "My files")
+        assert len(chunks) > 3
+        await services.resources.add_records(services.local_owner, [{"id": "r", "text": TEXT}])
+
+
+@pytest.mark.parametrize(
+    "chunking",
+    [{"strategy": "poems"}, {"size": "large"}, {"size": 4}, {"size": 100, "overlap": 90}, {"colour": 1}, "tokens"],
+)
+def test_a_chunking_that_cannot_work_is_refused(chunking: JsonObject) -> None:
+    with pytest.raises(InvalidInput):
+        with_settings(ChunkConfig(), {"chunking": chunking})
+
+
+def test_a_strategy_brings_its_own_sizes() -> None:
+    config = with_settings(ChunkConfig(size=333), {"chunking": {"strategy": "tokens"}})
+    assert (config.strategy, config.effective_size, config.effective_overlap) == (Strategy.TOKENS, 1000, 100)
+    assert with_settings(ChunkConfig(size=333), {"chunking": {"overlap": 20}}).effective_size == 333

@@ -1,0 +1,195 @@
+"""Pictures are described by the vision model that the settings name, once; descriptions are elements, chunks and part of the report."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from citewell.adapters import registry
+from citewell.composition import Services, open_services
+from citewell.errors import ProviderRejected, ProviderUnavailable
+from citewell.ports import Embedder, ImageInput
+from citewell.settings import Settings, load_settings
+from citewell.testing.embedder import HashEmbedder
+from citewell.types import Chunk, ChunkType, ElementType, Resource, Status, UploadOptions
+from tests.extract.pdf.drawing import Draw, lines, pdf, prose
+
+
+class ColourModel:
+    """A vision model that names the picture's colour; fails as often as it is told to, and rejects one colour when told to."""
+
+    model = "colours-1"
+
+    def __init__(self) -> None:
+        self.asked: list[ImageInput] = []
+        self.failures: list[Exception] = []
+        self.rejected = ""
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        self.asked.append(image)
+        if self.failures:
+            raise self.failures.pop(0)
+        picture = Image.open(io.BytesIO(image.data))
+        red, _, blue = picture.convert("RGB").resize((1, 1)).getpixel((0, 0))  # type: ignore[misc]
+        colour = "crimson" if red > blue else "turquoise"
+        if colour == self.rejected:
+            raise ProviderRejected("The picture breaks a rule.")
+        return f"A photograph of noise that is mostly {colour}."
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> ColourModel:
+    seen = ColourModel()
+
+    def vision(settings: Settings) -> ColourModel | None:
+        return seen if settings.vision_provider == "openai" else None
+
+    def embedder(settings: Settings) -> Embedder:
+        return HashEmbedder("default", 64)
+
+    monkeypatch.setattr(registry, "build_vision_model", vision)
+    monkeypatch.setattr(registry, "build_embedder", embedder)
+    return seen
+
+
+def shaded(grain: Image.Image, most: int) -> Image.Image:
+    return grain.point([value * most // 255 for value in range(256)])
+
+
+def noise(red: int, blue: int) -> Image.Image:
+    grain = Image.effect_noise((400, 300), 90)
+    return Image.merge("RGB", (shaded(grain, red), grain, shaded(grain, blue)))
+
+
+def document() -> bytes:
+    def page(picture: Image.Image) -> Draw:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, 60, 60, prose(6))
+            canvas.drawImage(ImageReader(picture), 100, 300, 200, 150)
+
+        return draw
+
+    return pdf(page(noise(255, 60)), page(noise(60, 255)))
+
+
+async def added(services: Services, data: bytes, name: str, multimodal: bool = True) -> Resource:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield data
+
+    file = await services.resources.capture.spool(pieces())
+    options = UploadOptions(multimodal=multimodal)
+    resource, _ = await services.resources.upload(services.local_owner, file, name, options=options)
+    async with asyncio.timeout(60):
+        return await services.resources.wait(services.local_owner, resource.id)
+
+
+async def pictures(services: Services, resource: Resource) -> list[Chunk]:
+    found, _ = await services.resources.content.chunks_page(resource.id, 100)
+    return [chunk for chunk in found if chunk.type is ChunkType.IMAGE]
+
+
+async def test_descriptions_become_chunks_that_cite_page_and_rectangle_of_their_picture(
+    tmp_path: Path, model: ColourModel
+) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(), "report.pdf")
+        assert resource.status is Status.INDEXED
+        first, second = await pictures(services, resource)
+        assert "crimson" in first.text
+        assert "turquoise" in second.text
+        assert [chunk.locator.page for chunk in (first, second)] == [1, 2]
+        (box,) = first.locator.boxes
+        assert (box.x0, box.x1) == pytest.approx((100, 300), abs=1)
+        elements = [e async for batch in services.resources.content.iterate_elements(resource.id, 1) for e in batch]
+        described = {e.id: e for e in elements if "describes" in e.metadata}
+        assert [piece.element_id for piece in (*first.pieces, *second.pieces)] == list(described)
+        originals = {e.id for e in elements if e.type is ElementType.IMAGE and e.id not in described}
+        assert {str(e.metadata["describes"]) for e in described.values()} == originals
+        assert resource.coverage is not None
+        assert resource.coverage.elements == len(elements)
+        assert resource.coverage.characters == sum(len(e.text) for e in elements)
+        assert resource.coverage.characters == sum(unit.characters for unit in resource.coverage.units)
+        assert {image.mime_type for image in model.asked} == {"image/jpeg"}
+
+
+async def test_nothing_is_described_twice(tmp_path: Path, model: ColourModel) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(), "report.pdf")
+        before = await pictures(services, resource)
+        await services.resources.reindex(services.local_owner, resource.id)
+        again = await services.resources.wait(services.local_owner, resource.id)
+        assert len(model.asked) == 2
+        assert [chunk.id for chunk in await pictures(services, again)] == [chunk.id for chunk in before]
+        assert again.coverage == resource.coverage
+
+
+async def test_a_photo_without_text_is_found_by_what_it_shows(tmp_path: Path, model: ColourModel) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        buffer = io.BytesIO()
+        noise(255, 60).save(buffer, "TIFF")
+        resource = await added(services, buffer.getvalue(), "photo.tif")
+        assert resource.status is Status.DESCRIBED
+        assert any("crimson" in chunk.text for chunk in await pictures(services, resource))
+
+
+async def test_a_rejected_picture_is_a_warning_and_the_others_are_described(tmp_path: Path, model: ColourModel) -> None:
+    model.rejected = "crimson"
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(), "report.pdf")
+        assert [chunk.locator.page for chunk in await pictures(services, resource)] == [2]
+        assert resource.coverage is not None
+        assert resource.coverage.warnings == (
+            "Descriptions of pictures: one is missing (p. 1): The picture breaks a rule.",
+        )
+
+
+async def test_a_provider_that_stays_away_costs_the_descriptions_only(tmp_path: Path, model: ColourModel) -> None:
+    model.failures = [ProviderUnavailable("Nobody answers.")] * 10
+    async with open_services(
+        load_settings(data=tmp_path, ocr=False, vision_provider="openai", max_attempts=1)
+    ) as services:
+        resource = await added(services, document(), "report.pdf")
+        assert resource.status is Status.INDEXED
+        assert resource.chunk_count > 0
+        assert resource.coverage is not None
+        assert len(resource.coverage.warnings) == 2
+        model.failures = []
+        await services.resources.reindex(services.local_owner, resource.id)
+        again = await services.resources.wait(services.local_owner, resource.id)
+        assert len(await pictures(services, again)) == 2
+        assert again.coverage is not None
+        assert again.coverage.warnings == ()
+
+
+async def test_a_provider_that_comes_back_is_asked_again(tmp_path: Path, model: ColourModel) -> None:
+    model.failures = [ProviderUnavailable("Nobody answers.")]
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(), "report.pdf")
+        assert len(await pictures(services, resource)) == 2
+        assert resource.coverage is not None
+        assert resource.coverage.warnings == ()
+
+
+async def test_without_a_model_pictures_are_kept_and_the_report_says_so(tmp_path: Path, model: ColourModel) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False)) as services:
+        resource = await added(services, document(), "report.pdf")
+        assert model.asked == []
+        assert resource.coverage is not None
+        assert "no vision model is configured" in resource.coverage.warnings[0]
+        kinds = {blob.kind for blob in await services.resources.content.blobs(resource.id, 1)}
+        assert "image" in kinds
+
+
+async def test_pictures_are_not_described_unasked(tmp_path: Path, model: ColourModel) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(), "report.pdf", multimodal=False)
+        assert model.asked == []
+        assert resource.coverage is not None
+        assert resource.coverage.warnings == ()
