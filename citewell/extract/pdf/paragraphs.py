@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.pdf.lines import MARKER, Line
@@ -22,16 +23,29 @@ _DEEPEST_INDENT = 6.0
 _SHORT_LINE = 0.5
 
 
-def paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines of one column, grouped; the order stays."""
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Where a line starts and ends, growing in the direction of reading."""
+
+    start: Callable[[Line], float]
+    end: Callable[[Line], float]
+
+
+_LEFT_TO_RIGHT = _Sides(lambda line: line.x0, lambda line: line.x1)
+_RIGHT_TO_LEFT = _Sides(lambda line: -line.x1, lambda line: -line.x0)
+
+
+def paragraphs(lines: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
+    """The lines of one column, grouped; the order stays. Lines begin at the left, or at the right where `right_to_left`."""
     if not lines:
         return []
     leading = _usual_leading(lines)
-    right = max(line.x1 for line in lines)
+    sides = _RIGHT_TO_LEFT if right_to_left else _LEFT_TO_RIGHT
+    far = max(map(sides.end, lines))
     groups = [[lines[0]]]
     for i in range(1, len(lines)):
         below = lines[i + 1] if i + 1 < len(lines) else None
-        if _starts(groups[-1], lines[i], below, leading, right):
+        if _starts(groups[-1], lines[i], below, leading, sides, far):
             groups.append([])
         groups[-1].append(lines[i])
     return groups
@@ -71,7 +85,9 @@ def _smallest_frequent(counts: Counter[float]) -> float:
     return min(pitch for pitch, count in counts.items() if count >= enough)
 
 
-def _starts(group: list[Line], line: Line, below: Line | None, leading: dict[float, float], right: float) -> bool:
+def _starts(
+    group: list[Line], line: Line, below: Line | None, leading: dict[float, float], sides: _Sides, far: float
+) -> bool:
     """Whether `line` begins a paragraph after `group`."""
     above = group[-1]
     size = max(above.size, line.size)
@@ -81,35 +97,39 @@ def _starts(group: list[Line], line: Line, below: Line | None, leading: dict[flo
     usual = leading.get(above.size, 0.0) or _LONE_LEADING * size / (1 + _LEADING_SLACK)
     if pitch > (1 + _LEADING_SLACK) * usual or pitch < 0:
         return True
-    if opens_item(line) and _is_item(group, line, right):
+    if opens_item(line) and _is_item(group, line, sides, far):
         return True
-    if above.bold != line.bold and _is_closed(above, line, right):
+    if above.bold != line.bold and _is_closed(above, line, sides, far):
         return True
-    if _is_indented(group, line, below, size):
+    if _is_indented(group, line, below, size, sides):
         return True
-    return _is_closed(above, line, right) and SENTENCE_END.search(above.words[-1].text) is not None
+    return _is_closed(above, line, sides, far) and SENTENCE_END.search(above.words[-1].text) is not None
 
 
-def _is_item(group: list[Line], line: Line, right: float) -> bool:
+def _is_item(group: list[Line], line: Line, sides: _Sides, far: float) -> bool:
     """Whether the marker opens an item here, rather than standing first on a line by chance ("section 5 / (a) of")."""
     above = group[-1]
-    if BULLET.match(line.words[0].text) or _is_closed(above, line, right) or _ITEM_BEFORE.search(above.words[-1].text):
+    if (
+        BULLET.match(line.words[0].text)
+        or _is_closed(above, line, sides, far)
+        or _ITEM_BEFORE.search(above.words[-1].text)
+    ):
         return True
-    return opens_item(group[0]) and abs(line.x0 - group[0].x0) < _SAME_EDGE
+    return opens_item(group[0]) and abs(sides.start(line) - sides.start(group[0])) < _SAME_EDGE
 
 
-def _is_indented(group: list[Line], line: Line, below: Line | None, size: float) -> bool:
+def _is_indented(group: list[Line], line: Line, below: Line | None, size: float, sides: _Sides) -> bool:
     """A first line set in from the lines around it."""
     above = group[-1]
     if opens_item(group[0]):
         return False
-    inset = line.x0 - above.x0
+    inset = sides.start(line) - sides.start(above)
     if not _INDENT * size < inset < _DEEPEST_INDENT * size:
         return False
-    return below is None or below.x0 < line.x0 - _INDENT * size
+    return below is None or sides.start(below) < sides.start(line) - _INDENT * size
 
 
-def _is_closed(above: Line, line: Line, right: float) -> bool:
+def _is_closed(above: Line, line: Line, sides: _Sides, far: float) -> bool:
     """Whether the first word of `line` would have fitted on the line above, so that the break was meant."""
     first = line.words[0]
-    return above.x1 + (first.x1 - first.x0) + _SHORT_LINE * above.size < right
+    return sides.end(above) + (first.x1 - first.x0) + _SHORT_LINE * above.size < far

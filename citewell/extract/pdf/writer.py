@@ -61,7 +61,7 @@ class PageWriter:
         known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
         rects = [table.rect for table in passage.tables] + [passage.turn.upright(image.rect) for image in images]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
-        for part in _parts(reading_order([*body, *places], passage.right_to_left)):
+        for part in _parts(reading_order([*body, *places], passage.right_to_left), passage.right_to_left):
             if not isinstance(part, int):
                 for block in classify(part, page.number, height, known):
                     self._block(page, passage, block)
@@ -163,7 +163,7 @@ def _box(page: int, rect: Rect) -> Box:
     return Box(page, rect.x0, rect.y0, rect.x1, rect.y1)
 
 
-def _parts(columns: Sequence[Sequence[Line]]) -> list[list[list[Line]] | int]:
+def _parts(columns: Sequence[Sequence[Line]], right_to_left: bool) -> list[list[list[Line]] | int]:
     """Paragraphs of each stretch of text, and the index of the table or image between stretches, in turn.
 
     A paragraph that breaks off at the foot of a column goes on at the head of the next.
@@ -174,7 +174,7 @@ def _parts(columns: Sequence[Sequence[Line]]) -> list[list[list[Line]] | int]:
             if isinstance(stretch, int):
                 found.append(stretch)
                 continue
-            groups = paragraphs(stretch)
+            groups = paragraphs(stretch, right_to_left)
             last = found[-1] if found else None
             if isinstance(last, list) and runs_on(last[-1], groups[0]):
                 last[-1] = [*last[-1], *groups.pop(0)]
