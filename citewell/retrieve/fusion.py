@@ -59,6 +59,9 @@ def ordered(scores: Mapping[str, float]) -> list[ScoredId]:
 def _weighted(legs: Sequence[Mapping[str, float]], weights: Sequence[float]) -> list[ScoredId]:
     total: dict[str, float] = {}
     for leg, weight in zip(legs, weights, strict=True):
+        if not total:
+            total = {key: weight * score for key, score in leg.items()}
+            continue
         for key, score in leg.items():
             total[key] = total.get(key, 0.0) + weight * score
     return ordered(total)
@@ -68,16 +71,17 @@ def _above_last(leg: Sequence[ScoredId], least_spread: float) -> dict[str, float
     """Scores from 0 for the last to 1 for the best, or less for the best where the spread is below `least_spread`."""
     if not leg:
         return {}
-    low = min(found.score for found in leg)
-    spread = max(max(found.score for found in leg) - low, least_spread)
+    scores = [score for _, score in leg]
+    low = min(scores)
+    spread = max(max(scores) - low, least_spread)
     if spread <= 0.0:
-        return {found.id: 1.0 for found in leg}
-    return {found.id: (found.score - low) / spread for found in leg}
+        return {key: 1.0 for key, _ in leg}
+    return {key: (score - low) / spread for key, score in leg}
 
 
 def _share_of_best(leg: Sequence[ScoredId]) -> dict[str, float]:
-    best = max((found.score for found in leg), default=0.0)
-    return {found.id: found.score / best for found in leg} if best > 0.0 else {}
+    best = max([score for _, score in leg], default=0.0)
+    return {key: score / best for key, score in leg} if best > 0.0 else {}
 
 
 def _three_sigma(leg: Sequence[ScoredId]) -> dict[str, float]:

@@ -15,7 +15,6 @@ import numpy as np
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
 from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
 
-
 _QUERIES = 1_024
 _LONGEST_QUERY = 2_000
 
@@ -85,7 +84,6 @@ class CachingEmbedder(EmbedderWrapper):
             await self._cache.put(fingerprint, fresh)
             known = {**known, **fresh}
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
-
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
         if len(texts) != 1 or len(texts[0]) > _LONGEST_QUERY:

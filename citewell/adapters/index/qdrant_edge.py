@@ -88,8 +88,7 @@ class QdrantEdgeIndex:
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
         request = engine.search_request(query)
-        found = await self._read(lambda shard: shard.query(request))
-        return [ScoredId(str(point.id), float(point.score)) for point in found]
+        return await self._read(lambda shard: engine.scored_ids(shard.query(request)))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
