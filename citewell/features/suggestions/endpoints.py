@@ -7,9 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 
+from citewell.agent.graph import Assistant
+from citewell.agent.turns import Done, Scope, TurnRequest
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.resources.service import ResourceService
-from citewell.features.suggestions.service import SuggestionService
+from citewell.features.suggestions.service import Check, SuggestionService
 
 router = APIRouter(tags=["suggestions"], responses=ERROR_RESPONSES)
 
@@ -28,11 +30,30 @@ class SuggestionList(BaseModel):
     suggestions: list[SuggestionOut]
 
 
+def _suggestions(request: Request) -> SuggestionService:
+    """One service per server, which remembers what it has found out about each file."""
+    state, services = request.app.state, request.app.state.services
+    if not hasattr(state, "suggestions"):
+        resources: ResourceService = services.resources
+        # Asking a model costs money; the extractive answerer is asked before its questions are offered.
+        check = _answers(services.chat.assistant) if services.settings.chat_provider == "none" else None
+        state.suggestions = SuggestionService(resources.resources, resources.content, check)
+    return state.suggestions
+
+
+def _answers(assistant: Assistant) -> Check:
+    async def check(owner_id: str, question: str, resource_id: str) -> bool:
+        turn = TurnRequest(owner_id=owner_id, message=question, scope=Scope(resource_ids=(resource_id,)))
+        ends = [event async for event in assistant.run(turn) if isinstance(event, Done)]
+        return bool(ends) and ends[-1].answer.answered and bool(ends[-1].answer.citations)
+
+    return check
+
+
 @router.get("/suggestions")
 async def suggest(request: Request, owner: Owner, limit: Annotated[int, Query(ge=1, le=20)] = 3) -> SuggestionList:
     """Questions made from the headings and columns of the owner's newest files."""
-    resources: ResourceService = request.app.state.services.resources
-    found = await SuggestionService(resources.resources, resources.content).suggest(owner, limit)
+    found = await _suggestions(request).suggest(owner, limit)
     return SuggestionList(
         suggestions=[SuggestionOut(question=s.question, resource_id=s.resource_id, filename=s.filename) for s in found]
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, cast
 
 from citewell.storage.content import ContentRepository
 from citewell.storage.resources import ResourceFilter, ResourceRepository
-from citewell.types import FULLY_PROCESSED, Resource
+from citewell.types import FULLY_PROCESSED, Category, Resource
 
-_LOOKED_AT = 30
+_LOOKED_AT = 12
+_TRIED = 6
+_PER_FILE = 3
 _HEADINGS_READ = 60
 _WORDS = range(2, 8)
 _NUMBERING = re.compile(r"^\s*(?:(?:chapter|section|part|slide)\s+)?[\dIVXivx]+(?:\.\d+)*[.):]?\s+|^\s*[A-Za-z][.)]\s+")
@@ -32,7 +34,9 @@ _EMPTY_HEADINGS = frozenset(
     ]
 )
 _IDENTIFIER = re.compile(r"(?:^|[\s_])(?:id|no|number|nr|code|year|index|zip|phone)(?:$|[\s_.])", re.IGNORECASE)
-_MOST_GROUPS, _SHORT_TABLE = 40, 12
+# A column of units: the figures beside it cannot be compared.
+_MIXED = frozenset({"unit", "units", "measure", "currency"})
+_REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +48,57 @@ class Suggestion:
     filename: str
 
 
-@dataclass(frozen=True, slots=True)
+Check = Callable[[str, str, str], Awaitable[bool]]
+"""(owner, question, resource) → whether the file answers the question."""
+
+
+@dataclass(slots=True)
 class SuggestionService:
-    """Reads the newest files that are ready."""
+    """Reads the newest files that are ready. With `check` only questions that are answered are offered."""
 
     resources: ResourceRepository
     content: ContentRepository
+    check: Check | None = None
+    _kept: dict[tuple[str, int], list[str]] = field(default_factory=dict[tuple[str, int], list[str]])
 
     async def suggest(self, owner_id: str, limit: int) -> list[Suggestion]:
         """At most `limit` questions, each of another file where there are enough files; different kinds of file first."""
         found, _ = await self.resources.page(owner_id, ResourceFilter(status="ready"), _LOOKED_AT, None)
-        ready = [r for r in found if r.status in FULLY_PROCESSED and r.record_id is None]
-        by_resource = [await self._questions(resource) for resource in _mixed(ready)]
-        chosen: list[Suggestion] = []
-        for turn in range(limit):
-            for questions in by_resource:
-                if turn < len(questions) and len(chosen) < limit:
-                    chosen.append(questions[turn])
-        return chosen
+        ready = _mixed([r for r in found if r.status in FULLY_PROCESSED and r.record_id is None])
+        by_resource: list[list[Suggestion]] = []
+        for resource in ready:
+            if sum(1 for questions in by_resource if questions) >= limit:
+                break
+            texts = await self._questions(owner_id, resource)
+            by_resource.append([Suggestion(text, resource.id, resource.filename) for text in texts])
+        turns = [questions[turn] for turn in range(_PER_FILE) for questions in by_resource if turn < len(questions)]
+        return turns[:limit]
 
-    async def _questions(self, resource: Resource) -> list[Suggestion]:
+    async def _questions(self, owner_id: str, resource: Resource) -> list[str]:
+        key = (resource.id, resource.version)
+        if key not in self._kept:
+            self._kept[key] = await self._answerable(owner_id, resource)
+            while len(self._kept) > _REMEMBERED:
+                del self._kept[next(iter(self._kept))]
+        return self._kept[key]
+
+    async def _answerable(self, owner_id: str, resource: Resource) -> list[str]:
+        texts = (await self._candidates(resource))[:_TRIED]
+        if self.check is None:
+            return texts[:_PER_FILE]
+        answered: list[str] = []
+        for text in texts:
+            if len(answered) < _PER_FILE and await self.check(owner_id, text, resource.id):
+                answered.append(text)
+        return answered
+
+    async def _candidates(self, resource: Resource) -> list[str]:
         texts = table_questions(resource.extraction_metadata.get("tables"))
-        if not texts:
-            elements, _ = await self.content.elements_page(resource.id, resource.version, _HEADINGS_READ, type="title")
-            headings = [str(element["text"]) for element in elements]
-            texts = heading_questions(headings, _spoken_name(resource.filename), resource.language)
-        return [Suggestion(text, resource.id, resource.filename) for text in texts]
+        if texts or resource.detected_category == Category.DATA:
+            return texts
+        elements, _ = await self.content.elements_page(resource.id, resource.version, _HEADINGS_READ, type="title")
+        headings = [str(element["text"]) for element in elements]
+        return heading_questions(headings, _spoken_name(resource.filename), resource.language)
 
 
 def heading_questions(headings: Sequence[str], document: str, language: str | None) -> list[str]:
@@ -90,20 +119,20 @@ def heading_questions(headings: Sequence[str], document: str, language: str | No
 
 
 def table_questions(tables: object) -> list[str]:
-    """Which group has the most of something, and what the total is, for tables whose columns admit it."""
-    out: list[str] = []
+    """Which label has the most of something, and what the total is, for tables whose columns admit it."""
+    best: list[str] = []
+    totals: list[str] = []
     for table in cast(Sequence[Any], tables) if isinstance(tables, Sequence) and not isinstance(tables, str) else ():
         columns = [c for c in table.get("columns", ()) if isinstance(c, Mapping)]
         amounts = [c for c in columns if _is_amount(c)]
+        if not amounts or any(_name(c).casefold() in _MIXED for c in columns):
+            continue
         # The largest figures of a table are, as a rule, its money or its volume.
-        number = _name(max(amounts, key=lambda c: abs(float(c.get("mean") or 0)))) if amounts else ""
-        rows = int(table.get("row_count") or 0)
-        group = next((_name(c) for c in columns if _is_group(c, rows)), "")
-        if number and group:
-            out.append(f"Which {_lower(group)} has the highest {number}?")
-        if number:
-            out.append(f"What is the total {number}?")
-    return out
+        number = _name(max(amounts, key=lambda c: abs(float(c.get("mean") or 0))))
+        labels = [_name(c) for c in columns if _is_label(c, int(table.get("row_count") or 0))]
+        best += [f"Which {_lower(label)} has the highest {number}?" for label in labels[:1]]
+        totals.append(f"What is the total {number}?")
+    return best + totals
 
 
 def _mixed(resources: Sequence[Resource]) -> list[Resource]:
@@ -121,16 +150,10 @@ def _is_amount(column: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_group(column: Mapping[str, Any], rows: int) -> bool:
-    """Texts that several rows share, or the labels of a short table."""
+def _is_label(column: Mapping[str, Any], rows: int) -> bool:
+    """Texts that name the rows of a table: none, or next to none, stands twice."""
     distinct = column.get("distinct", 0)
-    shared = distinct <= rows * 0.75 or rows <= _SHORT_TABLE
-    return (
-        column.get("dtype") == "text"
-        and 2 <= distinct <= _MOST_GROUPS
-        and shared
-        and not _IDENTIFIER.search(_name(column))
-    )
+    return column.get("dtype") == "text" and distinct >= max(2, rows - 1) and not _IDENTIFIER.search(_name(column))
 
 
 def _name(column: Mapping[str, Any]) -> str:

@@ -1,0 +1,32 @@
+// One question and its answer as it streams in.
+import { type ChatAnswer, csrfHeaders, errorOf, ApiError, type Schemas } from "./client";
+import { readLines } from "./ndjson";
+
+export type ChatRequest = Schemas["ChatIn"];
+export type ChatEvent = { stream: string } | { used_docs: unknown[] } | { done: ChatAnswer } | { error: { code: string; message: string } };
+
+/** The connection ended before the answer did. */
+export class Interrupted extends Error {}
+
+/** Events of the answer; raises `ApiError` when the server refuses, `Interrupted` when the connection breaks off. */
+export async function* ask(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  let ended = false;
+  try {
+    const response = await fetch("/chat", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...csrfHeaders() },
+      body: JSON.stringify({ ...request, stream: true }),
+      signal,
+    });
+    if (!response.ok || !response.body) throw errorOf(await response.json().catch(() => undefined), response.status);
+    for await (const line of readLines(response.body)) {
+      const event = line as ChatEvent;
+      ended ||= "done" in event || "error" in event;
+      yield event;
+    }
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) throw error;
+    throw new Interrupted(String(error));
+  }
+  if (!ended) throw new Interrupted("the answer has no end");
+}

@@ -1,0 +1,71 @@
+// What screens read of the server, and how long it stays fresh.
+import { QueryClient, queryOptions, infiniteQueryOptions } from "@tanstack/react-query";
+import { ApiError, api, type Resource, unwrap } from "./client";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      // An answer that says what is wrong says it the second time too; a broken connection may heal.
+      retry: (count, error) => !(error instanceof ApiError) && count < 3,
+    },
+  },
+});
+
+const BUSY = new Set(["uploaded", "extracting", "extracted", "indexing"]);
+
+/** Whether a file is still being worked on. */
+export function isBusy(resource: Pick<Resource, "status">): boolean {
+  return BUSY.has(resource.status);
+}
+
+export function threadsQuery(search: string) {
+  return infiniteQueryOptions({
+    queryKey: ["threads", search],
+    queryFn: ({ pageParam }) =>
+      unwrap(api.GET("/threads", { params: { query: { limit: 100, cursor: pageParam, q: search || null } } })),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+export function threadQuery(id: string) {
+  return queryOptions({
+    queryKey: ["thread", id],
+    queryFn: () => unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: id } } })),
+  });
+}
+
+const PAGE = 500;
+
+/** Every file of the owner (or of a project), fetched page by page. Looks again while one is being worked on. */
+export function resourcesQuery() {
+  return queryOptions({
+    queryKey: ["resources"],
+    queryFn: async () => {
+      const all: Resource[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: { resources: Resource[]; next_cursor: string | null } = await unwrap(
+          api.GET("/resources", { params: { query: { limit: PAGE, cursor } } }),
+        );
+        all.push(...page.resources);
+        cursor = page.next_cursor;
+      } while (cursor);
+      return all;
+    },
+    refetchInterval: (query) => (query.state.data?.some(isBusy) ? 1_500 : false),
+  });
+}
+
+export function resourceQuery(id: string) {
+  return queryOptions({
+    queryKey: ["resource", id],
+    queryFn: () => unwrap(api.GET("/resources/{resource_id}", { params: { path: { resource_id: id } } })),
+    refetchInterval: (query) => (query.state.data && isBusy(query.state.data) ? 1_000 : false),
+  });
+}
+
+export function projectsQuery() {
+  return queryOptions({ queryKey: ["projects"], queryFn: async () => (await unwrap(api.GET("/projects"))).projects });
+}

@@ -1,0 +1,61 @@
+// What one can do with an answer, and what else the server says about it.
+import { Copy, RefreshCw, ThumbsDown, ThumbsUp } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { type Message, api, unwrap } from "../api/client";
+import { t } from "../strings";
+import { IconButton } from "../ui/Button";
+import { notify, notifyError } from "../ui/Toasts";
+import { withReferences } from "./markers";
+
+interface AnswerActionsProps {
+  threadId: string;
+  message: Message;
+  isLast: boolean;
+  onAgain: () => void;
+}
+
+type Rating = "up" | "down" | null;
+
+export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActionsProps): ReactNode {
+  const stored = message.details["feedback"] as { rating?: Rating } | undefined;
+  const [rating, setRating] = useState<Rating>(stored?.rating ?? null);
+
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(withReferences(message.content, message.citations, t.references));
+    notify(t.copied);
+  };
+  const rate = async (next: Rating): Promise<void> => {
+    const before = rating;
+    setRating(next);
+    try {
+      await unwrap(
+        api.PUT("/threads/{thread_id}/messages/{message_id}/feedback", {
+          params: { path: { thread_id: threadId, message_id: message.id } },
+          body: { rating: next },
+        }),
+      );
+      if (next) notify(t.feedbackThanks);
+    } catch (error) {
+      setRating(before);
+      notifyError(error);
+    }
+  };
+  return (
+    <div className="reply-actions">
+      <IconButton small label={t.copy} onClick={() => void copy().catch(notifyError)}>
+        <Copy size={15} aria-hidden />
+      </IconButton>
+      {isLast && (
+        <IconButton small label={t.regenerate} onClick={onAgain}>
+          <RefreshCw size={15} aria-hidden />
+        </IconButton>
+      )}
+      <IconButton small label={t.goodAnswer} aria-pressed={rating === "up"} onClick={() => void rate(rating === "up" ? null : "up")}>
+        <ThumbsUp size={15} aria-hidden />
+      </IconButton>
+      <IconButton small label={t.badAnswer} aria-pressed={rating === "down"} onClick={() => void rate(rating === "down" ? null : "down")}>
+        <ThumbsDown size={15} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}

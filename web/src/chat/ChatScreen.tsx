@@ -1,0 +1,88 @@
+// The home screen: a conversation, its composer, and the source beside it.
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError } from "../api/client";
+import { threadQuery } from "../api/queries";
+import { useTitle } from "../lib/hooks";
+import { useStore } from "../lib/store";
+import { t } from "../strings";
+import { Empty, Failure, Loading } from "../ui/Notice";
+import { notifyError } from "../ui/Toasts";
+import { ViewerPanel } from "../viewer/ViewerPanel";
+import { Composer } from "./Composer";
+import { Conversation } from "./Conversation";
+import { Welcome } from "./Welcome";
+import { EVERYTHING, type Scope, scopeOf } from "./scope";
+import { pendingScope, pendingText } from "./pending";
+import { beginThread, liveTurns, startTurn } from "./turns";
+
+export function ChatScreen({ threadId }: { threadId: string | null }): ReactNode {
+  return (
+    <div className="chat">
+      <main className="chat-main">{threadId ? <ThreadChat threadId={threadId} /> : <NewChat />}</main>
+      <ViewerPanel />
+    </div>
+  );
+}
+
+function NewChat(): ReactNode {
+  const [, navigate] = useLocation();
+  const [scope, setScope] = useState<Scope>(() => pendingScope.get());
+  const [isStarting, setStarting] = useState(false);
+  useTitle("");
+
+  const submit = async (question: string, within = scope): Promise<void> => {
+    setStarting(true);
+    try {
+      const thread = await beginThread(question);
+      void startTurn(thread.id, question, within);
+      pendingScope.set(EVERYTHING);
+      navigate(`/conversations/${thread.id}`);
+    } catch (error) {
+      pendingText.set(question);
+      notifyError(error);
+      setStarting(false);
+    }
+  };
+  return (
+    <>
+      <div className="chat-scroll">
+        <Welcome onAsk={(question, resourceId) => void submit(question, { resource_ids: [resourceId] })} />
+      </div>
+      <Composer scope={scope} onScope={setScope} isBusy={isStarting} onSubmit={(question) => void submit(question)} />
+    </>
+  );
+}
+
+function ThreadChat({ threadId }: { threadId: string }): ReactNode {
+  const thread = useQuery(threadQuery(threadId));
+  const live = useStore(liveTurns, (all) => all[threadId]);
+  const [chosen, setChosen] = useState<Scope | null>(null);
+  useTitle(thread.data?.title ?? "");
+
+  if (thread.isPending) return <div className="chat-scroll"><div className="chat-column"><Loading lines={6} /></div></div>;
+  if (thread.isError) {
+    const isGone = thread.error instanceof ApiError && thread.error.status === 404;
+    return (
+      <div className="chat-scroll">
+        {isGone ? <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty> : <Failure error={thread.error} onRetry={() => void thread.refetch()} />}
+      </div>
+    );
+  }
+  const lastAsked = thread.data.messages.findLast((message) => message.role === "user");
+  const scope = chosen ?? live?.scope ?? (lastAsked ? scopeOf(lastAsked.details) : EVERYTHING);
+  const isBusy = live !== undefined && !["stopped", "failed"].includes(live.phase);
+  return (
+    <>
+      <Conversation thread={thread.data} live={live} />
+      <Composer
+        threadId={threadId}
+        scope={scope}
+        onScope={setChosen}
+        isBusy={isBusy}
+        onSubmit={(question) => void startTurn(threadId, question, scope)}
+      />
+    </>
+  );
+}

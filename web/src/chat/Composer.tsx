@@ -1,0 +1,174 @@
+// Where one writes: a field that grows, the scope as chips, and a menu to add or narrow.
+import { useQuery } from "@tanstack/react-query";
+import { ArrowUp, AtSign, FolderOpen, Plus, Square, Upload, X } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { projectsQuery, resourcesQuery } from "../api/queries";
+import { formatBytes } from "../lib/format";
+import { PHONE, useMedia } from "../lib/hooks";
+import { useStore } from "../lib/store";
+import { t } from "../strings";
+import { FileIcon } from "../ui/FileIcon";
+import { Menu } from "../ui/Menu";
+import { Picker } from "../ui/Picker";
+import { openUploadDialog } from "../upload/uploads";
+import { pendingText } from "./pending";
+import { useScopeNames } from "./ScopeNote";
+import { EVERYTHING, type Scope, withDocument, withoutDocument } from "./scope";
+import { stopTurn } from "./turns";
+
+interface ComposerProps {
+  threadId?: string;
+  scope: Scope;
+  isBusy: boolean;
+  onScope: (scope: Scope) => void;
+  onSubmit: (question: string) => void;
+}
+
+export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: ComposerProps): ReactNode {
+  const [text, setText] = useState("");
+  const [picker, setPicker] = useState<"document" | "project" | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isPhone = useMedia(PHONE);
+  const offered = useStore(pendingText);
+
+  useEffect(() => {
+    if (!offered) return;
+    setText(offered);
+    pendingText.set("");
+    field.current?.focus();
+  }, [offered]);
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${Math.min(element.scrollHeight, 220)}px`;
+  }, [text]);
+  useEffect(() => {
+    if (!isPhone) field.current?.focus();
+  }, [threadId, isPhone]);
+
+  const submit = (): void => {
+    const question = text.trim();
+    if (!question || isBusy) return;
+    setText("");
+    onSubmit(question);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      submit();
+    } else if (event.key === "Escape" && isBusy && threadId) {
+      stopTurn(threadId);
+    }
+  };
+  return (
+    <div className="composer-frame">
+      <form
+        className="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <ScopeChips scope={scope} onScope={onScope} />
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label={t.composerLabel}
+          placeholder={t.composerPlaceholder}
+          value={text}
+          maxLength={32_000}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <div className="composer-row">
+          <Menu
+            side="top"
+            trigger={
+              <button type="button" className="icon-button" aria-label={t.more}>
+                <Plus size={19} aria-hidden />
+              </button>
+            }
+            items={[
+              { label: t.uploadFiles, icon: <Upload size={16} aria-hidden />, onSelect: () => openUploadDialog() },
+              { label: t.tagDocument, icon: <AtSign size={16} aria-hidden />, onSelect: () => setPicker("document") },
+              { label: t.pickProject, icon: <FolderOpen size={16} aria-hidden />, onSelect: () => setPicker("project") },
+            ]}
+          />
+          <span className="grow" />
+          {isBusy && threadId ? (
+            <button type="button" className="send send-stop" aria-label={t.stop} onClick={() => stopTurn(threadId)}>
+              <Square size={14} fill="currentColor" aria-hidden />
+            </button>
+          ) : (
+            <button type="submit" className="send" aria-label={t.send} disabled={!text.trim() || isBusy}>
+              <ArrowUp size={18} aria-hidden />
+            </button>
+          )}
+        </div>
+      </form>
+      <DocumentPicker open={picker === "document"} onClose={() => setPicker(null)} onPick={(id) => onScope(withDocument(scope, id))} />
+      <ProjectPicker open={picker === "project"} onClose={() => setPicker(null)} onPick={(project) => onScope({ project })} />
+    </div>
+  );
+}
+
+function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) => void }): ReactNode {
+  const names = useScopeNames(scope);
+  if (!names.length) {
+    return (
+      <div className="scope-chips">
+        <span className="muted small">
+          {t.scope} {t.allDocuments.toLowerCase()}
+        </span>
+      </div>
+    );
+  }
+  return (
+    <div className="scope-chips">
+      {names.map((name, index) => (
+        <span key={scope.resource_ids?.[index] ?? scope.project} className="scope-chip">
+          {scope.project ? <FolderOpen size={13} aria-hidden /> : <AtSign size={13} aria-hidden />}
+          <span className="truncate">{name}</span>
+          <button
+            type="button"
+            aria-label={t.clearScope(name)}
+            onClick={() => onScope(scope.project ? EVERYTHING : withoutDocument(scope, scope.resource_ids?.[index] ?? ""))}
+          >
+            <X size={13} aria-hidden />
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+interface ScopePickerProps {
+  open: boolean;
+  onClose: () => void;
+  onPick: (id: string) => void;
+}
+
+function DocumentPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
+  const resources = useQuery({ ...resourcesQuery(), enabled: open });
+  const options = (resources.data ?? []).map((resource) => ({
+    id: resource.id,
+    label: resource.filename,
+    hint: resource.identifier ?? formatBytes(resource.file_size_bytes),
+    icon: <FileIcon type={resource.type} />,
+    onPick: () => onPick(resource.id),
+  }));
+  return <Picker open={open} onClose={onClose} title={t.tagDocument} placeholder={t.findDocument} options={options} />;
+}
+
+function ProjectPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
+  const projects = useQuery({ ...projectsQuery(), enabled: open });
+  const options = (projects.data ?? []).map((project) => ({
+    id: project.id,
+    label: project.name,
+    hint: t.files(project.resource_count),
+    icon: <FolderOpen size={16} aria-hidden />,
+    onPick: () => onPick(project.id),
+  }));
+  return <Picker open={open} onClose={onClose} title={t.pickProject} placeholder={t.findProject} options={options} />;
+}

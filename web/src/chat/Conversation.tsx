@@ -1,0 +1,183 @@
+// Questions and answers, oldest first; follows the newest unless one has scrolled away.
+import { ArrowDown } from "lucide-react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Message, Schemas } from "../api/client";
+import { queryClient, threadQuery } from "../api/queries";
+import { t } from "../strings";
+import { Button, IconButton } from "../ui/Button";
+import { Notice } from "../ui/Notice";
+import { notifyError } from "../ui/Toasts";
+import { Answer } from "./Answer";
+import { AnswerActions } from "./AnswerActions";
+import { scopeOf } from "./scope";
+import { ScopeNote } from "./ScopeNote";
+import { type LiveTurn, dropTurn, refresh, startTurn, takeBack } from "./turns";
+
+const NEAR_END = 80;
+
+interface ConversationProps {
+  thread: Schemas["ThreadWithMessages"];
+  live: LiveTurn | undefined;
+}
+
+export function Conversation({ thread, live }: ConversationProps): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const stick = useRef(true);
+  // A stored copy of the question may already stand at the end while its answer is still coming.
+  const messages = live ? withoutLive(thread.messages, live) : thread.messages;
+  const growth = `${messages.length} ${live?.text.length} ${live?.phase}`;
+
+  const toEnd = (): void => {
+    const element = scroller.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  };
+  useLayoutEffect(() => {
+    if (stick.current) toEnd();
+  }, [growth]);
+  useEffect(() => {
+    stick.current = true;
+    toEnd();
+  }, [live?.question]);
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (!element) return;
+    stick.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+    setAtEnd(stick.current);
+  };
+
+  /** Take the question at `index` back and ask it again, under the scope that it had. */
+  const askAgain = async (index: number): Promise<void> => {
+    const message = messages[index];
+    if (!message) return;
+    try {
+      dropTurn(thread.id);
+      await takeBack(thread.id, message.id);
+      void startTurn(thread.id, message.content, scopeOf(message.details));
+      await refresh(thread.id);
+    } catch (error) {
+      notifyError(error);
+    }
+  };
+  return (
+    <div className="chat-scroll-frame">
+      <div className="chat-scroll" ref={scroller} onScroll={onScroll} tabIndex={-1}>
+        <div className="chat-column" role="log" aria-label={thread.title}>
+          <h1 className="visually-hidden">{thread.title}</h1>
+          {messages.map((message, index) =>
+            message.role === "user" ? (
+              <Question key={message.id} text={message.content} details={message.details} />
+            ) : (
+              <Reply
+                key={message.id}
+                threadId={thread.id}
+                message={message}
+                isLast={index === messages.length - 1 && !live}
+                onAgain={() => void askAgain(index - 1)}
+              />
+            ),
+          )}
+          {!live && messages.at(-1)?.role === "user" && (
+            <Unanswered text={t.noAnswerKept} onAgain={() => void askAgain(messages.length - 1)} />
+          )}
+          {live && <Live live={live} threadId={thread.id} messages={thread.messages} />}
+        </div>
+      </div>
+      {!isAtEnd && (
+        <div className="to-end">
+          <IconButton label={t.scrollDown} onClick={toEnd}>
+            <ArrowDown size={18} aria-hidden />
+          </IconButton>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function withoutLive(messages: Message[], live: LiveTurn): Message[] {
+  const last = messages.at(-1);
+  return last?.role === "user" && last.content === live.question ? messages.slice(0, -1) : messages;
+}
+
+function Question({ text, details }: { text: string; details: Record<string, unknown> }): ReactNode {
+  return (
+    <article className="question" aria-label={t.you}>
+      <ScopeNote scope={scopeOf(details)} />
+      <div className="question-text">{text}</div>
+    </article>
+  );
+}
+
+interface ReplyProps {
+  threadId: string;
+  message: Message;
+  isLast: boolean;
+  onAgain: () => void;
+}
+
+function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
+  const problem = message.details["error"] as { message?: string } | undefined;
+  if (problem && !message.content) return <Unanswered text={problem.message ?? t.noAnswerKept} onAgain={onAgain} />;
+  return (
+    <article className="reply" aria-label={t.answer}>
+      <Answer text={message.content} citations={message.citations} />
+      <AnswerActions threadId={threadId} message={message} isLast={isLast} onAgain={onAgain} />
+    </article>
+  );
+}
+
+function Live({ live, threadId, messages }: { live: LiveTurn; threadId: string; messages: Message[] }): ReactNode {
+  const again = async (): Promise<void> => {
+    const stored = messages.findLast((message) => message.role === "user" && message.content === live.question);
+    const isLast = stored !== undefined && stored === messages.at(-1);
+    dropTurn(threadId);
+    if (isLast) await takeBack(threadId, stored.id);
+    else await takeBackNewest(threadId, live.question);
+    void startTurn(threadId, live.question, live.scope);
+  };
+  const isOver = live.phase === "stopped" || live.phase === "failed";
+  return (
+    <>
+      <Question text={live.question} details={{ scope: live.scope }} />
+      <article className="reply" aria-label={t.answer} aria-busy={!isOver}>
+        {live.text && <Answer text={live.text} />}
+        {live.phase === "thinking" && <Working text={t.thinking} />}
+        {live.phase === "reconnecting" && <Working text={t.reconnecting} />}
+        {isOver && <Unanswered text={live.problem ?? t.stopped} onAgain={() => void again().catch(notifyError)} />}
+      </article>
+    </>
+  );
+}
+
+/** The server may have kept the question although its answer broke off. */
+async function takeBackNewest(threadId: string, question: string): Promise<void> {
+  await refresh(threadId);
+  const last = queryClient.getQueryData(threadQuery(threadId).queryKey)?.messages.at(-1);
+  if (last?.role === "user" && last.content === question) await takeBack(threadId, last.id);
+}
+
+function Working({ text }: { text: string }): ReactNode {
+  return (
+    <p className="working" role="status">
+      <span className="working-dots" aria-hidden>
+        <i />
+        <i />
+        <i />
+      </span>
+      {text}
+    </p>
+  );
+}
+
+function Unanswered({ text, onAgain }: { text: string; onAgain: () => void }): ReactNode {
+  return (
+    <Notice kind="warn">
+      <div className="spread">
+        <span>{text}</span>
+        <Button small onClick={onAgain}>
+          {t.askAgain}
+        </Button>
+      </div>
+    </Notice>
+  );
+}

@@ -1,0 +1,99 @@
+// `[1]` and `[1, 2]` in an answer become chips, and the words before them a claim with a verdict.
+import type { Root, RootContent, Text } from "mdast";
+import type { Citation } from "../api/client";
+
+const MARKER = /\s*\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]/g;
+const SENTENCE_END = /[.!?。！？]["'”’)]*\s+/g;
+
+export interface Piece {
+  text: string;
+  /** Numbers cited after these words; empty for words without a citation. */
+  numbers: number[];
+}
+
+/** A text cut at its markers: `A. B [1][2] C` → `A. `, `B` citing 1 and 2, ` C`. A marker after the full stop belongs before it. */
+export function cut(text: string, known: ReadonlySet<number>): Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const match of text.matchAll(MARKER)) {
+    const numbers = (match[1] ?? "").split(/[,;]/).map(Number).filter((n) => known.has(n));
+    if (!numbers.length) continue;
+    const words = text.slice(from, match.index);
+    from = match.index + match[0].length;
+    const last = pieces.at(-1);
+    if (!words.trim() && last?.numbers.length) {
+      last.numbers.push(...numbers.filter((n) => !last.numbers.includes(n)));
+      continue;
+    }
+    const start = lastSentence(words);
+    if (start > 0) pieces.push({ text: words.slice(0, start), numbers: [] });
+    pieces.push({ text: words.slice(start), numbers });
+  }
+  if (from < text.length) pieces.push({ text: text.slice(from), numbers: [] });
+  return pieces;
+}
+
+/** Where the last sentence of some words begins. */
+function lastSentence(words: string): number {
+  const body = words.trimEnd().replace(/[.!?。！？"'”’)]+$/, "");
+  let start = 0;
+  for (const end of body.matchAll(SENTENCE_END)) start = end.index + end[0].length;
+  return start;
+}
+
+const RANK = ["supported", "weak", "unsupported"];
+
+/** The weakest verdict of some citations. */
+export function weakest(citations: readonly Citation[]): string {
+  return citations.reduce((worst, { verdict }) => (RANK.indexOf(verdict) > RANK.indexOf(worst) ? verdict : worst), "supported");
+}
+
+interface Parent {
+  children: RootContent[];
+}
+
+/** A remark plugin; the nodes it makes are rendered by the components `cite-claim` and `cite-chip`. */
+export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
+  const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
+  const known = new Set(byNumber.keys());
+  const seen = new Set<number>();
+  const rewrite = (parent: Parent): void => {
+    parent.children = parent.children.flatMap((node) => {
+      if (node.type === "text") return cut(node.value, known).flatMap((piece) => nodes(piece));
+      if ("children" in node && node.type !== "link" && node.type !== "linkReference") rewrite(node as unknown as Parent);
+      return [node];
+    });
+  };
+  const nodes = ({ text, numbers }: Piece): RootContent[] => {
+    const words: Text = { type: "text", value: text };
+    if (!numbers.length) return [words];
+    const verdict = weakest(numbers.map((n) => byNumber.get(n)).filter((c) => c !== undefined));
+    const chips = numbers.map((n) => {
+      const properties = { n, repeated: seen.has(n) || undefined };
+      seen.add(n);
+      return element("cite-chip", properties, []);
+    });
+    return [...(text ? [element("cite-claim", { verdict }, [words])] : []), ...chips];
+  };
+  return (tree: Root): void => {
+    seen.clear();
+    rewrite(tree);
+  };
+}
+
+function element(name: string, properties: Record<string, unknown>, children: RootContent[]): RootContent {
+  return { type: "emphasis", data: { hName: name, hProperties: properties }, children } as unknown as RootContent;
+}
+
+/** `Loan Policy.pdf (p. 3)` → name and place. */
+export function splitLabel(citation: Pick<Citation, "label" | "filename">): { name: string; place: string } {
+  const rest = citation.label.startsWith(citation.filename) ? citation.label.slice(citation.filename.length).trim() : "";
+  return { name: citation.filename, place: rest.replace(/^\(|\)$/g, "") };
+}
+
+/** The answer as plain text with its sources below it. */
+export function withReferences(answer: string, citations: readonly Citation[], heading: string): string {
+  if (!citations.length) return answer;
+  const lines = [...citations].sort((a, b) => a.n - b.n).map((c) => `[${c.n}] ${c.label}: “${c.quote.trim()}”`);
+  return `${answer.trim()}\n\n${heading}\n${lines.join("\n")}\n`;
+}

@@ -1,0 +1,124 @@
+// Turns under way. They belong to no screen: an answer goes on streaming while one looks elsewhere.
+import { ApiError, type Thread, api, unwrap } from "../api/client";
+import { Interrupted, ask } from "../api/chat";
+import { queryClient, threadQuery } from "../api/queries";
+import { createStore } from "../lib/store";
+import { t } from "../strings";
+import type { Scope } from "./scope";
+
+export interface LiveTurn {
+  question: string;
+  scope: Scope;
+  text: string;
+  phase: "thinking" | "streaming" | "reconnecting" | "stopped" | "failed";
+  problem?: string;
+}
+
+const TITLE = 80;
+const PAUSES = [300, 700, 1_500, 3_000, 5_000, 5_000, 10_000, 10_000, 15_000, 15_000];
+
+export const liveTurns = createStore<Readonly<Record<string, LiveTurn>>>({});
+const controllers = new Map<string, AbortController>();
+
+function change(threadId: string, values: Partial<LiveTurn>): void {
+  liveTurns.set((all) => {
+    const present = all[threadId];
+    return present ? { ...all, [threadId]: { ...present, ...values } } : all;
+  });
+}
+
+function finish(threadId: string): void {
+  liveTurns.set(({ [threadId]: _, ...rest }) => rest);
+  controllers.delete(threadId);
+}
+
+/** A thread named after its first question; it exists before the answer does, so that nothing is lost on the way. */
+export async function beginThread(question: string): Promise<Thread> {
+  const words = question.trim().replace(/\s+/g, " ");
+  const title = words.length > TITLE ? `${words.slice(0, TITLE - 1)}…` : words;
+  const thread = await unwrap(api.POST("/threads", { body: { title } }));
+  queryClient.setQueryData(threadQuery(thread.id).queryKey, { ...thread, messages: [] });
+  return thread;
+}
+
+/** Ask in a thread; resolves when the answer stands in it, or when it was stopped or failed. */
+export async function startTurn(threadId: string, question: string, scope: Scope): Promise<void> {
+  const controller = new AbortController();
+  controllers.set(threadId, controller);
+  liveTurns.set((all) => ({ ...all, [threadId]: { question, scope, text: "", phase: "thinking" } }));
+  try {
+    await withResuming(threadId, question, scope, controller.signal);
+    await refresh(threadId);
+    finish(threadId);
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    change(threadId, { phase: "failed", problem: error instanceof ApiError ? error.message : t.noConnection });
+    controllers.delete(threadId);
+  }
+}
+
+/** End the answer where it is; what has come so far stays on the screen. */
+export function stopTurn(threadId: string): void {
+  change(threadId, { phase: "stopped" });
+  controllers.get(threadId)?.abort();
+  controllers.delete(threadId);
+}
+
+/** Forget a stopped or failed turn. */
+export function dropTurn(threadId: string): void {
+  finish(threadId);
+}
+
+async function stream(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
+  let text = "";
+  for await (const event of ask(
+    { message: question, thread_id: threadId, project: scope.project ?? null, resource_ids: scope.resource_ids ?? null, references: false, debug: false, stream: true },
+    signal,
+  )) {
+    if ("stream" in event) {
+      text += event.stream;
+      change(threadId, { text, phase: "streaming" });
+    } else if ("error" in event) {
+      throw new ApiError(event.error.message, event.error.code, 500);
+    }
+  }
+}
+
+async function withResuming(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
+  for (const pause of [0, ...PAUSES]) {
+    try {
+      if (pause && (await resumed(threadId, question, pause))) return;
+      if (signal.aborted) return;
+      await stream(threadId, question, scope, signal);
+      return;
+    } catch (error) {
+      if (!(error instanceof Interrupted || error instanceof TypeError)) throw error;
+      change(threadId, { phase: "reconnecting", text: "" });
+    }
+  }
+  throw new Interrupted("the server stays away");
+}
+
+/** After a pause: whether the answer was finished without us. A question left without an answer is taken back, to be asked again. */
+async function resumed(threadId: string, question: string, pause: number): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  const { messages } = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
+  const last = messages.at(-1);
+  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content) return true;
+  if (last?.role === "user" && last.content === question) await takeBack(threadId, last.id);
+  change(threadId, { phase: "thinking" });
+  return false;
+}
+
+/** Remove a message and all that came after it. */
+export async function takeBack(threadId: string, messageId: string): Promise<void> {
+  await unwrap(
+    api.DELETE("/threads/{thread_id}/messages/{message_id}", { params: { path: { thread_id: threadId, message_id: messageId } } }),
+  );
+}
+
+/** Read a thread anew, and the list that it stands in. */
+export async function refresh(threadId: string): Promise<void> {
+  void queryClient.invalidateQueries({ queryKey: ["threads"] });
+  await queryClient.fetchQuery({ ...threadQuery(threadId), staleTime: 0 });
+}

@@ -1,0 +1,47 @@
+// Small hooks that several screens share.
+import { useEffect, useState, useSyncExternalStore } from "react";
+
+/** The value once it has not changed for a while. */
+export function useDebounced<T>(value: T, milliseconds = 200): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return settled;
+}
+
+/** Whether a media query holds. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = window.matchMedia(query);
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => window.matchMedia(query).matches,
+  );
+}
+
+export const PHONE = "(max-width: 760px)";
+
+/** Sets the tab's title while the screen is shown. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title ? `${title} · Citewell` : "Citewell";
+  }, [title]);
+}
+
+/** Call `action` for ⌘K or Ctrl+K and the like. */
+export function useShortcut(key: string, action: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if ((event.metaKey || event.ctrlKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === key) {
+        event.preventDefault();
+        action();
+      }
+    };
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, [key, action]);
+}

@@ -1,0 +1,37 @@
+// Starts the interface: signs in with the link's token if there is one, then shows the screens.
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { Tooltip } from "@base-ui/react/tooltip";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import "@fontsource-variable/inter";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/ui.css";
+import "./shell/shell.css";
+import "./chat/chat.css";
+import "./upload/upload.css";
+import "./viewer/viewer.css";
+import { queryClient } from "./api/queries";
+import { takeTokenFromAddress } from "./api/session";
+import { applyTheme } from "./lib/theme";
+import { App } from "./shell/App";
+import { Toasts } from "./ui/Toasts";
+
+applyTheme();
+const token = takeTokenFromAddress();
+const root = document.getElementById("root");
+if (!root) throw new Error("index.html has no #root");
+createRoot(root).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <Tooltip.Provider delay={400}>
+          <Toasts>
+            <App token={token} />
+          </Toasts>
+        </Tooltip.Provider>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,50 @@
+// ⌘K: everything that one can go to or do, by typing.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { FlaskConical, Library, MessageSquare, Moon, Plus, Settings, SquarePen, Sun } from "lucide-react";
+import type { ReactNode } from "react";
+import { useLocation } from "wouter";
+import { resourcesQuery, threadsQuery } from "../api/queries";
+import { setTheme } from "../lib/theme";
+import { t } from "../strings";
+import { FileIcon } from "../ui/FileIcon";
+import { Picker, type PickerOption } from "../ui/Picker";
+import { openUploadDialog } from "../upload/uploads";
+
+const SIZE = 16;
+
+export function Palette({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+  const [, navigate] = useLocation();
+  const threads = useInfiniteQuery({ ...threadsQuery(""), enabled: open });
+  const resources = useQuery({ ...resourcesQuery(), enabled: open });
+  const go = (label: string, to: string, icon: ReactNode): PickerOption => ({
+    id: `go ${to}`,
+    label,
+    icon,
+    group: t.actions,
+    onPick: () => navigate(to),
+  });
+  const options: PickerOption[] = [
+    go(t.newChat, "/", <SquarePen size={SIZE} aria-hidden />),
+    { id: "upload", label: t.uploadFiles, icon: <Plus size={SIZE} aria-hidden />, group: t.actions, onPick: () => openUploadDialog() },
+    go(t.library, "/library", <Library size={SIZE} aria-hidden />),
+    go(t.search, "/playground", <FlaskConical size={SIZE} aria-hidden />),
+    go(t.settings, "/settings", <Settings size={SIZE} aria-hidden />),
+    { id: "light", label: t.theme["light"] ?? "", icon: <Sun size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("light") },
+    { id: "dark", label: t.theme["dark"] ?? "", icon: <Moon size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("dark") },
+    ...(threads.data?.pages.flatMap((page) => page.threads) ?? []).map((thread) => ({
+      id: thread.id,
+      label: thread.title,
+      icon: <MessageSquare size={SIZE} aria-hidden />,
+      group: t.chat,
+      onPick: () => navigate(`/conversations/${thread.id}`),
+    })),
+    ...(resources.data ?? []).map((resource) => ({
+      id: resource.id,
+      label: resource.filename,
+      icon: <FileIcon type={resource.type} />,
+      group: t.library,
+      onPick: () => navigate(`/library/${resource.id}`),
+    })),
+  ];
+  return <Picker open={open} onClose={onClose} title={t.palette} placeholder={t.palettePlaceholder} options={options} />;
+}

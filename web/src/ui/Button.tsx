@@ -1,0 +1,34 @@
+// Buttons, with words or with an icon that a label names.
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { Tooltip } from "@base-ui/react/tooltip";
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  kind?: "primary" | "danger" | "quiet" | "plain";
+  small?: boolean;
+}
+
+export function Button({ kind = "plain", small = false, className = "", type = "button", ...rest }: ButtonProps): ReactNode {
+  const classes = ["button", kind !== "plain" && `button-${kind}`, small && "button-small", className].filter(Boolean).join(" ");
+  return <button type={type} className={classes} {...rest} />;
+}
+
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  label: string;
+  small?: boolean;
+  children: ReactNode;
+}
+
+/** A button without words: the label is read out, and shown when it is pointed at. */
+export function IconButton({ label, small = false, className = "", children, ...rest }: IconButtonProps): ReactNode {
+  const classes = ["icon-button", small && "icon-button-small", className].filter(Boolean).join(" ");
+  return (
+    <Tooltip.Root>
+      <Tooltip.Trigger render={<button type="button" className={classes} aria-label={label} {...rest} />}>{children}</Tooltip.Trigger>
+      <Tooltip.Portal>
+        <Tooltip.Positioner sideOffset={6} className="positioner">
+          <Tooltip.Popup className="tooltip">{label}</Tooltip.Popup>
+        </Tooltip.Positioner>
+      </Tooltip.Portal>
+    </Tooltip.Root>
+  );
+}

@@ -1,0 +1,39 @@
+// What kind of file it is, at a glance.
+import { Archive, File, FileCode, FileSpreadsheet, FileText, Image, Mail, Presentation } from "lucide-react";
+import type { ReactNode } from "react";
+
+const ICONS: Record<string, typeof File> = {
+  pdf: FileText,
+  docx: FileText,
+  doc: FileText,
+  odt: FileText,
+  rtf: FileText,
+  txt: FileText,
+  markdown: FileText,
+  epub: FileText,
+  pptx: Presentation,
+  ppt: Presentation,
+  odp: Presentation,
+  xlsx: FileSpreadsheet,
+  xls: FileSpreadsheet,
+  xlsb: FileSpreadsheet,
+  ods: FileSpreadsheet,
+  csv: FileSpreadsheet,
+  tsv: FileSpreadsheet,
+  parquet: FileSpreadsheet,
+  json: FileCode,
+  html: FileCode,
+  xml: FileCode,
+  eml: Mail,
+  msg: Mail,
+  zip: Archive,
+  png: Image,
+  jpeg: Image,
+  tiff: Image,
+  webp: Image,
+};
+
+export function FileIcon({ type, size = 16 }: { type: string; size?: number }): ReactNode {
+  const Icon = ICONS[type] ?? File;
+  return <Icon size={size} aria-hidden />;
+}

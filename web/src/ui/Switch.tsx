@@ -1,0 +1,21 @@
+// A switch with its label.
+import { Switch as Base } from "@base-ui/react/switch";
+import type { ReactNode } from "react";
+
+interface SwitchProps {
+  label: ReactNode;
+  checked: boolean;
+  disabled?: boolean;
+  onChange: (checked: boolean) => void;
+}
+
+export function Switch({ label, checked, disabled = false, onChange }: SwitchProps): ReactNode {
+  return (
+    <label className="switch-label">
+      <Base.Root className="switch" checked={checked} disabled={disabled} onCheckedChange={onChange}>
+        <Base.Thumb className="switch-thumb" />
+      </Base.Root>
+      <span>{label}</span>
+    </label>
+  );
+}

@@ -1,0 +1,48 @@
+// Files dragged anywhere over the window open the dialog with them.
+import { Upload } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { t } from "../strings";
+import { droppedFiles } from "./folders";
+import { openUploadDialog, uploadDialog } from "./uploads";
+
+export function DropTarget(): ReactNode {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    let depth = 0;
+    const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true;
+    const enter = (event: DragEvent): void => {
+      if (!hasFiles(event)) return;
+      depth += 1;
+      setOver(!uploadDialog.get().open);
+    };
+    const leave = (event: DragEvent): void => {
+      if (!hasFiles(event)) return;
+      depth -= 1;
+      if (depth <= 0) setOver(false);
+    };
+    const over = (event: DragEvent): void => {
+      if (hasFiles(event)) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      if (!hasFiles(event) || !event.dataTransfer) return;
+      event.preventDefault();
+      depth = 0;
+      setOver(false);
+      void droppedFiles(event.dataTransfer).then((files) => openUploadDialog([...uploadDialog.get().files, ...files]));
+    };
+    const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop } as const;
+    for (const [name, listener] of Object.entries(listeners)) window.addEventListener(name as "drop", listener);
+    return () => {
+      for (const [name, listener] of Object.entries(listeners)) window.removeEventListener(name as "drop", listener);
+    };
+  }, []);
+  if (!isOver) return null;
+  return (
+    <div className="drop-overlay" aria-hidden>
+      <div>
+        <Upload size={34} />
+        {t.dropAnywhere}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// What is going up and being read, in a corner, whatever else one does.
+import { CheckCircle2, ChevronDown, ChevronUp, LoaderCircle, RotateCw, TriangleAlert, X } from "lucide-react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { Link } from "wouter";
+import { formatBytes } from "../lib/format";
+import { useStore } from "../lib/store";
+import { t } from "../strings";
+import { Button, IconButton } from "../ui/Button";
+import { Status } from "../ui/Status";
+import { type Upload, cancelUpload, clearFinished, isOver, needsAttention, retryUpload, uploads } from "./uploads";
+
+const STAGES = ["sending", "extracting", "indexing"] as const;
+const DONE_AFTER: Record<string, number> = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2 };
+const ASKS_PASSWORD = new Set(["password_required", "wrong_password"]);
+
+export function UploadTray(): ReactNode {
+  const all = useStore(uploads);
+  const [isFolded, setFolded] = useState(false);
+  const busy = all.filter((upload) => !isOver(upload));
+  const attention = all.filter(needsAttention);
+  useEffect(() => {
+    if (attention.length) setFolded(false);
+  }, [attention.length]);
+  if (!all.length) return null;
+
+  const title = busy.length ? t.uploadingOf(busy.length) : attention.length ? t.uploadsFailed(attention.length) : t.uploadsDone;
+  const Icon = busy.length ? LoaderCircle : attention.length ? TriangleAlert : CheckCircle2;
+  return (
+    <section className="tray" aria-label={t.uploads}>
+      <div className="tray-head">
+        <Icon size={17} aria-hidden className={busy.length ? "spinner" : attention.length ? "tray-warn" : "tray-ok"} />
+        <span className="grow" role="status">
+          {title}
+        </span>
+        <IconButton small label={isFolded ? t.uploads : t.collapse} aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+          {isFolded ? <ChevronUp size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
+        </IconButton>
+        {!busy.length && (
+          <IconButton small label={t.clearFinished} onClick={clearFinished}>
+            <X size={16} aria-hidden />
+          </IconButton>
+        )}
+      </div>
+      {!isFolded && (
+        <ul className="tray-list" tabIndex={0} aria-label={t.uploads}>
+          {all.map((upload) => (
+            <UploadRow key={upload.id} upload={upload} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function UploadRow({ upload }: { upload: Upload }): ReactNode {
+  const { id, name, resourceId, file, status, problem } = upload;
+  const share = file.size ? upload.sent / file.size : 1;
+  return (
+    <li className="upload" data-status={status}>
+      <div className="row">
+        {resourceId ? (
+          <Link href={`/library/${resourceId}`} className="upload-name truncate grow">
+            {name}
+          </Link>
+        ) : (
+          <span className="upload-name truncate grow">{name}</span>
+        )}
+        <Status status={status} />
+        {!isOver(upload) && !resourceId && (
+          <IconButton small label={t.cancelUpload(name)} onClick={() => cancelUpload(id)}>
+            <X size={14} aria-hidden />
+          </IconButton>
+        )}
+      </div>
+      {!isOver(upload) && (
+        <div className="upload-stages" aria-hidden>
+          {STAGES.map((stage, index) => (
+            <div key={stage} className="progress">
+              <div
+                className={`progress-bar${index === DONE_AFTER[status] && status !== "sending" && status !== "queued" ? " progress-busy" : ""}`}
+                style={{ width: `${index < (DONE_AFTER[status] ?? 3) ? 100 : index > (DONE_AFTER[status] ?? 3) ? 0 : stage === "sending" ? share * 100 : 60}%` }}
+              />
+            </div>
+          ))}
+        </div>
+      )}
+      {status === "sending" && (
+        <span className="muted small tabular">
+          {formatBytes(upload.sent)} / {formatBytes(file.size)}
+        </span>
+      )}
+      {upload.isKnown && !problem && <span className="muted small">{t.alreadyThere}</span>}
+      {problem && <p className="upload-problem small">{problem.message}</p>}
+      {needsAttention(upload) &&
+        (ASKS_PASSWORD.has(problem?.code ?? "") ? (
+          <PasswordRetry id={id} />
+        ) : (
+          <Button small onClick={() => retryUpload(id)}>
+            <RotateCw size={14} aria-hidden />
+            {t.tryAgain}
+          </Button>
+        ))}
+    </li>
+  );
+}
+
+function PasswordRetry({ id }: { id: string }): ReactNode {
+  const [password, setPassword] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    retryUpload(id, password);
+  };
+  return (
+    <form className="row" onSubmit={submit}>
+      <input
+        className="input"
+        type="password"
+        autoComplete="off"
+        aria-label={t.password}
+        placeholder={t.password}
+        required
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <Button small type="submit">
+        {t.retryWithPassword}
+      </Button>
+    </form>
+  );
+}

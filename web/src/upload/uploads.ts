@@ -1,0 +1,198 @@
+// Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
+import { ApiError, type Resource, csrfHeaders, errorOf } from "../api/client";
+import { readLines } from "../api/ndjson";
+import { queryClient } from "../api/queries";
+import { createStore } from "../lib/store";
+import { t } from "../strings";
+
+export interface UploadOptions {
+  project: string;
+  identifier: string;
+  password: string;
+  multimodal: boolean;
+  extractTables: boolean;
+  extractImages: boolean;
+}
+
+export interface Upload {
+  id: string;
+  file: File;
+  name: string;
+  options: UploadOptions;
+  /** `queued`, `sending`, then the states of a resource. */
+  status: string;
+  sent: number;
+  resourceId?: string;
+  /** When each stage began, in milliseconds, for the timeline. */
+  stages: { status: string; at: number }[];
+  problem?: { code: string; message: string };
+  isKnown?: boolean;
+}
+
+export const DEFAULT_OPTIONS: UploadOptions = {
+  project: "",
+  identifier: "",
+  password: "",
+  multimodal: false,
+  extractTables: true,
+  extractImages: true,
+};
+
+const AT_ONCE = 3;
+const TERMINAL = new Set(["stored", "failed", "indexed", "analyzed", "described", "partial"]);
+const RECONNECT_MS = 1_500;
+
+export const uploads = createStore<readonly Upload[]>([]);
+export const uploadDialog = createStore<{ open: boolean; files: File[] }>({ open: false, files: [] });
+const requests = new Map<string, XMLHttpRequest>();
+let made = 0;
+
+export function openUploadDialog(files: File[] = []): void {
+  uploadDialog.set({ open: true, files });
+}
+
+export function isOver(upload: Upload): boolean {
+  return TERMINAL.has(upload.status);
+}
+
+/** Whether a person has to do something about it. */
+export function needsAttention(upload: Upload): boolean {
+  return upload.status === "failed" || upload.status === "partial";
+}
+
+/** Put files in the queue; they go up a few at a time. */
+export function addUploads(files: readonly File[], options: UploadOptions): void {
+  const fresh = files.map((file): Upload => {
+    made += 1;
+    return { id: `u${made}`, file, name: file.name, options, status: "queued", sent: 0, stages: [] };
+  });
+  uploads.set((all) => [...fresh, ...all]);
+  pump();
+}
+
+/** Send a failed upload again, with a password if one is given. */
+export function retryUpload(id: string, password?: string): void {
+  const present = uploads.get().find((upload) => upload.id === id);
+  if (!present) return;
+  const options = password === undefined ? present.options : { ...present.options, password };
+  change(id, { status: "queued", sent: 0, stages: [], options, isKnown: false }, ["problem"]);
+  pump();
+}
+
+export function cancelUpload(id: string): void {
+  requests.get(id)?.abort();
+  uploads.set((all) => all.filter((upload) => upload.id !== id));
+  pump();
+}
+
+export function clearFinished(): void {
+  uploads.set((all) => all.filter((upload) => !isOver(upload)));
+}
+
+function change(id: string, values: Partial<Upload>, remove: (keyof Upload)[] = []): void {
+  uploads.set((all) =>
+    all.map((upload) => {
+      if (upload.id !== id) return upload;
+      const next = { ...upload, ...values };
+      for (const key of remove) delete next[key];
+      return next;
+    }),
+  );
+}
+
+function pump(): void {
+  const all = uploads.get();
+  const sending = all.filter(({ status }) => status === "sending").length;
+  const next = all.filter(({ status }) => status === "queued").slice(-Math.max(0, AT_ONCE - sending));
+  if (sending >= AT_ONCE) return;
+  for (const upload of next) void run(upload);
+}
+
+async function run(upload: Upload): Promise<void> {
+  change(upload.id, { status: "sending" });
+  try {
+    const { resource, isNew } = await send(upload);
+    change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size, isKnown: !isNew });
+    pump();
+    void queryClient.invalidateQueries({ queryKey: ["resources"] });
+    await follow(upload.id, resource.id);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") return;
+    const problem = error instanceof ApiError ? { code: error.code, message: error.message } : { code: "connection", message: t.noConnection };
+    change(upload.id, { status: "failed", problem });
+  } finally {
+    requests.delete(upload.id);
+    pump();
+    void queryClient.invalidateQueries({ queryKey: ["resources"] });
+    void queryClient.invalidateQueries({ queryKey: ["projects"] });
+    void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
+  }
+}
+
+function form({ file, name, options }: Upload): FormData {
+  const data = new FormData();
+  if (options.project) data.set("project", options.project);
+  if (options.identifier) data.set("identifier", options.identifier);
+  if (options.password) data.set("password", options.password);
+  data.set("multimodal", String(options.multimodal));
+  data.set("extract_tables", String(options.extractTables));
+  data.set("extract_images", String(options.extractImages));
+  data.set("file", file, name);
+  return data;
+}
+
+function send(upload: Upload): Promise<{ resource: Resource; isNew: boolean }> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    requests.set(upload.id, request);
+    request.open("POST", "/ingest");
+    for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
+    request.responseType = "json";
+    request.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
+    request.onload = () => {
+      const body: unknown = request.response;
+      if (request.status === 200 || request.status === 201) resolve({ resource: body as Resource, isNew: request.status === 201 });
+      else reject(errorOf(body, request.status));
+    };
+    request.onerror = () => reject(new TypeError("the connection broke off"));
+    request.onabort = () => reject(new DOMException("cancelled", "AbortError"));
+    request.send(form(upload));
+  });
+}
+
+interface StageEvent {
+  status: string;
+  at: number;
+}
+
+/** Follow the stages to the end, over broken connections and restarts of the server. */
+async function follow(id: string, resourceId: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(`/resources/${encodeURIComponent(resourceId)}/events`);
+      if (!response.ok || !response.body) throw errorOf(await response.json().catch(() => undefined), response.status);
+      const stages: Upload["stages"] = [];
+      for await (const line of readLines(response.body)) {
+        const { status, at } = line as StageEvent;
+        stages.push({ status, at: at * 1_000 });
+        if (!TERMINAL.has(status)) change(id, { status, stages: [...stages] });
+      }
+      const resource = await read(resourceId);
+      if (!TERMINAL.has(resource.status)) continue;
+      const problem = resource.error_message ? { code: resource.error_code ?? "", message: resource.error_message } : undefined;
+      change(id, { status: resource.status, stages, ...(problem && { problem }) });
+      return;
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (!uploads.get().some((upload) => upload.id === id)) return;
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    }
+  }
+}
+
+async function read(resourceId: string): Promise<Resource> {
+  const response = await fetch(`/resources/${encodeURIComponent(resourceId)}`);
+  const body: unknown = await response.json();
+  if (!response.ok) throw errorOf(body, response.status);
+  return body as Resource;
+}

@@ -1,0 +1,105 @@
+// The source beside the screen: its frame is here, the viewers themselves are loaded when one is opened.
+import { Download, Library, X } from "lucide-react";
+import { type KeyboardEvent, type PointerEvent, type ReactNode, Suspense, lazy, useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { fileAddress } from "../lib/save";
+import { PHONE, useMedia } from "../lib/hooks";
+import { useStore } from "../lib/store";
+import { t } from "../strings";
+import { IconButton } from "../ui/Button";
+import { Loading } from "../ui/Notice";
+import { closeViewer, viewer } from "./state";
+
+const SourceView = lazy(() => import("./SourceView"));
+const NARROWEST = 320;
+const STEP = 40;
+const KEY = "citewell.viewer";
+
+function storedWidth(): number {
+  const width = Number(window.localStorage.getItem(KEY));
+  return width >= NARROWEST ? width : Math.round(window.innerWidth * 0.42);
+}
+
+export function ViewerPanel(): ReactNode {
+  const target = useStore(viewer);
+  const isPhone = useMedia(PHONE);
+  const [width, setWidth] = useState(storedWidth);
+  const [, navigate] = useLocation();
+  const panel = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    if (!target) return;
+    const close = (event: globalThis.KeyboardEvent): void => {
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector(".dialog")) closeViewer();
+    };
+    window.addEventListener("keydown", close);
+    return () => window.removeEventListener("keydown", close);
+  }, [target]);
+  if (!target) return null;
+
+  const resize = (next: number): void => {
+    const width = Math.min(Math.max(next, NARROWEST), window.innerWidth - 480);
+    setWidth(width);
+    window.localStorage.setItem(KEY, String(width));
+  };
+  return (
+    <aside className="viewer" aria-label={t.viewer} ref={panel} style={isPhone ? undefined : { width }}>
+      {!isPhone && <Resizer width={width} onResize={resize} />}
+      <header className="viewer-head">
+        <h2 className="truncate grow">{target.filename}</h2>
+        <IconButton
+          small
+          label={t.openInLibrary}
+          onClick={() => {
+            closeViewer();
+            navigate(`/library/${target.resourceId}`);
+          }}
+        >
+          <Library size={16} aria-hidden />
+        </IconButton>
+        <a className="icon-button icon-button-small" href={fileAddress(target.resourceId, target.version)} aria-label={t.download} download>
+          <Download size={16} aria-hidden />
+        </a>
+        <IconButton small label={t.closeViewer} onClick={closeViewer}>
+          <X size={17} aria-hidden />
+        </IconButton>
+      </header>
+      <div className="viewer-body">
+        <Suspense fallback={<div className="viewer-loading"><Loading lines={8} /></div>}>
+          <SourceView key={target.resourceId} target={target} />
+        </Suspense>
+      </div>
+    </aside>
+  );
+}
+
+function Resizer({ width, onResize }: { width: number; onResize: (width: number) => void }): ReactNode {
+  const start = (event: PointerEvent<HTMLDivElement>): void => {
+    event.preventDefault();
+    const from = event.clientX;
+    const move = (moved: globalThis.PointerEvent): void => onResize(width + from - moved.clientX);
+    const end = (): void => {
+      window.removeEventListener("pointermove", move);
+      window.removeEventListener("pointerup", end);
+    };
+    window.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", end);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "ArrowLeft") onResize(width + STEP);
+    if (event.key === "ArrowRight") onResize(width - STEP);
+  };
+  return (
+    <div
+      className="viewer-resizer"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label={t.resizeViewer}
+      aria-valuenow={width}
+      aria-valuemin={NARROWEST}
+      tabIndex={0}
+      onPointerDown={start}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

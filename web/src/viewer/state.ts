@@ -1,0 +1,50 @@
+// Which source is open beside the screen, and which spot of it.
+import { createStore } from "../lib/store";
+
+export interface Locator {
+  page?: number;
+  pages?: number[];
+  boxes?: { page: number; x0: number; y0: number; x1: number; y1: number }[];
+  sheet?: string;
+  row?: number;
+  row_end?: number;
+  cell?: string;
+  slide?: number;
+  char_start?: number;
+  char_end?: number;
+  headings?: string[];
+}
+
+/** An outline on a page, to show what was read where. */
+export interface Overlay {
+  page: number;
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+  tone: string;
+  label: string;
+}
+
+export interface ViewerTarget {
+  resourceId: string;
+  filename: string;
+  version?: number;
+  locator?: Locator;
+  quote?: string;
+  overlay?: Overlay[];
+}
+
+/** `nonce` changes with every opening, so that the same spot can be gone to again. */
+export const viewer = createStore<(ViewerTarget & { nonce: number }) | null>(null);
+
+let opened = 0;
+
+export function openViewer(target: ViewerTarget): void {
+  opened += 1;
+  viewer.set({ ...target, nonce: opened });
+}
+
+export function closeViewer(): void {
+  viewer.set(null);
+}

@@ -1,0 +1,43 @@
+// What extraction says about the tables of a data file.
+import type { Resource } from "../api/client";
+import type { Locator } from "./state";
+
+export interface Column {
+  name: string;
+  dtype: string;
+  nulls?: number;
+  distinct?: number;
+  min?: number | string;
+  max?: number | string;
+  mean?: number;
+  sum?: number;
+  stddev?: number;
+  samples?: unknown[];
+}
+
+export interface Table {
+  id: string;
+  name: string;
+  sheet?: string;
+  columns: Column[];
+  row_count: number;
+  first_row?: number;
+  last_row?: number;
+  copy?: string;
+}
+
+/** Tables with an exact copy, which can be shown row by row. */
+export function tablesOf(resource: Pick<Resource, "extraction_metadata">): Table[] {
+  const tables = resource.extraction_metadata["tables"];
+  return Array.isArray(tables) ? (tables as Table[]).filter((table) => table.copy) : [];
+}
+
+/** The table in which a place lies: the same sheet and around its row, else the same sheet, else the first. */
+export function tableAt(tables: readonly Table[], place: Locator | undefined): Table | undefined {
+  const { sheet, row } = place ?? {};
+  const onSheet = sheet === undefined ? tables : tables.filter((table) => table.sheet === sheet);
+  const around = onSheet.find(
+    (table) => row !== undefined && (table.first_row ?? 1) <= row && row <= (table.last_row ?? Number.MAX_SAFE_INTEGER),
+  );
+  return around ?? onSheet[0] ?? tables[0];
+}
