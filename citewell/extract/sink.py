@@ -27,6 +27,8 @@ from citewell.types import (
 
 ELEMENTS_FILE = "elements.jsonl"
 _WORD = re.compile(r"\w+")
+_UNSURE = 0.75
+_MUCH_BY_OCR = 0.2
 
 
 @dataclass(slots=True)
@@ -49,7 +51,10 @@ class _Unit:
     def freeze(self) -> UnitCoverage:
         read_by_ocr = self.ocr_characters
         is_silent = not (self.characters or self.tables or self.images or self.skipped or self.warnings)
-        warnings = [f"This {self.unit} has no text."] if is_silent else self.warnings
+        warnings = [f"This {self.unit} has no text."] if is_silent else list(self.warnings)
+        confidence = round(self.confidence_sum / read_by_ocr, 4) if read_by_ocr else None
+        if confidence is not None and confidence < _UNSURE and read_by_ocr > _MUCH_BY_OCR * self.characters:
+            warnings.append(f"OCR was unsure of the text of this {self.unit} (mean confidence {confidence:.2f}).")
         return UnitCoverage(
             unit=self.unit,
             number=self.number,
@@ -60,7 +65,7 @@ class _Unit:
             images=self.images,
             rows=self.rows,
             ocr_share=round(read_by_ocr / self.characters, 4) if self.characters else 0.0,
-            ocr_confidence=round(self.confidence_sum / read_by_ocr, 4) if read_by_ocr else None,
+            ocr_confidence=confidence,
             skipped=tuple(self.skipped),
             warnings=tuple(warnings),
         )

@@ -13,7 +13,7 @@ import pytest
 from citewell.errors import CorruptFile, PasswordRequired, WrongPassword
 from citewell.extract.registry import summary
 from citewell.extract.sink import Sink
-from citewell.types import Category, DetectedType, ExtractionSummary, ExtractOptions
+from citewell.types import Category, DetectedType, ElementType, ExtractionSummary, ExtractOptions, Locator
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.office import docx, paragraph, picture
 from tests.extract.documents.office97 import Doc
@@ -78,3 +78,14 @@ def test_the_totals_of_the_coverage_report_add_up_to_the_elements(tmp_path: Path
     assert coverage.elements == len(reading.elements)
     assert coverage.characters == sum(len(element.text) for element in reading.elements)
     assert coverage.characters == sum(unit.characters for unit in coverage.units)
+
+
+def test_a_page_that_ocr_was_unsure_of_is_reported(tmp_path: Path) -> None:
+    with Sink(tmp_path, ExtractOptions()) as sink:
+        for number, confidence in ((1, 0.95), (2, 0.6)):
+            sink.start_unit("page", number)
+            sink.emit(ElementType.PARAGRAPH, "read by OCR", Locator(page=number), confidence=confidence)
+        sure, unsure = sink.coverage().units
+    assert sure.warnings == ()
+    assert unsure.warnings == ("OCR was unsure of the text of this page (mean confidence 0.60).",)
+    assert (unsure.ocr_share, unsure.ocr_confidence) == (1.0, 0.6)
