@@ -23,6 +23,7 @@ from search import RESULTS, place, prepare
 
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.ports import FloatMatrix
+from citewell.text.sparse import sparse_document
 from citewell.types import Filter, VectorQuery
 
 PER_DELETE = 25
@@ -86,7 +87,7 @@ async def updated(index: QdrantEdgeIndex, vectors: FloatMatrix, gone: set[str]) 
     for number in kept[::100]:
         changed = -np.asarray(vectors[number])
         for vector in (changed, np.asarray(vectors[number])):
-            await index.upsert([generated.point(number, "changed in place", vector)])
+            await index.upsert([generated.point(number, sparse_document("changed in place"), vector)])
             found = await index.search(VectorQuery(dense=tuple(vector.tolist()), filter=ALL, limit=1))
             if found[0].id != generated.chunk_id(number):
                 raise RuntimeError(f"Chunk {number} is not found where it was put.")

@@ -14,18 +14,22 @@ import re
 import sysconfig
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from citewell.points import index_point
 from citewell.ports import FloatMatrix
-from citewell.types import Chunk, ChunkType, Locator, Point
+from citewell.text.sparse import sparse_document
+from citewell.types import Chunk, ChunkType, Locator, Point, SparseVector
 
 DIMENSIONS = 384
 OWNER = "benchmark"
 CHUNKS_PER_RESOURCE = 100
 WORDS_PER_PASSAGE = 120
+DIFFERENT_PASSAGES = 50_000
 _BLOCK = 50_000
 
 
@@ -83,9 +87,14 @@ def questions(sentences: Sequence[str], vectors: FloatMatrix, count: int) -> lis
     return found
 
 
-def point(number: int, text: str, vector: FloatMatrix) -> Point:
+def point(number: int, words: SparseVector, vector: FloatMatrix) -> Point:
     """What the index holds of chunk `number`."""
-    return index_point(chunk(number, text), vector.tolist(), "doc.txt", "en")
+    return replace(index_point(chunk(number, ""), vector.tolist(), "doc.txt", "en"), sparse=words)
+
+
+def analysed(texts: Iterator[str], count: int) -> list[SparseVector]:
+    """The words of so many passages; a library with more chunks has each several times."""
+    return [sparse_document(text, language="en") for text in islice(texts, min(count, DIFFERENT_PASSAGES))]
 
 
 def chunk(number: int, text: str) -> Chunk:

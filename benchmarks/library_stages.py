@@ -32,11 +32,12 @@ async def build(folder: Path) -> dict[str, Any]:
     """Fill an index, and wait until its search graphs are built."""
     vectors = generated.read_vectors(folder / "vectors.npy")
     texts = generated.passages(json.loads((folder / "sentences.json").read_text(encoding="utf-8")), seed=1)
+    words = generated.analysed(texts, len(vectors))
     index = await QdrantEdgeIndex.open(folder / "index", generated.DIMENSIONS)
     started = time.perf_counter()
     for start in range(0, len(vectors), BATCH):
-        batch = np.asarray(vectors[start : start + BATCH])
-        await index.upsert([generated.point(start + i, next(texts), vector) for i, vector in enumerate(batch)])
+        batch = enumerate(np.asarray(vectors[start : start + BATCH]), start)
+        await index.upsert([generated.point(number, words[number % len(words)], vector) for number, vector in batch])
     filled = time.perf_counter() - started
     await index.settled()
     settled = time.perf_counter() - started
