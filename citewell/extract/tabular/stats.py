@@ -61,8 +61,10 @@ def describe(
 def _describe(
     connection: DuckDBPyConnection, source: str, columns: Sequence[Column], rows: int
 ) -> Iterator[JsonObject]:
-    wanted = [_aggregates(column, rows, source) for column in columns]
-    query = f"SELECT {', '.join(sql for facts in wanted for sql in facts.values())} FROM {source}"
+    wanted = [_aggregates(column, rows, f"lows.low{place}") for place, column in enumerate(columns)]
+    lows = ", ".join(f"{_low(column)} AS low{place}" for place, column in enumerate(columns))
+    facts = ", ".join(sql for facts in wanted for sql in facts.values())
+    query = f"WITH lows AS (SELECT {lows} FROM {source} AS t) SELECT {facts} FROM {source} AS t CROSS JOIN lows"
     values = iter(connection.execute(query).fetchone() or ())
     samples = _samples(connection, source, columns)
     for column, facts, sample in zip(columns, wanted, samples, strict=True):
@@ -72,25 +74,34 @@ def _describe(
         yield {"name": column.name, "dtype": column.dtype, **found, **column.notes, "samples": sample}
 
 
-def _aggregates(column: Column, rows: int, source: str) -> dict[str, str]:
-    """The SQL of every fact about a column. Spread is taken from the smallest value up, so that large numbers lose no digits."""
-    name, dtype = quoted(column.name), column.dtype
+def _aggregates(column: Column, rows: int, low: str) -> dict[str, str]:
+    """The SQL of every fact about a column. Spread is taken from the smallest value (`low`) up, so that large numbers lose no digits."""
+    name, dtype = f"t.{quoted(column.name)}", column.dtype
     wanted = {"nulls": f"count(*) - count({name})"}
     if rows <= _EXACT_DISTINCT_ROWS:
         wanted["distinct"] = f"count(DISTINCT {name})"
     else:
         wanted["distinct_about"] = f"approx_count_distinct({name})"
     if dtype in _ORDERED:
-        finite = name if dtype != "number" else f"CASE WHEN isfinite({name}::DOUBLE) THEN {name} END"
+        finite = _finite(column)
         wanted |= {"min": f"min({finite})", "max": f"max({finite})"}
         if dtype in _NUMBERS:
             total = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
             exact = "HUGEINT" if dtype == "integer" else "DOUBLE"
-            above = f"({finite}::{exact} - (SELECT min({finite}) FROM {source})::{exact})::DOUBLE"
+            above = f"({finite}::{exact} - {low}::{exact})::DOUBLE"
             wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({above})"}
         if dtype == "number":
             wanted["not_finite"] = f"count({name}) - count({finite})"
     return wanted
+
+
+def _finite(column: Column) -> str:
+    name = f"t.{quoted(column.name)}"
+    return name if column.dtype != "number" else f"CASE WHEN isfinite({name}::DOUBLE) THEN {name} END"
+
+
+def _low(column: Column) -> str:
+    return f"min({_finite(column)})" if column.dtype in _NUMBERS else "min(NULL::INTEGER)"
 
 
 def plain(value: object) -> JsonValue:
