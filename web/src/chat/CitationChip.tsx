@@ -19,6 +19,14 @@ export function CitationChip({ citation, short }: { citation: Citation; short: b
   const [open, setOpen] = useState(false);
   const { name, place } = splitLabel(citation);
   const verdict = t.verdict[citation.verdict] ?? citation.verdict;
+  if (citation.available === false) {
+    return (
+      <span className="chip chip-gone" title={t.sourceGone}>
+        <span className="chip-name">{name}</span>
+        <span className="visually-hidden">{t.sourceGone}</span>
+      </span>
+    );
+  }
   const show = (): void => {
     setOpen(false);
     openViewer({ resourceId: citation.resource_id, version: citation.version, filename: citation.filename, locator: citation.locator, quote: citation.quote });

@@ -1,6 +1,7 @@
 // `[1]` and `[1, 2]` in an answer become chips, and the words before them a claim with a verdict.
 import type { Root, RootContent, Text } from "mdast";
 import type { Citation } from "../api/client";
+import { t } from "../strings";
 
 const MARKER = /\s*\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]/g;
 const SENTENCE_END = /[.!?。！？]["'”’)]*\s+/g;
@@ -85,10 +86,14 @@ function element(name: string, properties: Record<string, unknown>, children: Ro
   return { type: "emphasis", data: { hName: name, hProperties: properties }, children } as unknown as RootContent;
 }
 
-/** `Loan Policy.pdf (p. 3)` → name and place. */
-export function splitLabel(citation: Pick<Citation, "label" | "filename">): { name: string; place: string } {
-  const rest = citation.label.startsWith(citation.filename) ? citation.label.slice(citation.filename.length).trim() : "";
-  return { name: citation.filename, place: rest.replace(/^\(|\)$/g, "") };
+/** The file's name, and the place in it as briefly as it can be said. */
+export function splitLabel(citation: Pick<Citation, "label" | "filename" | "locator">): { name: string; place: string } {
+  const { filename, label } = citation;
+  const { sheet, row, row_end: end } = citation.locator as { sheet?: string; row?: number; row_end?: number };
+  const rest = label.startsWith(filename) ? label.slice(filename.length).trim().replace(/^\(|\)$/g, "") : "";
+  const rows = row === undefined ? "" : end !== undefined && end !== row ? t.rowRange(row, end) : t.rowNumber(row);
+  const place = sheet === undefined && row === undefined ? rest : [sheet, rows].filter(Boolean).join(", ");
+  return { name: filename, place };
 }
 
 /** The answer as plain text with its sources below it. */

@@ -5,6 +5,8 @@ import { t } from "../strings";
 import { type HtmlTable, readTable } from "./htmltable";
 import type { Element, Marks } from "./passage";
 
+const NUMBERED = /^\s*(?:\(?\w{1,3}[.)]|[•‣▪◦–-])\s/;
+
 interface ElementBlockProps {
   resourceId: string;
   element: Element;
@@ -41,7 +43,7 @@ function Body({ resourceId, element, marks }: Omit<ElementBlockProps, "before">)
     }
     case "list_item":
       return (
-        <p className="list-line" style={{ marginLeft: `${((element.level ?? 1) - 1) * 18}px` }}>
+        <p className={NUMBERED.test(element.text) ? undefined : "list-line"} style={{ marginLeft: `${((element.level ?? 1) - 1) * 18}px` }}>
           {text}
         </p>
       );

@@ -78,6 +78,7 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     estimateSize: (index) => columnWidth(table.columns[index] as Column),
     overscan: 3,
     paddingStart: NUMBER_WIDTH,
+    paddingEnd: 16,
   });
   const shown = rows.getVirtualItems();
   const pages = [...new Set(shown.map((item) => Math.floor(item.index / PAGE)))];

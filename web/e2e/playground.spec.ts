@@ -1,0 +1,44 @@
+import { expect, serious, test } from "./fixtures";
+
+test("a search shows each leg's scores, where the time went, and opens its source", async ({ home: page, server }) => {
+  await page.goto(`${server.address}/playground`);
+  await page.getByRole("searchbox", { name: "Words or a question" }).fill("interest per month");
+  await page.keyboard.press("Enter");
+  const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
+  await expect(hits.first()).toBeVisible();
+  await expect(hits.first().locator(".score").filter({ hasText: "Fused" })).toBeVisible();
+  await expect(page.locator(".waterfall li").filter({ hasText: "Embed" })).toBeVisible();
+  await hits.first().locator(".hit-label").click();
+  await expect(page.getByRole("complementary", { name: "Source" })).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+});
+
+test("kinds and filters narrow what is found", async ({ home: page, server }) => {
+  await page.goto(`${server.address}/playground`);
+  await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
+  await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
+  await expect(hits.first().locator(".tag")).toHaveText("Row");
+  expect(new Set(await hits.locator(".tag").allTextContents())).toEqual(new Set(["Row"]));
+  await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.getByRole("button", { name: "Options" }).click();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("textbox", { name: "Value" }).fill("Loan Policy.pdf");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await expect(hits.first().locator(".tag")).not.toHaveText("Row");
+  expect(new Set(await hits.locator(".hit-label .truncate").allTextContents())).toEqual(new Set(["Loan Policy.pdf"]));
+  expect(await serious(page)).toEqual([]);
+});
+
+test("hits are shown with the passages around them", async ({ home: page, server }) => {
+  await page.goto(`${server.address}/playground`);
+  await page.getByRole("button", { name: "Options" }).click();
+  await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
+  await page.getByLabel("Filters from the query").selectOption("off");
+  await page.getByLabel("Passages around each hit").fill("1");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await page.getByRole("group", { name: "Show as" }).getByRole("button", { name: "Passages" }).click();
+  await expect(page.getByRole("list", { name: "Passages" }).locator(".hit").first()).toContainText(/hits? in/);
+});

@@ -1,0 +1,34 @@
+import { expect, question, test } from "./fixtures";
+
+test("a question and an upload outlive a server that is killed and started again", async ({ home: page, server }) => {
+  await question(page).fill("What is the maximum loan size for first-time borrowers?");
+  // The thread is begun, then the power goes while the answer is on its way.
+  const asked = page.waitForRequest((request) => request.url().endsWith("/chat"));
+  await page.route("**/chat", async (route) => {
+    await server.kill();
+    await route.continue();
+  });
+  await question(page).press("Enter");
+  await asked;
+  await expect(page.getByText("The connection broke off")).toBeVisible();
+  await page.unroute("**/chat");
+  await server.restart();
+  const reply = page.getByRole("article", { name: "Answer" }).last();
+  await expect(reply.getByRole("button", { name: /Loan Policy\.pdf \(p\. 3\)/ }).first()).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("article", { name: "You asked" })).toHaveCount(1);
+
+  await page.getByRole("button", { name: "Add or narrow" }).click();
+  await page.getByRole("menuitem", { name: "Upload files" }).click();
+  const dialog = page.getByRole("dialog");
+  const buffer = Buffer.from("The ferry leaves at seven.\n".repeat(40));
+  await dialog.getByLabel("Choose files").setInputFiles([{ name: "ferry.txt", mimeType: "text/plain", buffer }]);
+  await page.route("**/events", async (route) => {
+    await page.unroute("**/events");
+    await server.kill();
+    await route.abort();
+    await server.restart();
+  });
+  await dialog.getByRole("button", { name: "Add 1 file" }).click();
+  const row = page.getByRole("region", { name: "Uploads" }).getByRole("listitem");
+  await expect(row).toContainText("Ready", { timeout: 90_000 });
+});

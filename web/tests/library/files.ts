@@ -1,0 +1,38 @@
+// Files to test with.
+import type { Resource } from "../../src/api/client";
+
+/** A file that was read and indexed, with what a test says of it. */
+export function file(part: Partial<Resource>): Resource {
+  return {
+    id: part.filename ?? "id",
+    filename: "file.txt",
+    identifier: null,
+    file_size_bytes: 1,
+    mime_type: "text/plain",
+    content_hash: "",
+    detected_category: "rag",
+    type: "txt",
+    source: "upload",
+    storage_backend: "local",
+    project_ids: [],
+    version: 1,
+    status: "indexed",
+    error_message: null,
+    error_stage: null,
+    error_code: null,
+    extraction_metadata: {},
+    coverage: null,
+    language: null,
+    summary: null,
+    chunk_count: 0,
+    created_at: "2026-01-01T00:00:00Z",
+    extracted_at: null,
+    indexed_at: null,
+    extraction_duration_ms: null,
+    indexing_duration_ms: null,
+    parent_id: null,
+    record_id: null,
+    stages: null,
+    ...part,
+  };
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { Citation } from "../src/api/client";
+import { cut, splitLabel, weakest, withReferences } from "../src/chat/markers";
+
+const known = new Set([1, 2]);
+
+function citation(values: Partial<Citation>): Citation {
+  return {
+    n: 1,
+    chunk_id: "c",
+    resource_id: "r",
+    version: 1,
+    filename: "Loan Policy.pdf",
+    locator: { page: 3 },
+    label: "Loan Policy.pdf (p. 3)",
+    quote: "At most 5,000",
+    verdict: "supported",
+    score: 1,
+    available: true,
+    ...values,
+  };
+}
+
+describe("markers in an answer", () => {
+  it("belong to the sentence before them, after or before its full stop", () => {
+    expect(cut("One. Two. [1] Three [2]. Four", known)).toEqual([
+      { text: "One. ", numbers: [] },
+      { text: "Two.", numbers: [1] },
+      { text: " Three", numbers: [2] },
+      { text: ". Four", numbers: [] },
+    ]);
+  });
+
+  it("side by side or in one bracket cite together", () => {
+    expect(cut("Both.[1][2]", known)).toEqual([{ text: "Both.", numbers: [1, 2] }]);
+    expect(cut("Both [1, 2]", known)).toEqual([{ text: "Both", numbers: [1, 2] }]);
+  });
+
+  it("that name no source stay words", () => {
+    expect(cut("See [7] and a[0]", known)).toEqual([{ text: "See [7] and a[0]", numbers: [] }]);
+  });
+
+  it("lose no word of the answer", () => {
+    const text = "A. B! “C?” [1] d e [2] [1]\nf [9]";
+    const kept = cut(text, known).map((piece) => piece.text).join("");
+    expect(kept.replace(/\s/g, "")).toBe(text.replace(/\[[12]\]/g, "").replace(/\s/g, ""));
+  });
+});
+
+describe("citations", () => {
+  it("show the weakest verdict of a claim", () => {
+    expect(weakest([citation({}), citation({ verdict: "unsupported" }), citation({ verdict: "weak" })])).toBe("unsupported");
+    expect(weakest([citation({})])).toBe("supported");
+  });
+
+  it("name the place briefly", () => {
+    expect(splitLabel(citation({}))).toEqual({ name: "Loan Policy.pdf", place: "p. 3" });
+    const cell = citation({ filename: "F.xlsx", label: 'F.xlsx (Sheet "A (1)", Row 5)', locator: { sheet: "A (1)", row: 5 } });
+    expect(splitLabel(cell)).toEqual({ name: "F.xlsx", place: "A (1), row 5" });
+    expect(splitLabel(citation({ label: "Loan Policy.pdf" }))).toEqual({ name: "Loan Policy.pdf", place: "" });
+  });
+
+  it("are copied below the answer in their order", () => {
+    const copied = withReferences("Yes. [2] No. [1]", [citation({ n: 2, label: "B", quote: "y" }), citation({ n: 1, label: "A", quote: "n" })], "References");
+    expect(copied).toBe("Yes. [2] No. [1]\n\nReferences\n[1] A: “n”\n[2] B: “y”\n");
+    expect(withReferences("Hello", [], "References")).toBe("Hello");
+  });
+});
