@@ -13,15 +13,18 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.citations import CheckedAnswer, CitationChecker
 from citewell.agent.numbers import figures
 from citewell.agent.turns import Source
+from citewell.ports import FloatMatrix, TextKind
 from citewell.text.sentences import sentences
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, Verdict
 
@@ -66,6 +69,21 @@ def reword(text: str, pick: random.Random) -> str:
     return text
 
 
+class Remembering:
+    """Embeds each text once: passages come up again and again, which a real turn's do not."""
+
+    def __init__(self, inner: BuiltinEmbedder) -> None:
+        self.fingerprint, self.max_tokens, self.tokenizer = inner.fingerprint, inner.max_tokens, inner.tokenizer
+        self._inner = inner
+        self._known: dict[str, Any] = {}
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        new = list(dict.fromkeys(text for text in texts if text not in self._known))
+        if new:
+            self._known.update(zip(new, await self._inner.embed(new, kind), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
 class Maker:
     """Draws passages and sentences."""
 
@@ -108,6 +126,16 @@ def true_answer(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
     return answer([(maker.said(item.text), n) for n, item in enumerate(items, start=1)]), maker.sources(indices), set()
 
 
+def other_number(maker: Maker, digits: str, passage: str) -> str:
+    """A number written alike that the passage does not have; with more digits where it has all of that length."""
+    known = {str(v) for f in figures(passage) for v in f.values}
+    for tries in range(1_000):
+        changed = re.sub(r"\d", lambda _: str(maker.pick.randrange(1, 10)), digits) + "7" * (tries // 100)
+        if not {str(v) for f in figures(changed) for v in f.values} & known:
+            return changed
+    raise ValueError(f"every number like {digits} stands in the passage")
+
+
 def wrong_figure(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
     indices, items = maker.draw(with_figure=True)
     text = items[0].text
@@ -115,11 +143,7 @@ def wrong_figure(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
     written = text[figure.start : figure.end]
     digits = re.search(r"\d+(?:[.,]\d+)*", written)
     assert digits is not None
-    known = {str(v) for f in figures(maker.passages[indices[0]]) for v in f.values}
-    while True:
-        changed = re.sub(r"\d", lambda _: str(maker.pick.randrange(1, 10)), digits[0])
-        if changed != digits[0] and not {str(v) for f in figures(changed) for v in f.values} & known:
-            break
+    changed = other_number(maker, digits[0], maker.passages[indices[0]])
     wrong = text[: figure.start] + written.replace(digits[0], changed, 1) + text[figure.end :]
     lines = [(wrong, 1), *((maker.said(item.text), n) for n, item in enumerate(items[1:], start=2))]
     return answer(lines), maker.sources(indices), {1}
@@ -198,7 +222,7 @@ async def false_alarms(checker: CitationChecker, maker: Maker, each: int) -> dic
 async def measure(passages: list[str], each: int, seed: int, only: str | None) -> dict[str, Any]:
     """Each kind draws anew from the seed, so that it gives the same figure alone."""
     embedder = BuiltinEmbedder.load()
-    checker = CitationChecker(embedder)
+    checker = CitationChecker(Remembering(embedder))
     result: dict[str, Any] = {"passages": len(passages), "each": each}
     for name in PLANTED:
         if only in (None, name):

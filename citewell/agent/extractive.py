@@ -11,17 +11,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from citewell.agent.candidates import Candidate, candidates
-from citewell.agent.lists import list_items
+from citewell.agent.lists import item_groups, steps_of
 from citewell.agent.question import Expectation, Question, read_question
 from citewell.agent.turns import Source
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
-from citewell.types import Hit
+from citewell.types import ChunkType, Hit
 
 NO_ANSWER = "I don't have enough information to answer that."
-EMBEDDED_SENTENCES = 40
-MAX_SENTENCES = 4
+EMBEDDED_SENTENCES = 24
+MAX_SENTENCES = 3
+MAX_FACTS = 2
+CLOSE_BEHIND = 0.85
+FACT_CLOSE_BEHIND = 0.92
+_NEAR_ENOUGH = 0.8
+_WITHIN_REACH = 0.7
+_SHORTEST = 3
+_RANGE = re.compile(r"\b(\d{1,9})\s*(?:-|–|—|to|bis|à)\s*(\d{1,9})\b")
+_NUMBER = re.compile(r"\b\d{1,9}\b")
+_ADDRESS = re.compile(r"https?:/|\bwww\.", re.I)
+_UNSPECIFIC = frozenset({"peopl", "person", "time", "way", "thing"})
+_FACTS = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON, Expectation.PLACE})
 _MARKER = re.compile(r"\[(\d+(?:\s*[,;–-]\s*\d+)*)\]")
+_GROUP_CHARACTERS = 600
+_LIST_SHARE = 0.75
+_LIST_ANSWERS = 0.5
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
 
@@ -86,13 +100,17 @@ class ExtractiveAnswerer:
         question = read_question(question_text)
         scored = await self.score(question, hits)
         confidence, answerable, embedded = await self._judge(question, scored, hits)
+        if question.wants_list:
+            items, strength = await self._list(question, [*hits, *more], scored)
+            if len(items) >= 2 and (answerable or strength >= _LIST_ANSWERS):
+                return self._compose(items, max(confidence, strength), embedded, as_list=True)
         if not answerable:
             return Extract((NO_ANSWER,), numbered(hits[:3]), False, confidence, embedded)
-        if question.wants_list:
-            items = list_items(question, [*hits, *more], [s.candidate for s in scored[:3]])
-            if len(items) >= 2:
-                return self._compose(items, confidence, embedded, as_list=True)
-        chosen = in_reading_order(choose(question, scored))
+        chosen = choose(question, scored)
+        if question.expectation in _FACTS:
+            chosen.sort(key=lambda s: (not s.expected, -s.score))
+        else:
+            chosen = in_reading_order(chosen)
         return self._compose([s.candidate for s in chosen], confidence, embedded, as_list=False)
 
     async def _judge(
@@ -101,6 +119,8 @@ class ExtractiveAnswerer:
         """Confidence, whether there is an answer, and how many texts were embedded in all."""
         if not scored:
             return 0.0, False, 0
+        if set(question.counted) - _UNSPECIFIC and not any(_counts(question, s) for s in scored):
+            return 0.0, False, len(scored) + 1
         nearest = sorted((s.similarity for s in scored), reverse=True)[:3]
         sentences = sum(nearest) / len(nearest)
         terms = max(s.coverage for s in scored)
@@ -113,9 +133,31 @@ class ExtractiveAnswerer:
         second = 0.36 * sentences + 0.39 * passage + 0.25 * terms
         return second, second >= self._limits.second, len(scored) + 1 + len(vectors)
 
+    async def _list(
+        self, question: Question, hits: Sequence[Hit], scored: Sequence[Scored]
+    ) -> tuple[list[Candidate], float]:
+        """The items of the list that answers, and its similarity to the question.
+
+        Numbered steps of the best file (whose strength the sentences say), else the list whose heading and items are nearest.
+        """
+        best = [s.candidate for s in scored[:3]]
+        if steps := steps_of(question, hits, best):
+            return steps, 0.0
+        groups = item_groups(hits)
+        if not groups or not scored:
+            return [], 0.0
+        texts = [" ".join((group[0].heading, *(item.shown for item in group)))[:_GROUP_CHARACTERS] for group in groups]
+        vectors = await self._embedder.embed([question.text, *texts], "query")
+        near = vectors[1:] @ vectors[0]
+        terms = set(question.terms)
+        named = [len(terms & set(analyze(text, question.language))) / max(1, len(terms)) for text in texts]
+        scores = [0.65 * float(n) + 0.25 * share for n, share in zip(near, named, strict=True)]
+        top = max(range(len(groups)), key=lambda i: scores[i])
+        return (groups[top] if scores[top] >= _LIST_SHARE * scored[0].score else []), float(near[top])
+
     async def score(self, question: Question, hits: Sequence[Hit]) -> list[Scored]:
-        """The candidates worth embedding, best first."""
-        pool = candidates(hits)
+        """The candidates worth embedding, best first. What a table is made of answers only a question about tables."""
+        pool = candidates([h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables])
         if not pool:
             return []
         idf = _idf(question, pool)
@@ -158,14 +200,18 @@ def quotable(text: str) -> str:
 
 
 def choose(question: Question, scored: Sequence[Scored]) -> list[Scored]:
-    """The best sentence, and those close behind it that say something else."""
-    limit = 2 if question.expectation in (Expectation.NUMBER, Expectation.MONEY, Expectation.DATE) else MAX_SENTENCES
+    """The best sentence, and those close behind it that say something else; where a fact is asked for, one that holds such a fact."""
+    fact = question.expectation in _FACTS
+    limit, close = (MAX_FACTS, FACT_CLOSE_BEHIND) if fact else (MAX_SENTENCES, CLOSE_BEHIND)
     chosen: list[Scored] = []
     for candidate in scored:
-        if len(chosen) == limit or candidate.score < 0.8 * scored[0].score:
+        if len(chosen) == limit or candidate.score < close * scored[0].score:
             break
         if all(_says_something_else(candidate, other) for other in chosen):
             chosen.append(candidate)
+    if fact and not any(s.expected for s in chosen):
+        within = [s for s in scored if s.expected and s.score >= _WITHIN_REACH * scored[0].score]
+        chosen = [*within[:1], *chosen[: limit - 1]]
     return chosen
 
 
@@ -182,11 +228,16 @@ def _scored(
     question: Question, candidate: Candidate, coverage: float, similarity: float, vector: FloatMatrix
 ) -> Scored:
     expected = question.meets_expectation(candidate.shown)
-    score = 0.6 * max(similarity, 0.0) + 0.3 * coverage + 0.1 * expected
+    score = 0.65 * max(similarity, 0.0) + 0.25 * coverage + 0.1 * expected
     if candidate.shown.rstrip().endswith("?"):
         score *= 0.7
+    asked, within = _in_ranges(question, candidate.shown)
+    if asked:
+        score *= 1.0 if within else 0.8
     if candidate.row:
-        score *= 0.85 + 0.15 * _label_share(question, candidate)
+        score *= 1.0 if within else 0.85 + 0.15 * _label_share(question, candidate)
+    elif len(candidate.shown.split()) < _SHORTEST or _ADDRESS.search(candidate.shown):
+        score *= 0.7
     return Scored(candidate, similarity, coverage, expected, score, vector)
 
 
@@ -197,11 +248,28 @@ def _label_share(question: Question, candidate: Candidate) -> float:
     return max((len(cell & terms) / len(cell) for cell in cells if cell), default=0.0)
 
 
+def _in_ranges(question: Question, text: str) -> tuple[bool, set[str]]:
+    """Whether the question has numbers and the text ranges; and those numbers that lie within one: 45 in "31 to 60 days"."""
+    numbers = [number for number in question.terms if _NUMBER.fullmatch(number)]
+    ranges = [(int(m[1]), int(m[2])) for m in _RANGE.finditer(text)] if numbers else []
+    within = {number for number in numbers if any(low <= int(number) <= high for low, high in ranges)}
+    return bool(ranges), within
+
+
 def _says_something_else(one: Scored, other: Scored) -> bool:
     if float(np.dot(one.vector, other.vector)) > 0.93:
         return False
     a, b = (set(analyze(s.candidate.shown, None)) for s in (one, other))
     return not a or not b or len(a & b) / min(len(a), len(b)) < 0.8
+
+
+def _counts(question: Question, scored: Scored) -> bool:
+    """Whether a statement may say how many: it holds a number, and names what is counted or is near in other words."""
+    if not scored.expected:
+        return False
+    chunk = scored.candidate.hit.chunk
+    text = " ".join((scored.candidate.shown, *chunk.locator.headings, chunk.context))
+    return scored.similarity >= _NEAR_ENOUGH or bool(set(question.counted) & set(analyze(text, question.language)))
 
 
 def _idf(question: Question, pool: Sequence[Candidate]) -> dict[str, float]:
@@ -218,10 +286,10 @@ def _coverage(question: Question, candidate: Candidate, idf: dict[str, float]) -
     if not total:
         return 0.0
     own = set(analyze(" ".join(candidate.row) or candidate.shown, question.language))
-    over = (
-        *candidate.hit.chunk.locator.headings,
-        candidate.hit.chunk.context,
-        candidate.shown if candidate.row else "",
-    )
+    own |= _in_ranges(question, candidate.shown)[1]
+    if candidate.row and _label_share(question, candidate) == 1.0:
+        own |= set(analyze(candidate.shown, question.language))
+    chunk = candidate.hit.chunk
+    over = (*chunk.locator.headings, chunk.context, candidate.hit.filename, candidate.shown if candidate.row else "")
     above = set(analyze(" ".join(over), question.language))
     return sum(idf[t] * (1.0 if t in own else 0.5 if t in above else 0.0) for t in question.terms) / total

@@ -14,29 +14,28 @@ _STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2
 _ITEM = re.compile(r"^\s*(?:[-*•‣▪◦]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
 
 
-def list_items(question: Question, hits: Sequence[Hit], best: Sequence[Candidate]) -> list[Candidate]:
-    """Items in reading order, of the file that the best candidates stand in; [] when it has no such list.
-
-    Numbered steps (`Step 3: …`, in headings or lines) are gathered across the whole file; bulleted and numbered lines only
-    from the passages under the headings of the best candidates.
-    """
-    if not best:
+def steps_of(question: Question, hits: Sequence[Hit], best: Sequence[Candidate]) -> list[Candidate]:
+    """Numbered steps (`Step 3: …`, in headings or lines), gathered across the whole file of the best candidate; [] without any."""
+    if not best or not question.wants_steps:
         return []
     resource = best[0].hit.chunk.resource_id
     ours = sorted((h for h in hits if h.chunk.resource_id == resource), key=lambda h: h.chunk.ordinal)
     steps = _steps(question, ours)
-    if len(steps) >= 2:
-        return steps
-    headings = {b.hit.chunk.locator.headings for b in best if b.hit.chunk.resource_id == resource}
-    near = [h for h in ours if h.chunk.locator.headings in headings]
-    return [item for hit in near for item in _lines(hit)]
+    return steps if len(steps) >= 2 else []
+
+
+def item_groups(hits: Sequence[Hit]) -> list[list[Candidate]]:
+    """The bulleted and numbered lists of the passages: items under the same headings of one file, in order, two or more."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Candidate]] = {}
+    for hit in sorted(hits, key=lambda h: h.chunk.ordinal):
+        key = (hit.chunk.resource_id, tuple(hit.chunk.locator.headings))
+        groups.setdefault(key, []).extend(_lines(hit))
+    return [items for items in groups.values() if len(items) >= 2]
 
 
 def _steps(question: Question, hits: Sequence[Hit]) -> list[Candidate]:
     """One candidate per step number, the first place each stands at."""
     found: dict[int, Candidate] = {}
-    if not question.wants_steps:
-        return []
     for hit in hits:
         for heading in hit.chunk.locator.headings:
             match = _STEP.match(heading)
@@ -55,8 +54,9 @@ def _heading_candidate(hit: Hit, heading: str, start: int) -> Candidate:
 
 
 def _lines(hit: Hit) -> list[Candidate]:
+    heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
     return [
-        Candidate(hit, 0, start, start + len(line), " ".join(line.split()), "")
+        Candidate(hit, 0, start, start + len(line), " ".join(line.split()), heading)
         for start, line in _each_line(hit)
         if _ITEM.match(line)
     ]

@@ -44,7 +44,8 @@ _RULES: tuple[tuple[Expectation, re.Pattern[str]], ...] = (
     (
         Expectation.DATE,
         re.compile(
-            r"\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b|\bsince when\b|\bwann\b|\bquand\b|\bcu[aá]ndo\b"
+            r"^(?:\w+,? )?when\b|\bwhen (?:is|are|was|were|do|does|did|will|can|could|should|must|has|have|had)\b"
+            r"|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b|\bsince when\b|\bwann\b|\bquand\b|\bcu[aá]ndo\b"
             r"|\b(?:date|year) of\b|什么时候|何时|哪一?年",
             re.I,
         ),
@@ -111,6 +112,7 @@ _TRACES: dict[Expectation, re.Pattern[str]] = {
     Expectation.REASON: _REASON,
     Expectation.DEFINITION: _DEFINITION,
 }
+_STATED_ANEW = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON})
 _LIST = re.compile(
     r"\b(?:list|enumerate|name (?:all|the)|outline)\b"
     r"|\b(?:what|which) (?:are|were) (?:all |the |our |your |its |their )*(?:\w+ ){0,4}?\w+s\b"
@@ -120,12 +122,21 @@ _LIST = re.compile(
     r"|\bhow do (?:i|you|we) .* step by step\b|\bliste\b|\bauflist|\bschritte\b|\bétapes\b|\bpasos\b",
     re.I,
 )
+_COUNTED = re.compile(
+    r"\bhow many (?!times\b)((?:[\w'-]+\s+){0,2}?[\w'-]+)\b|\bnumber of ((?:[\w'-]+\s+)?[\w'-]+)\b", re.I
+)
+_ABOUT_TABLES = re.compile(r"\b(?:columns?|fields?|headers?|tables?|sheets?|spalten?|tabellen?)\b", re.I)
+_WORD = re.compile(r"\w+")
 _STEPS = re.compile(r"\b(?:steps?|stages?|phases?|procedure|process|schritte?|étapes?|pasos)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what can be read off it. `terms` are stemmed, without function words, in order, unique."""
+    """A question with what can be read off it.
+
+    terms:   stemmed, without function words, in order, unique
+    counted: stems of what "how many …" asks the number of
+    """
 
     text: str
     language: str | None
@@ -133,11 +144,17 @@ class Question:
     expectation: Expectation
     wants_list: bool
     wants_steps: bool
+    about_tables: bool = False
+    counted: tuple[str, ...] = ()
 
     def meets_expectation(self, sentence: str) -> bool:
-        """Whether `sentence` holds something of the expected kind; always true when nothing in particular is expected."""
+        """Whether `sentence` holds something of the expected kind besides the question's own words; true when nothing is expected."""
         trace = _TRACES.get(self.expectation)
-        return trace is None or trace.search(sentence) is not None
+        if trace is None:
+            return True
+        asked = {word.lower() for word in _WORD.findall(self.text)}
+        rest = _WORD.sub(lambda word: "" if word[0].lower() in asked else word[0], sentence)
+        return trace.search(rest if self.expectation in _STATED_ANEW else sentence) is not None
 
 
 def read_question(text: str) -> Question:
@@ -151,4 +168,11 @@ def read_question(text: str) -> Question:
         expectation=expectation,
         wants_list=bool(_LIST.search(text)),
         wants_steps=bool(_STEPS.search(text)),
+        about_tables=bool(_ABOUT_TABLES.search(text)),
+        counted=_counted(text, language),
     )
+
+
+def _counted(text: str, language: str | None) -> tuple[str, ...]:
+    match = _COUNTED.search(text)
+    return tuple(dict.fromkeys(analyze(match[1] or match[2], language, query=True))) if match else ()

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from citewell.agent.candidates import candidates
 from citewell.agent.matching import Match, find, quoted_spans, sentence_around, words
 from citewell.agent.numbers import missing_figures
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
-from citewell.types import Hit, Verdict
+from citewell.types import ChunkType, Hit, Verdict
 
 EXACT = 0.95
 QUOTE_FOUND = 0.9
@@ -21,6 +22,7 @@ SUPPORTED = 0.62
 WEAK = 0.45
 _DOUBTED = 0.3
 _NEAR_WORDS = 0.6
+_WITH_ROWS = frozenset({ChunkType.TABLE, ChunkType.TEXT, ChunkType.ROW})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
 
@@ -67,9 +69,14 @@ def evidence_of(hit: Hit) -> str:
 
 
 def stated(claim: str, hit: Hit) -> Match:
-    """Where the passage has the claim's words, and how many of them. A heading over it counts: its first sentence stands for it."""
+    """Where the passage has the claim's words, and how many of them. A table row may be quoted with
+    its header's words; a heading over the passage counts too, its first sentence stands for it."""
     text = hit.chunk.text
     found = find(claim, text)
+    if found.ratio < EXACT and hit.chunk.type in _WITH_ROWS:
+        for candidate in candidates([hit]):
+            if candidate.row and find(claim, candidate.shown).ratio >= EXACT:
+                return Match(candidate.start, candidate.end, 1.0)
     if found.ratio < EXACT and any(find(claim, heading).ratio >= EXACT for heading in hit.chunk.locator.headings):
         first = next(iter(sentence_spans(text)), (0, len(text)))
         return Match(*first, 1.0)
