@@ -1,0 +1,33 @@
+"""Damaged data files, archives and pictures either give what can be read or fail with a reason of ours, and write nowhere else."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.extract.documents.reading import read_bytes
+from tests.extract.documents.seeds import damaged
+from tests.extract.documents.test_fuzz import read_or_refused
+from tests.extract.tabular.seeds import data_seeds
+
+SEEDS = data_seeds()
+
+
+@pytest.mark.parametrize("name", sorted(SEEDS))
+def test_each_seed_is_read_whole(name: str, tmp_path: Path) -> None:
+    reading = read_bytes(tmp_path, name, SEEDS[name])
+    assert reading.elements or reading.summary.children
+    assert "damaged" not in reading.notes()
+
+
+@pytest.mark.parametrize("name", sorted(SEEDS))
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_damaged_file_is_read_in_part_or_refused_with_a_reason(
+    name: str, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    read_or_refused(tmp_path_factory.mktemp("fuzz"), name, damaged(SEEDS[name], random.Random(seed)))
