@@ -85,12 +85,13 @@ class ModelUnderstanding:
         text = ""
         context.show_prompt("understanding", messages)
         context.meter.calls += 1
-        async for delta in self._model.stream(
-            messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS
-        ):
-            text += delta.text
-            if delta.usage is not None:
-                context.meter.add(delta.usage)
+        with context.timed("model"):
+            async for delta in self._model.stream(
+                messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS
+            ):
+                text += delta.text
+                if delta.usage is not None:
+                    context.meter.add(delta.usage)
         return text
 
 
