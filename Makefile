@@ -58,7 +58,7 @@ requirements: $(VENV)/bin/python
 	@scripts/pin_requirements.sh
 
 clean:
-	rm -rf $(VENV) web/node_modules $(WEB_BUILD) .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) web/node_modules citewell/static .pytest_cache .ruff_cache .import_linter_cache
 
 # ---- installation: stamp files, so that nothing runs twice ----
 
@@ -79,14 +79,15 @@ $(DEV): $(BASE) requirements/dev.txt
 
 ifneq ($(HAS_WEB),)
 NODE_MODULES := web/node_modules/.installed
-WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -name test-results \) -prune -o -type f -print)
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name test-results -o -name e2e -o -name tests -o -name schema.d.ts \) -prune -o -type f -print)
 
 $(NODE_MODULES): web/package-lock.json | $(BASE)
-	@scripts/npm.sh $(VENV) ci --no-audit --no-fund
+	@echo "Installing what the browser interface is built with (a minute the first time)"
+	@scripts/npm.sh $(VENV) ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(WEB_BUILD): $(NODE_MODULES) $(WEB_SOURCES)
-	@scripts/npm.sh $(VENV) run build
+	@scripts/npm.sh $(VENV) run --silent build -- --logLevel warn
 	@touch $@
 
 web-test: $(DEV) $(WEB_BUILD)
