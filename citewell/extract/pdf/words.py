@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ HYPHEN = "\ufffe"
 
 _WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
 _UNMAPPED = "\uffff"
+_CODE_OF_HYPHEN = 2
+_FILLER = "\u2060"
 _MARK_HEIGHT = 0.9
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
@@ -64,11 +67,28 @@ def read_text(textpage: PdfTextPage) -> str:
     text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
     if len(text) == count:
         return text
-    return "".join(_character(pdfium_c.FPDFText_GetUnicode(textpage.raw, i)) for i in range(count))
+    return _by_character(textpage, count)
 
 
-def _character(code: int) -> str:
-    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else _UNMAPPED
+def _by_character(textpage: PdfTextPage, count: int) -> str:
+    """The text asked for one by one: the way for pages where characters beyond 16 bits or without meaning shift the offsets."""
+    codes = [pdfium_c.FPDFText_GetUnicode(textpage.raw, i) for i in range(count)]
+    out: list[str] = []
+    for i, code in enumerate(codes):
+        if _is_pair(codes[i : i + 2]):
+            out.append(chr(0x10000 + ((code & 0x3FF) << 10) + (codes[i + 1] & 0x3FF)))
+        elif i and _is_pair(codes[i - 1 : i + 1]):
+            out.append(_FILLER)
+        elif code == _CODE_OF_HYPHEN and pdfium_c.FPDFText_IsHyphen(textpage.raw, i) == 1:
+            out.append(HYPHEN)
+        else:
+            out.append(chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else _UNMAPPED)
+    return "".join(out)
+
+
+def _is_pair(codes: Sequence[int]) -> bool:
+    """Whether two codes are one character in UTF-16."""
+    return len(codes) == 2 and 0xD800 <= codes[0] < 0xDC00 <= codes[1] < 0xE000
 
 
 def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
@@ -85,7 +105,7 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
         space = start > previous
         breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
         x0, y0, x1, y1 = _trimmed(rect, style) if style.over or style.under else rect
-        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style))
+        words.append(Word(text[start:end].replace(_FILLER, ""), x0, y0, x1, y1, start, end, space, breaks, style))
         previous = end
     return words
 

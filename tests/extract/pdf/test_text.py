@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.types import ElementType
 from tests.extract.pdf.drawing import HEIGHT, WIDTH, Draw, justified, lines, pdf, prose, read_pdf
+from tests.extract.scanning import FONT
 
 
 def test_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
@@ -114,6 +117,18 @@ def test_hyphenated_words_are_joined_but_compounds_keep_their_hyphen(tmp_path: P
     (text,) = read_pdf(tmp_path, pdf(page)).texts(ElementType.PARAGRAPH)
     assert "consider the measures that" in text
     assert "is a well-known one" in text
+
+
+def test_characters_beyond_16_bits_are_read_and_hyphens_beside_them(tmp_path: Path) -> None:
+    pdfmetrics.registerFont(TTFont("Vera", str(FONT)))
+
+    def page(canvas: Canvas) -> None:
+        lines(canvas, 60, 60, ["The committee went on to consider the mea-", "sures at length @."], font="Vera")
+
+    # The font says of one sign that it means an italic letter of mathematics.
+    data = re.sub(rb"(<[0-9A-F]{2}>) <0040>", rb"\1 <D835DC4E>", pdf(page, pageCompression=0))
+    (text,) = read_pdf(tmp_path, data).texts(ElementType.PARAGRAPH)
+    assert text == "The committee went on to consider the measures at length \U0001d44e."
 
 
 def test_a_paragraph_broken_off_by_a_column_goes_on_in_the_next(tmp_path: Path) -> None:
