@@ -1,0 +1,84 @@
+// A file that did not make it all the way: what happened, what is still usable, and what to do.
+import { type FormEvent, type ReactNode, useState } from "react";
+import type { Resource } from "../api/client";
+import { t } from "../strings";
+import { Button } from "../ui/Button";
+import { Notice } from "../ui/Notice";
+import { notify, notifyError } from "../ui/Toasts";
+import { reindex, retryWithPassword } from "./actions";
+
+const NEEDS_PASSWORD = new Set(["password_required", "wrong_password"]);
+
+export function Attention({ resource, onReplace }: { resource: Resource; onReplace: () => void }): ReactNode {
+  const { status, error_code: code } = resource;
+  if (!["failed", "partial", "stored"].includes(status)) return null;
+  const usable = { failed: t.failedUsable, partial: t.partialUsable, stored: t.storedUsable }[status];
+  const advice = status === "partial" ? t.partialDo : status === "failed" ? (t.failedDo[code ?? ""] ?? t.failedDoDefault) : null;
+  return (
+    <Notice kind={status === "failed" ? "error" : status === "partial" ? "warn" : "info"}>
+      <div className="attention">
+        <strong>{t.failedTitle[code ?? ""] ?? resource.error_message ?? t.status[status]}</strong>
+        <dl>
+          <div>
+            <dt>{t.stillUsable}</dt>
+            <dd>{usable}</dd>
+          </div>
+          {advice && (
+            <div>
+              <dt>{t.whatToDo}</dt>
+              <dd>{advice}</dd>
+            </div>
+          )}
+        </dl>
+        {NEEDS_PASSWORD.has(code ?? "") ? <PasswordForm resource={resource} /> : <Remedies resource={resource} onReplace={onReplace} />}
+      </div>
+    </Notice>
+  );
+}
+
+function Remedies({ resource, onReplace }: { resource: Resource; onReplace: () => void }): ReactNode {
+  const again = (): void => void reindex(resource.id).then(() => notify(t.reindexed), notifyError);
+  return (
+    <div className="row wrap">
+      {resource.status !== "stored" && (
+        <Button small onClick={again}>
+          {resource.status === "failed" ? t.readAgain : t.reindex}
+        </Button>
+      )}
+      <Button small kind={resource.status === "stored" ? "plain" : "quiet"} onClick={onReplace}>
+        {t.newVersion}
+      </Button>
+    </div>
+  );
+}
+
+function PasswordForm({ resource }: { resource: Resource }): ReactNode {
+  const [password, setPassword] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setBusy(true);
+    void retryWithPassword(resource, password)
+      .catch(notifyError)
+      .finally(() => setBusy(false));
+  };
+  return (
+    <form className="row wrap" onSubmit={submit}>
+      <label>
+        <span className="visually-hidden">{t.password}</span>
+        <input
+          className="input password-input"
+          type="password"
+          autoComplete="off"
+          required
+          placeholder={t.password}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </label>
+      <Button small kind="primary" type="submit" disabled={isBusy || !password}>
+        {t.retryWithPassword}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,88 @@
+// All files: found by name, state, type and project, sorted by any column, several of them handled at once.
+import { useQuery } from "@tanstack/react-query";
+import { FilePlus2, FolderSearch, LibraryBig } from "lucide-react";
+import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
+import type { Resource } from "../api/client";
+import { projectsQuery, resourcesQuery } from "../api/queries";
+import { useTitle } from "../lib/hooks";
+import { t } from "../strings";
+import { Button } from "../ui/Button";
+import { Empty, Failure, Loading } from "../ui/Notice";
+import { openUploadDialog } from "../upload/uploads";
+import { DeleteFiles } from "./DeleteFiles";
+import { LibraryTable } from "./LibraryTable";
+import { LibraryToolbar } from "./LibraryToolbar";
+import { SelectionBar } from "./SelectionBar";
+import "../styles/data.css";
+import "./library.css";
+import { type Filters, NEWEST_FIRST, NO_FILTERS, type Sort, filterRows, sortRows } from "./rows";
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+export default function LibraryScreen(): ReactNode {
+  const resources = useQuery(resourcesQuery());
+  useTitle(t.library);
+  return (
+    <main className="screen library">
+      <header className="screen-head library-head">
+        <div>
+          <h1>{t.library}</h1>
+          <p className="muted small" aria-live="polite">
+            {resources.data && t.libraryText(resources.data.length)}
+          </p>
+        </div>
+        <Button kind="primary" onClick={() => openUploadDialog()}>
+          <FilePlus2 size={17} aria-hidden />
+          {t.addFiles}
+        </Button>
+      </header>
+      {resources.isPending && <Loading lines={10} />}
+      {resources.isError && <Failure error={resources.error} onRetry={() => void resources.refetch()} />}
+      {resources.data && (resources.data.length ? <Files resources={resources.data} /> : <NoFiles />)}
+    </main>
+  );
+}
+
+function NoFiles(): ReactNode {
+  return (
+    <Empty icon={<LibraryBig size={42} aria-hidden />} title={t.libraryEmptyTitle}>
+      <p>{t.libraryEmptyText}</p>
+    </Empty>
+  );
+}
+
+function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
+  const projects = useQuery(projectsQuery()).data ?? [];
+  const [filters, setFilters] = useState<Filters>(NO_FILTERS);
+  const [sort, setSort] = useState<Sort>(NEWEST_FIRST);
+  const [selected, setSelected] = useState(NOTHING);
+  const [leaving, setLeaving] = useState<readonly Resource[] | null>(null);
+  // Typing stays quick: the list follows when it has the time.
+  const settled = useDeferredValue(filters);
+  const rows = useMemo(() => sortRows(filterRows(resources, settled), sort), [resources, settled, sort]);
+  const chosen = useMemo(() => resources.filter(({ id }) => selected.has(id)), [resources, selected]);
+  return (
+    <>
+      <LibraryToolbar resources={resources} projects={projects} filters={filters} sort={sort} onFilters={setFilters} onSort={setSort} />
+      {chosen.length > 0 && <SelectionBar chosen={chosen} onDelete={() => setLeaving(chosen)} onClear={() => setSelected(NOTHING)} />}
+      {rows.length ? (
+        <LibraryTable
+          rows={rows}
+          projects={projects}
+          sort={sort}
+          selected={selected}
+          onSort={setSort}
+          onSelect={setSelected}
+          onDelete={(resource) => setLeaving([resource])}
+        />
+      ) : (
+        <Empty icon={<FolderSearch size={38} aria-hidden />} title={t.nothingFound}>
+          <Button small onClick={() => setFilters(NO_FILTERS)}>
+            {t.clearFilters}
+          </Button>
+        </Empty>
+      )}
+      <DeleteFiles files={leaving} onClose={() => setLeaving(null)} onDeleted={() => setSelected(NOTHING)} />
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+// One file: what became of it, what was read, what is indexed; the original beside it.
+import { Tabs } from "@base-ui/react/tabs";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { ApiError, type Resource } from "../api/client";
+import { resourceQuery } from "../api/queries";
+import { useTitle } from "../lib/hooks";
+import { t } from "../strings";
+import { Empty, Failure, Loading } from "../ui/Notice";
+import { notify, notifyError } from "../ui/Toasts";
+import { ViewerPanel } from "../viewer/ViewerPanel";
+import { closeViewer } from "../viewer/state";
+import { tablesOf } from "../viewer/tables";
+import { Attention } from "./Attention";
+import { Columns } from "./Columns";
+import { Contents } from "./Contents";
+import { DeleteFiles } from "./DeleteFiles";
+import { Overview } from "./Overview";
+import { ResourceHead } from "./ResourceHead";
+import { replaceFile } from "./actions";
+import "../styles/data.css";
+import "./library.css";
+import "./resource.css";
+
+export default function ResourceScreen({ id }: { id: string }): ReactNode {
+  const resource = useQuery(resourceQuery(id));
+  useTitle(resource.data?.filename ?? t.library);
+  const isGone = resource.error instanceof ApiError && resource.error.status === 404;
+  return (
+    <div className="resource-frame">
+      <main className="screen resource">
+        <div className="screen-inner stack">
+          {resource.isPending && <Loading lines={8} />}
+          {resource.isError &&
+            (isGone ? <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty> : <Failure error={resource.error} onRetry={() => void resource.refetch()} />)}
+          {resource.data && <FileDetails resource={resource.data} />}
+        </div>
+      </main>
+      <ViewerPanel />
+    </div>
+  );
+}
+
+function FileDetails({ resource }: { resource: Resource }): ReactNode {
+  const [, navigate] = useLocation();
+  const [deleting, setDeleting] = useState<readonly Resource[] | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const tables = tablesOf(resource);
+  const replace = (file: File | undefined): void => {
+    if (file) void replaceFile(resource.id, file).then(() => notify(t.newVersionDone), notifyError);
+  };
+  const askForFile = (): void => picker.current?.click();
+  return (
+    <>
+      <ResourceHead resource={resource} onReplace={askForFile} onDelete={() => setDeleting([resource])} />
+      <Attention resource={resource} onReplace={askForFile} />
+      <Tabs.Root defaultValue="overview">
+        <Tabs.List className="tabs-list" aria-label={t.details}>
+          <Tabs.Tab className="tab" value="overview">
+            {t.overview}
+          </Tabs.Tab>
+          {resource.coverage && (
+            <Tabs.Tab className="tab" value="contents">
+              {t.contents}
+            </Tabs.Tab>
+          )}
+          {tables.length > 0 && (
+            <Tabs.Tab className="tab" value="columns">
+              {t.columns}
+            </Tabs.Tab>
+          )}
+        </Tabs.List>
+        <Tabs.Panel value="overview" className="tab-panel">
+          <Overview resource={resource} />
+        </Tabs.Panel>
+        <Tabs.Panel value="contents" className="tab-panel">
+          <Contents resource={resource} />
+        </Tabs.Panel>
+        <Tabs.Panel value="columns" className="tab-panel">
+          <Columns resource={resource} />
+        </Tabs.Panel>
+      </Tabs.Root>
+      <input
+        ref={picker}
+        type="file"
+        hidden
+        aria-label={t.newVersion}
+        onChange={(event) => {
+          replace(event.target.files?.[0]);
+          event.target.value = "";
+        }}
+      />
+      <DeleteFiles
+        files={deleting}
+        onClose={() => setDeleting(null)}
+        onDeleted={() => {
+          closeViewer();
+          navigate("/library");
+        }}
+      />
+    </>
+  );
+}

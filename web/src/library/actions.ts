@@ -1,0 +1,43 @@
+// What can be done with a file, and what must be read anew afterwards.
+import { type Resource, api, csrfHeaders, errorOf, unwrap } from "../api/client";
+import { queryClient, resourceQuery } from "../api/queries";
+
+/** Read a file and the list anew. */
+export async function refreshResource(id: string): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: ["resources"] }),
+    queryClient.invalidateQueries({ queryKey: resourceQuery(id).queryKey }),
+  ]);
+}
+
+/** Run indexing again; a file that failed is read again from the start. Raises `ApiError`. */
+export async function reindex(id: string): Promise<void> {
+  await unwrap(api.POST("/resources/{resource_id}/reindex", { params: { path: { resource_id: id } } }));
+  await refreshResource(id);
+}
+
+async function send(address: string, method: "POST" | "PUT", form: FormData): Promise<Resource> {
+  const response = await fetch(address, { method, body: form, headers: csrfHeaders() });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw errorOf(body, response.status);
+  return body as Resource;
+}
+
+/** Upload a file as the next version. Raises `ApiError`. */
+export async function replaceFile(id: string, file: File): Promise<void> {
+  const form = new FormData();
+  form.append("file", file);
+  await send(`/resources/${encodeURIComponent(id)}/file`, "PUT", form);
+  await refreshResource(id);
+}
+
+/** Try a file that failed once more with a password: the same bytes, sent again by the server's own copy. Raises `ApiError`. */
+export async function retryWithPassword(resource: Resource, password: string): Promise<void> {
+  const bytes = await fetch(`/resources/${encodeURIComponent(resource.id)}/file`);
+  if (!bytes.ok) throw errorOf(undefined, bytes.status);
+  const form = new FormData();
+  form.append("password", password);
+  form.append("file", await bytes.blob(), resource.filename);
+  await send("/ingest", "POST", form);
+  await refreshResource(resource.id);
+}

@@ -1,0 +1,44 @@
+// Columns of data files with their statistics, and histograms ready to be drawn.
+import { formatPrecise } from "../lib/format";
+import type { Column, Table } from "../viewer/tables";
+import type { Spread } from "./queries";
+
+/** What extraction says about a column beyond what every table needs. */
+export interface ColumnFacts extends Column {
+  /** An estimate, in place of `distinct`, for very long tables. */
+  distinct_about?: number;
+  unit?: string;
+}
+
+export interface TableFacts extends Table {
+  columns: ColumnFacts[];
+}
+
+export interface HistogramBar {
+  label: string;
+  count: number;
+  /** Of the tallest bar, 0 to 1. */
+  height: number;
+}
+
+/** Bars to draw. A numeric bar is named by its range, which ends where the next one begins; the last at the column's maximum. */
+export function barsOf(spread: Spread, max?: number | string): HistogramBar[] {
+  const tallest = Math.max(1, ...spread.bars.map(({ count }) => count));
+  return spread.bars.map(({ label, count }, index) => {
+    const end = spread.bars[index + 1]?.label ?? max;
+    const hasRange = spread.numeric && spread.bars.length > 1 && end !== undefined;
+    const name = spread.numeric ? nicely(label) : label;
+    return { label: hasRange ? `${name} – ${nicely(end)}` : name, count, height: count / tallest };
+  });
+}
+
+function nicely(value: string | number): string {
+  const number = Number(value);
+  return Number.isFinite(number) ? formatPrecise(number) : String(value);
+}
+
+/** A statistic as a person reads it; dates and texts as they are. */
+export function statistic(value: number | string | undefined): string {
+  if (value === undefined) return "–";
+  return typeof value === "number" ? formatPrecise(value) : value;
+}

@@ -1,0 +1,70 @@
+// What the library reads of the server besides the list of files.
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { type Schemas, api, unwrap } from "../api/client";
+import type { Locator } from "../viewer/state";
+
+export type Chunk = Schemas["ChunkOut"];
+export type ElementType = Schemas["ElementType"];
+export type Spread = Schemas["SpreadOut"];
+
+/** An element as the API hands it out; which of the optional parts there are depends on the type. */
+export interface ExtractedElement {
+  id: string;
+  type: string;
+  text: string;
+  locator: Locator;
+  level?: number;
+  grid?: string[][];
+  header_rows?: number;
+  blob?: string;
+  confidence?: number;
+}
+
+const PAGE = 200;
+
+function elementsCall(id: string, type: ElementType | null, cursor: string | null) {
+  return unwrap(
+    api.GET("/resources/{resource_id}/elements", {
+      params: { path: { resource_id: id }, query: { limit: PAGE, cursor, type } },
+    }),
+  );
+}
+
+export function elementsQuery(id: string, version: number, type: ElementType | null) {
+  return infiniteQueryOptions({
+    queryKey: ["elements", id, version, type],
+    queryFn: ({ pageParam }) => elementsCall(id, type, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+export function chunksQuery(id: string, version: number, chunkCount: number) {
+  return infiniteQueryOptions({
+    queryKey: ["chunks", id, version, chunkCount],
+    queryFn: ({ pageParam }) =>
+      unwrap(api.GET("/resources/{resource_id}/chunks", { params: { path: { resource_id: id }, query: { limit: PAGE, cursor: pageParam } } })),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+export function spreadQuery(id: string, version: number, table: string, column: string) {
+  return queryOptions({
+    queryKey: ["spread", id, version, table, column],
+    queryFn: () =>
+      unwrap(
+        api.GET("/resources/{resource_id}/tables/{table_id}/spread", {
+          params: { path: { resource_id: id, table_id: table }, query: { column } },
+        }),
+      ),
+    staleTime: Infinity,
+  });
+}
+
+export function childrenQuery(id: string) {
+  return queryOptions({
+    queryKey: ["resources", "inside", id],
+    queryFn: async () => (await unwrap(api.GET("/resources", { params: { query: { parent_id: id, limit: 1_000 } } }))).resources,
+  });
+}

@@ -1,0 +1,130 @@
+// The query and everything that narrows or changes the search.
+import { useQuery } from "@tanstack/react-query";
+import { AtSign, Search, SlidersHorizontal, X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { projectsQuery, resourcesQuery } from "../api/queries";
+import { t } from "../strings";
+import { Button } from "../ui/Button";
+import { FileIcon } from "../ui/FileIcon";
+import { Picker } from "../ui/Picker";
+import { FilterEditor } from "./FilterEditor";
+import { SearchOptions } from "./SearchOptions";
+import type { ChunkType, SearchForm } from "./request";
+
+interface QueryFormProps {
+  form: SearchForm;
+  isBusy: boolean;
+  onForm: (form: SearchForm) => void;
+  onSearch: () => void;
+}
+
+const TYPES: readonly ChunkType[] = ["text", "table", "row", "image", "summary"];
+
+export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): ReactNode {
+  const [hasOptions, setOptions] = useState(false);
+  const change = (part: Partial<SearchForm>): void => onForm({ ...form, ...part });
+  const toggle = (type: ChunkType): void =>
+    change({ types: form.types.includes(type) ? form.types.filter((one) => one !== type) : [...form.types, type] });
+  return (
+    <form
+      className="query-form card"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (form.query.trim()) onSearch();
+      }}
+    >
+      <div className="query-line">
+        <label className="search-field grow">
+          <span className="visually-hidden">{t.playgroundPlaceholder}</span>
+          <Search size={17} aria-hidden />
+          <input
+            className="input query-input"
+            type="search"
+            placeholder={t.playgroundPlaceholder}
+            value={form.query}
+            maxLength={8_000}
+            autoFocus
+            onChange={(event) => change({ query: event.target.value })}
+          />
+        </label>
+        <Button kind="primary" type="submit" disabled={isBusy || !form.query.trim()}>
+          {t.runSearch}
+        </Button>
+      </div>
+      <div className="query-scope">
+        <div className="row wrap" role="group" aria-label={t.chunkTypes}>
+          {TYPES.map((type) => (
+            <button key={type} type="button" className="pill" aria-pressed={form.types.includes(type)} onClick={() => toggle(type)}>
+              {t.chunkType[type]}
+            </button>
+          ))}
+        </div>
+        <span className="grow" />
+        <Scope form={form} onChange={change} />
+        <Button small kind="quiet" aria-expanded={hasOptions} onClick={() => setOptions(!hasOptions)}>
+          <SlidersHorizontal size={15} aria-hidden />
+          {t.moreOptions}
+        </Button>
+      </div>
+      {hasOptions && (
+        <div className="query-options">
+          <SearchOptions form={form} onChange={change} />
+          <FilterEditor filters={form.filters} onFilters={(filters) => change({ filters })} />
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Scope({ form, onChange }: { form: SearchForm; onChange: (part: Partial<SearchForm>) => void }): ReactNode {
+  const projects = useQuery(projectsQuery());
+  const resources = useQuery(resourcesQuery());
+  const [isPicking, setPicking] = useState(false);
+  const nameOf = (id: string): string => resources.data?.find((resource) => resource.id === id)?.filename ?? id;
+  return (
+    <>
+      {form.resourceIds.map((id) => (
+        <span key={id} className="tag scope-tag">
+          <span className="truncate">{nameOf(id)}</span>
+          <button
+            type="button"
+            aria-label={t.clearScope(nameOf(id))}
+            onClick={() => onChange({ resourceIds: form.resourceIds.filter((one) => one !== id) })}
+          >
+            <X size={13} aria-hidden />
+          </button>
+        </span>
+      ))}
+      <Button small kind="quiet" onClick={() => setPicking(true)}>
+        <AtSign size={15} aria-hidden />
+        {t.tagDocument}
+      </Button>
+      {(projects.data?.length ?? 0) > 1 && (
+        <label>
+          <span className="visually-hidden">{t.project}</span>
+          <select className="select select-small" value={form.project} onChange={(event) => onChange({ project: event.target.value })}>
+            <option value="">{t.allProjects}</option>
+            {projects.data?.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Picker
+        open={isPicking}
+        title={t.tagDocument}
+        placeholder={t.findDocument}
+        onClose={() => setPicking(false)}
+        options={(resources.data ?? []).map(({ id, filename, type }) => ({
+          id,
+          label: filename,
+          icon: <FileIcon type={type} />,
+          onPick: () => onChange({ resourceIds: [...new Set([...form.resourceIds, id])] }),
+        }))}
+      />
+    </>
+  );
+}

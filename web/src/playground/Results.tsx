@@ -1,0 +1,83 @@
+// What a search found, and how it came to it.
+import { type ReactNode, useMemo, useState } from "react";
+import { t } from "../strings";
+import { Empty } from "../ui/Notice";
+import { formatDuration } from "../lib/format";
+import { HitCard } from "./HitCard";
+import { Passages } from "./Passages";
+import type { Found } from "./PlaygroundScreen";
+import { TraceCard } from "./TraceCard";
+import { type Leg, type Order, legsOf, ordered, ranked } from "./ranks";
+
+export function Results({ found }: { found: Found }): ReactNode {
+  const { hits, passages, trace } = found.answer;
+  const all = useMemo(() => ranked(hits, trace), [hits, trace]);
+  const [order, setOrder] = useState<Order>("final");
+  const [asPassages, setAsPassages] = useState(false);
+  const legs = legsOf(all);
+  const present = order === "final" || legs.includes(order) ? order : "final";
+  if (!hits.length) return <Empty title={t.noHits} />;
+  const showsPassages = asPassages && Boolean(passages?.length);
+  return (
+    <div className="results">
+      <section className="stack" aria-label={t.results}>
+        <div className="results-head">
+          <h2>
+            {t.hits(hits.length)} <span className="muted small">{t.inTime(formatDuration(found.roundTrip))}</span>
+          </h2>
+          <span className="grow" />
+          {Boolean(passages?.length) && (
+            <Segments
+              label={t.resultsAs}
+              value={showsPassages ? "passages" : "hits"}
+              options={[
+                ["hits", t.asHits],
+                ["passages", t.asPassages],
+              ]}
+              onChange={(value) => setAsPassages(value === "passages")}
+            />
+          )}
+          {!showsPassages && (
+            <Segments
+              label={t.orderBy}
+              value={present}
+              options={[["final", t.orderFinal], ...legs.map((leg): [Order, string] => [leg, t.legName[leg] ?? leg])]}
+              onChange={setOrder}
+            />
+          )}
+        </div>
+        {showsPassages ? <Passages passages={passages ?? []} /> : <HitList hits={ordered(all, present)} legs={legs} />}
+      </section>
+      {trace && <TraceCard trace={trace} />}
+    </div>
+  );
+}
+
+function HitList({ hits, legs }: { hits: ReturnType<typeof ordered>; legs: readonly Leg[] }): ReactNode {
+  return (
+    <ol className="hits" aria-label={t.results}>
+      {hits.map((one) => (
+        <HitCard key={one.hit.chunk_id} ranked={one} legs={legs} />
+      ))}
+    </ol>
+  );
+}
+
+interface SegmentsProps<T extends string> {
+  label: string;
+  value: T;
+  options: [T, string][];
+  onChange: (value: T) => void;
+}
+
+function Segments<T extends string>({ label, value, options, onChange }: SegmentsProps<T>): ReactNode {
+  return (
+    <div className="segmented" role="group" aria-label={label}>
+      {options.map(([key, name]) => (
+        <button key={key} type="button" aria-pressed={key === value} onClick={() => onChange(key)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}

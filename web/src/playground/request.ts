@@ -1,0 +1,89 @@
+// The form's state and the request that it makes.
+import type { Schemas } from "../api/client";
+
+export type SearchIn = Schemas["SearchIn"];
+export type ChunkType = Schemas["ChunkType"];
+export type Operator = Schemas["Operator"];
+type FilterIn = Schemas["FilterIn"];
+
+export interface FilterDraft {
+  id: number;
+  field: Field;
+  operator: Operator;
+  value: string;
+}
+
+export interface SearchForm {
+  query: string;
+  types: ChunkType[];
+  project: string;
+  resourceIds: string[];
+  filters: FilterDraft[];
+  topK: number;
+  rerank: "" | "on" | "off";
+  selfQuery: "" | Schemas["SelfQuery"];
+  neighbours: number;
+  diversity: number;
+}
+
+export const EMPTY_FORM: SearchForm = {
+  query: "",
+  types: [],
+  project: "",
+  resourceIds: [],
+  filters: [],
+  topK: 10,
+  rerank: "",
+  selfQuery: "",
+  neighbours: 0,
+  diversity: 0,
+};
+
+export const FIELDS = ["filename", "extension", "language", "sheet", "page", "slide", "row", "date", "tag"] as const;
+export type Field = (typeof FIELDS)[number];
+
+const NUMBERS: ReadonlySet<Field> = new Set(["page", "slide", "row"]);
+
+/** Texts are compared as they are or with a list; numbers and dates also by order. */
+export function operatorsOf(field: Field): readonly Operator[] {
+  return NUMBERS.has(field) || field === "date" ? ["eq", "gte", "lte", "in"] : ["eq", "in"];
+}
+
+/** What one writes a value of the field into. */
+export function inputOf({ field, operator }: Pick<FilterDraft, "field" | "operator">): "text" | "number" | "date" {
+  if (operator === "in") return "text";
+  if (field === "date") return "date";
+  return NUMBERS.has(field) ? "number" : "text";
+}
+
+/** A draft as the API takes it; null while its value is missing or is no number where one is needed. */
+export function conditionOf({ field, operator, value }: FilterDraft): FilterIn | null {
+  const parts = (operator === "in" ? value.split(",") : [value]).map((part) => part.trim()).filter(Boolean);
+  if (!parts.length) return null;
+  const values = parts.map((part) => typed(field, part));
+  if (values.some((one) => typeof one === "number" && !Number.isInteger(one))) return null;
+  return { field, operator, value: operator === "in" ? values : (values[0] as string | number) };
+}
+
+/** Dates are whole numbers for the API: 2026-01-31 is 20260131. */
+function typed(field: Field, value: string): string | number {
+  if (field === "date") return Number(value.replaceAll("-", ""));
+  return NUMBERS.has(field) ? Number(value) : value;
+}
+
+/** The request of a form: what is left as the server is configured is left out. */
+export function requestOf(form: SearchForm): SearchIn {
+  return {
+    query: form.query.trim(),
+    top_k: form.topK,
+    debug: true,
+    neighbours: form.neighbours,
+    filters: form.filters.map(conditionOf).filter((condition) => condition !== null),
+    ...(form.types.length && { types: form.types }),
+    ...(form.project && { project: form.project }),
+    ...(form.resourceIds.length && { resource_ids: form.resourceIds }),
+    ...(form.rerank && { rerank: form.rerank === "on" }),
+    ...(form.selfQuery && { self_query: form.selfQuery }),
+    ...(form.diversity && { diversity: form.diversity }),
+  };
+}

@@ -1,0 +1,128 @@
+// The index that answers, and the way to another model's: build it beside, compare, switch, go back.
+import { useQuery } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { ApiError, api, unwrap } from "../api/client";
+import { queryClient } from "../api/queries";
+import { formatMoment, formatNumber } from "../lib/format";
+import { t } from "../strings";
+import { Button } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
+import { Failure, Loading, Notice } from "../ui/Notice";
+import { notify, notifyError } from "../ui/Toasts";
+import { BuildIndex } from "./BuildIndex";
+import { CompareIndex } from "./CompareIndex";
+import { Section } from "./Section";
+import { type Fingerprint, readFingerprint } from "./fingerprint";
+import { type Index, indexesQuery } from "./queries";
+
+export function IndexCard(): ReactNode {
+  const indexes = useQuery(indexesQuery());
+  const [isBuilding, setBuilding] = useState(false);
+  // Who is not the server's owner may not see indexes: nothing to be done about that here.
+  if (indexes.error instanceof ApiError && indexes.error.status === 404) return null;
+  return (
+    <Section
+      title={t.indexTitle}
+      text={t.indexText}
+      action={
+        <Button small onClick={() => setBuilding(true)}>
+          <Plus size={15} aria-hidden />
+          {t.buildIndex}
+        </Button>
+      }
+    >
+      {indexes.isPending && <Loading lines={2} />}
+      {indexes.isError && <Failure error={indexes.error} onRetry={() => void indexes.refetch()} />}
+      {indexes.data && (
+        <ul className="indexes">
+          {[...indexes.data].sort((a, b) => Number(b.state === "active") - Number(a.state === "active")).map((index) => (
+            <IndexLine key={index.id} index={index} />
+          ))}
+        </ul>
+      )}
+      <BuildIndex open={isBuilding} onClose={() => setBuilding(false)} />
+    </Section>
+  );
+}
+
+const KINDS: Record<string, string> = { active: "badge badge-ok", building: "badge badge-busy", ready: "badge", retired: "badge" };
+
+function IndexLine({ index }: { index: Index }): ReactNode {
+  const name = readFingerprint(index.fingerprint);
+  return (
+    <li className="index">
+      <div className="row wrap">
+        <strong className="grow">{name.model}</strong>
+        <span className={KINDS[index.state] ?? "badge"}>{t.indexState[index.state] ?? index.state}</span>
+      </div>
+      <p className="muted small">{describe(index, name)}</p>
+      {index.state === "building" && (
+        <div className="progress" role="progressbar" aria-label={t.indexState["building"]} aria-valuenow={index.progress} aria-valuemax={index.total}>
+          <div className="progress-bar" style={{ width: `${index.total ? (index.progress / index.total) * 100 : 0}%` }} />
+        </div>
+      )}
+      {index.state !== "active" && <IndexActions index={index} name={name} />}
+    </li>
+  );
+}
+
+function IndexActions({ index, name }: { index: Index; name: Fingerprint }): ReactNode {
+  const [asked, setAsked] = useState<"switch" | "delete" | "compare" | null>(null);
+  const path = { params: { path: { index_id: index.id } } };
+  const change = async (work: () => Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await work();
+      notify(done);
+    } catch (error) {
+      notifyError(error);
+    }
+    await queryClient.invalidateQueries({ queryKey: ["indexes"] });
+  };
+  const isReady = index.state === "ready" || index.state === "retired";
+  return (
+    <div className="row wrap">
+      {isReady && (
+        <>
+          <Button small onClick={() => setAsked("compare")}>
+            {t.compare}
+          </Button>
+          <Button small kind="primary" onClick={() => setAsked("switch")}>
+            {index.activated_at ? t.switchBack : t.switchTo}
+          </Button>
+        </>
+      )}
+      <Button small kind="quiet" onClick={() => setAsked("delete")}>
+        {t.delete}
+      </Button>
+      <Confirm
+        open={asked === "switch"}
+        title={t.switchTitle}
+        text={<Notice>{t.switchText(name.model)}</Notice>}
+        action={t.switchTo}
+        onConfirm={() => change(() => unwrap(api.POST("/indexes/{index_id}/switch", path)), t.switched(name.model))}
+        onClose={() => setAsked(null)}
+      />
+      <Confirm
+        open={asked === "delete"}
+        title={t.deleteIndex}
+        text={t.deleteIndexText(name.model)}
+        action={t.delete}
+        onConfirm={() => change(() => unwrap(api.DELETE("/indexes/{index_id}", path)), t.indexDeleted)}
+        onClose={() => setAsked(null)}
+      />
+      {asked === "compare" && <CompareIndex index={index} name={name.model} onClose={() => setAsked(null)} />}
+    </div>
+  );
+}
+
+function describe(index: Index, { provider, dimensions }: Fingerprint): string {
+  return [
+    t.provider[provider] ?? provider,
+    dimensions && t.dimensions(formatNumber(dimensions)),
+    t.store[index.store] ?? index.store,
+    index.state === "building" ? t.progressOf(index.progress, index.total) : t.since(formatMoment(index.activated_at ?? index.created_at)),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

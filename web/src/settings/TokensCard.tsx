@@ -1,0 +1,145 @@
+// Tokens: create one (shown once), see which there are, revoke.
+import { useQuery } from "@tanstack/react-query";
+import { Copy, KeyRound, Plus } from "lucide-react";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { ApiError, type Schemas, api, unwrap } from "../api/client";
+import { queryClient } from "../api/queries";
+import { formatDay } from "../lib/format";
+import { t } from "../strings";
+import { Button } from "../ui/Button";
+import { Confirm, Dialog } from "../ui/Dialog";
+import { Failure, Loading, Notice } from "../ui/Notice";
+import { notify, notifyError } from "../ui/Toasts";
+import { Section } from "./Section";
+import { tokensQuery } from "./queries";
+
+type Token = Schemas["TokenOut"];
+const DAYS = [7, 30, 90, 365];
+
+export function TokensCard(): ReactNode {
+  const tokens = useQuery(tokensQuery());
+  const [isCreating, setCreating] = useState(false);
+  const [revoked, setRevoked] = useState<Token | null>(null);
+  const revoke = async (): Promise<void> => {
+    try {
+      if (revoked) await unwrap(api.DELETE("/tokens/{token_id}", { params: { path: { token_id: revoked.id } } }));
+    } catch (error) {
+      notifyError(error);
+    }
+    await queryClient.invalidateQueries({ queryKey: ["tokens"] });
+  };
+  return (
+    <Section
+      title={t.tokensTitle}
+      text={t.tokensText}
+      action={
+        <Button small onClick={() => setCreating(true)}>
+          <Plus size={15} aria-hidden />
+          {t.createToken}
+        </Button>
+      }
+    >
+      {tokens.isPending && <Loading lines={2} />}
+      {tokens.isError && <Failure error={tokens.error} onRetry={() => void tokens.refetch()} />}
+      <ul className="tokens">
+        {tokens.data?.map((token) => (
+          <li key={token.id} className="token">
+            <KeyRound size={16} aria-hidden />
+            <span className="grow">
+              <strong>{token.name}</strong>
+              <span className="muted small">
+                {t.created} {formatDay(token.created_at)} · {t.expires} {token.expires_at ? formatDay(token.expires_at) : t.never}
+              </span>
+            </span>
+            <Button small kind="quiet" onClick={() => setRevoked(token)} aria-label={t.revokeNamed(token.name)}>
+              {t.revoke}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <CreateToken open={isCreating} onClose={() => setCreating(false)} />
+      <Confirm
+        open={revoked !== null}
+        title={t.revokeTitle}
+        text={t.revokeText(revoked?.name ?? "")}
+        action={t.revoke}
+        onConfirm={revoke}
+        onClose={() => setRevoked(null)}
+      />
+    </Section>
+  );
+}
+
+function CreateToken({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = (): void => {
+    setSecret(null);
+    onClose();
+  };
+  return (
+    <Dialog open={open} onClose={close} title={t.createToken} description={secret ? undefined : t.tokensText}>
+      {secret ? <Secret secret={secret} onClose={close} /> : <TokenForm onCreated={setSecret} onClose={close} />}
+    </Dialog>
+  );
+}
+
+function TokenForm({ onCreated, onClose }: { onCreated: (secret: string) => void; onClose: () => void }): ReactNode {
+  const [name, setName] = useState("");
+  const [days, setDays] = useState("90");
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      const made = await unwrap(api.POST("/tokens", { body: { name: name.trim(), days: days ? Number(days) : null } }));
+      onCreated(made.token);
+      await queryClient.invalidateQueries({ queryKey: ["tokens"] });
+    } catch (error) {
+      setProblem(error instanceof ApiError ? error.message : t.noConnection);
+    }
+  };
+  return (
+    <form className="stack" onSubmit={(event) => void submit(event)}>
+      <label className="field">
+        <span>{t.tokenName}</span>
+        <input className="input" required maxLength={200} value={name} placeholder={t.tokenNameHint} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label className="field">
+        <span>{t.tokenDays}</span>
+        <select className="select" value={days} onChange={(event) => setDays(event.target.value)}>
+          {DAYS.map((count) => (
+            <option key={count} value={count}>
+              {t.days(count)}
+            </option>
+          ))}
+          <option value="">{t.tokenForever}</option>
+        </select>
+      </label>
+      {problem && <Notice kind="error">{problem}</Notice>}
+      <div className="row form-end">
+        <Button onClick={onClose}>{t.cancel}</Button>
+        <Button kind="primary" type="submit" disabled={!name.trim()}>
+          {t.createToken}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Secret({ secret, onClose }: { secret: string; onClose: () => void }): ReactNode {
+  const copy = (): void => void navigator.clipboard.writeText(secret).then(() => notify(t.tokenCopied), notifyError);
+  return (
+    <div className="stack">
+      <Notice kind="warn">{t.tokenOnce}</Notice>
+      <div className="secret">
+        <input className="input" readOnly aria-label={t.signInToken} value={secret} onFocus={(event) => event.target.select()} />
+        <Button kind="primary" onClick={copy}>
+          <Copy size={15} aria-hidden />
+          {t.copyToken}
+        </Button>
+      </div>
+      <div className="row form-end">
+        <Button onClick={onClose}>{t.close}</Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+// What the settings read of the server.
+import { queryOptions } from "@tanstack/react-query";
+import { type Schemas, api, unwrap } from "../api/client";
+
+export type Finding = Schemas["FindingOut"];
+export type Index = Schemas["IndexOut"];
+export type UsageRow = Schemas["UsageRow"];
+
+export function doctorQuery() {
+  return queryOptions({ queryKey: ["doctor"], queryFn: async () => (await unwrap(api.GET("/doctor"))).findings, staleTime: 60_000 });
+}
+
+export function indexesQuery() {
+  return queryOptions({
+    queryKey: ["indexes"],
+    queryFn: async () => (await unwrap(api.GET("/indexes"))).indexes,
+    refetchInterval: (query) => (query.state.data?.some(({ state }) => state === "building") ? 1_500 : false),
+  });
+}
+
+export function tokensQuery() {
+  return queryOptions({ queryKey: ["tokens"], queryFn: async () => (await unwrap(api.GET("/tokens"))).tokens });
+}
+
+export function usageQuery(days: number) {
+  return queryOptions({
+    queryKey: ["usage", days],
+    queryFn: () => {
+      const since = Math.floor(Date.now() / 86_400_000 - days + 1) * 86_400;
+      return unwrap(api.GET("/usage", { params: { query: { since, by: "day" } } }));
+    },
+  });
+}
