@@ -123,12 +123,12 @@ def table_questions(tables: object) -> list[str]:
     best: list[str] = []
     totals: list[str] = []
     for table in cast(Sequence[Any], tables) if isinstance(tables, Sequence) and not isinstance(tables, str) else ():
-        columns = [c for c in table.get("columns", ()) if isinstance(c, Mapping)]
+        columns = [cast(Mapping[str, Any], c) for c in table.get("columns", ()) if isinstance(c, Mapping)]
         amounts = [c for c in columns if _is_amount(c)]
         if not amounts or any(_name(c).casefold() in _MIXED for c in columns):
             continue
         # The largest figures of a table are, as a rule, its money or its volume.
-        number = _name(max(amounts, key=lambda c: abs(float(c.get("mean") or 0))))
+        number = _name(max(amounts, key=_magnitude))
         labels = [_name(c) for c in columns if _is_label(c, int(table.get("row_count") or 0))]
         best += [f"Which {_lower(label)} has the highest {number}?" for label in labels[:1]]
         totals.append(f"What is the total {number}?")
@@ -154,6 +154,10 @@ def _is_label(column: Mapping[str, Any], rows: int) -> bool:
     """Texts that name the rows of a table: none, or next to none, stands twice."""
     distinct = column.get("distinct", 0)
     return column.get("dtype") == "text" and distinct >= max(2, rows - 1) and not _IDENTIFIER.search(_name(column))
+
+
+def _magnitude(column: Mapping[str, Any]) -> float:
+    return abs(float(column.get("mean") or 0))
 
 
 def _name(column: Mapping[str, Any]) -> str:
