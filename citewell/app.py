@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from starlette.routing import Route
 
 from citewell.composition import open_services
 from citewell.errors import ConfigurationError
+from citewell.examination import examine_configuration
 from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
@@ -56,6 +58,7 @@ def build(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with open_services(settings) as services:
             app.state.services = services
+            services.health.configuration = partial(examine_configuration, settings)
             tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.top_k)
             async with mcp.run(tools, services.auth, services.projects):
                 yield

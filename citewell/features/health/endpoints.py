@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
+from citewell.features.health.findings import Level
 from citewell.features.health.service import HealthService
 from citewell.features.http import ERROR_RESPONSES, Owner
 
@@ -28,6 +30,21 @@ class Readiness(BaseModel):
     parts: dict[str, dict[str, Any]]
 
 
+class FindingOut(BaseModel):
+    """One thing that was looked at; `advice` says what to do about a note or an error."""
+
+    part: str
+    level: Level
+    text: str
+    advice: str
+
+
+class Examination(BaseModel):
+    """What is configured and what can be reached."""
+
+    findings: list[FindingOut]
+
+
 @router.get("/health")
 async def health(request: Request) -> Health:
     """Alive? Needs no token."""
@@ -42,6 +59,14 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
     is_ready = all(part["ok"] for part in parts.values())
     response.status_code = 200 if is_ready else 503
     return Readiness(ready=is_ready, parts=parts)
+
+
+@router.get("/doctor", responses=ERROR_RESPONSES)
+async def doctor(request: Request, owner: Owner) -> Examination:
+    """What `citewell doctor` finds. What is configured is told to the server's own owner only."""
+    service: HealthService = request.app.state.services.health
+    findings = await service.examine(with_configuration=owner == request.app.state.services.local_owner)
+    return Examination(findings=[FindingOut(**asdict(finding)) for finding in findings])
 
 
 @router.get("/metrics", responses=ERROR_RESPONSES, response_class=Response)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from citewell.errors import CitewellError
+from citewell.features.health.findings import Finding
 from citewell.ingest.indexes import IndexSet
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
@@ -17,12 +19,16 @@ from citewell.storage.jobs import JobRepository
 
 @dataclass(slots=True)
 class HealthService:
-    """Knows how each part is. `rebuilding` is set while an index is being filled from SQL."""
+    """Knows how each part is. `rebuilding` is set while an index is being filled from SQL.
+
+    `configuration` looks at what is configured; it may take seconds, and runs in a thread.
+    """
 
     indexes: IndexSet
     content: ContentRepository
     jobs: JobRepository
     rebuilding: str | None = None
+    configuration: Callable[[], list[Finding]] = list
     metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
     _requests: Counter = field(init=False)
     _seconds: Histogram = field(init=False)
@@ -53,6 +59,15 @@ class HealthService:
             "index": await _probe(self._check_index),
             "embedder": await _probe(lambda: self.indexes.active.embedder.embed(["ready?"], "query")),
         }
+
+    async def examine(self, with_configuration: bool) -> list[Finding]:
+        """What is configured (if asked for), then what can be reached and how fast."""
+        configured = await asyncio.to_thread(self.configuration) if with_configuration else []
+        reached = [
+            Finding(name, "ok" if part["ok"] else "error", f"{part.get('note') or 'works'} ({part['ms']} ms)")
+            for name, part in (await self.check()).items()
+        ]
+        return configured + reached
 
     async def _check_index(self) -> str | None:
         await self.indexes.active.store.count()
