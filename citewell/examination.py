@@ -1,0 +1,89 @@
+"""What is configured, what is missing, and how to get it: for `citewell doctor` and for the settings screen."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import shutil
+from collections.abc import Callable
+from importlib.metadata import version
+
+from citewell import console
+from citewell.adapters import registry
+from citewell.errors import CitewellError
+from citewell.extract import sandbox
+from citewell.features.health.findings import Finding
+from citewell.settings import Settings
+
+_LOW_DISK = 2 * 1024**3
+
+
+def examine_configuration(settings: Settings) -> list[Finding]:
+    """Look at every part that can be looked at without the services; takes some seconds where a model is loaded for it."""
+    return [
+        Finding(
+            "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
+        ),
+        _data_folder(settings),
+        _exposure(settings),
+        *_providers(settings),
+        *_sandbox(),
+        _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
+    ]
+
+
+def _data_folder(settings: Settings) -> Finding:
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        free = shutil.disk_usage(settings.data).free
+    except OSError as error:
+        return Finding("data folder", "error", f"{settings.data}: {error.strerror}", "Choose another with --data.")
+    text = f"{settings.data} ({console.size(free)} free)"
+    if free < _LOW_DISK:
+        return Finding("data folder", "note", text, "Little space is left on this disk.")
+    return Finding("data folder", "ok", text)
+
+
+def _exposure(settings: Settings) -> Finding:
+    if settings.auth_secret is not None:
+        return Finding("accounts", "ok", f"JWTs signed with {settings.jwt_algorithm}, and tokens")
+    if settings.is_loopback:
+        return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
+    advice = "Set CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
+    return Finding("accounts", "error", f"none, but {settings.host} can be reached from outside", advice)
+
+
+def _providers(settings: Settings) -> list[Finding]:
+    chosen: list[tuple[str, str, Callable[[Settings], object]]] = [
+        ("embeddings", settings.embedding_provider, registry.build_embedder),
+        ("rerank", settings.rerank_provider, registry.build_reranker),
+        ("chat", settings.chat_provider, registry.build_chat_model),
+        ("vision", settings.vision_provider, registry.build_vision_model),
+        ("blobs", settings.blob_backend, registry.build_blob_store),
+    ]
+    return [_provider(part, name, build, settings) for part, name, build in chosen]
+
+
+def _provider(part: str, name: str, build: Callable[[Settings], object], settings: Settings) -> Finding:
+    if name == "none":
+        what = {"chat": "none: answers are extractive", "vision": "none: images are kept and read by OCR"}
+        return Finding(part, "ok", what.get(part, "none"))
+    try:
+        build(settings)
+    except CitewellError as error:
+        return Finding(part, "error", f"{name}: {error.message}")
+    return Finding(part, "ok", name)
+
+
+def _sandbox() -> list[Finding]:
+    report = sandbox.capabilities()
+    missing = [f"{c.name}: {c.detail}" for c in report if not c.enforced]
+    enforced = ", ".join(c.name for c in report if c.enforced)
+    found = [Finding("parsers", "ok", f"kept in by {enforced}")]
+    return found + [Finding("parsers", "note", f"not enforced here: {text}") for text in missing]
+
+
+def _optional(package: str, purpose: str, advice: str) -> Finding:
+    if importlib.util.find_spec(package) is None:
+        return Finding(package, "note", f"not installed: no {purpose}", advice)
+    return Finding(package, "ok", purpose)
