@@ -37,7 +37,7 @@ test("hits are shown with the passages around them", async ({ home: page, server
   await page.getByRole("button", { name: "Options" }).click();
   await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
   await page.getByLabel("Filters from the query").selectOption("off");
-  await page.getByLabel("Passages around each hit").fill("1");
+  await page.getByLabel("Around each hit").fill("1");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.getByRole("group", { name: "Show as" }).getByRole("button", { name: "Passages" }).click();
   await expect(page.getByRole("list", { name: "Passages" }).locator(".hit").first()).toContainText(/hits? in/);

@@ -6,6 +6,8 @@ import type { Item } from "./items";
 
 interface ContentItemProps {
   item: Item;
+  /** From 1; the same as on the item's outline in the original. */
+  number: number;
   isActive: boolean;
   resourceId: string;
   onShow: () => void;
@@ -14,11 +16,14 @@ interface ContentItemProps {
 const MOST_ROWS = 8;
 const MOST_CHARACTERS = 700;
 
-export function ContentItem({ item, isActive, resourceId, onShow }: ContentItemProps): ReactNode {
+export function ContentItem({ item, number, isActive, resourceId, onShow }: ContentItemProps): ReactNode {
   return (
     <div className={isActive ? "item item-active" : "item"} onClick={onShow}>
-      <button type="button" className="item-head small" aria-pressed={isActive} aria-label={`${item.kind} ${item.place}: ${t.openSource}`}>
-        <span className={`item-kind tone-${item.tone}`}>{item.kind}</span>
+      <button type="button" className="item-head small" aria-pressed={isActive} aria-label={`${number}. ${item.kind} ${item.place}: ${t.openSource}`}>
+        <span className={`item-number tone-${item.tone}`} aria-hidden>
+          {number}
+        </span>
+        <span className="item-kind">{item.kind}</span>
         {item.place && <span className="muted">{item.place}</span>}
         <span className="grow" />
         {item.note && <span className="muted">{item.note}</span>}

@@ -100,7 +100,7 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
           return (
             item && (
               <div key={key} role="listitem" ref={virtual.measureElement} data-index={index} className="item-place" style={{ transform: `translateY(${start}px)` }}>
-                <ContentItem item={item} isActive={item.id === active} onShow={() => show(item)} resourceId={resource.id} />
+                <ContentItem item={item} number={index + 1} isActive={item.id === active} onShow={() => show(item)} resourceId={resource.id} />
               </div>
             )
           );
