@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator
@@ -21,12 +21,14 @@ _SAID_OF_PICTURES = (
 )
 
 
-def describe_document(elements: Iterable[Element]) -> str | None:
-    """The title and the first paragraph of prose, cut at 400 characters."""
+def describe_document(elements: Sequence[Element]) -> str | None:
+    """The title and the first paragraph of prose, cut at 400 characters; None when there is neither."""
     title = next((e.text for e in elements if e.type is ElementType.TITLE), None)
     prose = next((e.text for e in elements if e.type is ElementType.PARAGRAPH and len(e.text) > 60), None)
     parts = [part.strip() for part in (title, prose) if part]
     text = ": ".join(parts)
+    if not text:
+        return None
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1].rstrip() + "…"
 
 
