@@ -11,23 +11,23 @@ const HOSTILE = [
 test("hostile names and documents are inert on every screen", async ({ home: page, server }) => {
   const requests: string[] = [];
   page.on("request", (request) => requests.push(new URL(request.url()).host));
+  const ids: string[] = [];
   for (const [name, content] of [
     [`"><img src=x onerror=document.title='owned'>.md`, HOSTILE],
     ["<b>table</b>.csv", `city,note\n"${SCRIPT.replaceAll('"', '""')}",1\nAccra,2\n`],
   ] as const) {
     const form = new FormData();
     form.set("file", new Blob([content]), name);
-    await server.call("POST", "/ingest", form);
+    ids.push((await server.call<{ id: string }>("POST", "/ingest", form)).id);
   }
-  const resources = (await ready(server)).filter(({ filename }) => /owned|table/.test(filename));
-  expect(resources).toHaveLength(2);
+  await ready(server);
   const reply = await ask(page, `When does the hostile lighthouse open? ${SCRIPT}`);
   const chip = reply.getByRole("button", { name: /^Source 1/ }).first();
   if (await chip.isVisible()) {
     await chip.click();
     await expect(page.getByRole("complementary", { name: "Source" })).toContainText("lighthouse");
   }
-  for (const address of ["/", "/library", ...resources.map(({ id }) => `/library/${id}`), "/playground"]) {
+  for (const address of ["/", "/library", ...ids.map((id) => `/library/${id}`), "/playground"]) {
     await page.goto(server.address + address);
     await expect(page.getByRole("main")).toBeVisible();
     await expect(page).not.toHaveTitle("owned");

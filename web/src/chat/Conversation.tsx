@@ -9,6 +9,7 @@ import { Notice } from "../ui/Notice";
 import { notifyError } from "../ui/Toasts";
 import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
+import { withoutMarkers } from "./markers";
 import { scopeOf } from "./scope";
 import { ScopeNote } from "./ScopeNote";
 import { type LiveTurn, dropTurn, refresh, startTurn, takeBack } from "./turns";
@@ -140,7 +141,7 @@ function Live({ live, threadId, messages }: { live: LiveTurn; threadId: string; 
     <>
       <Question text={live.question} details={{ scope: live.scope }} />
       <article className="reply" aria-label={t.answer} aria-busy={!isOver}>
-        {live.text && <Answer text={live.text} />}
+        {live.text && <Answer text={withoutMarkers(live.text)} />}
         {live.phase === "thinking" && <Working text={t.thinking} />}
         {live.phase === "reconnecting" && <Working text={t.reconnecting} />}
         {isOver && <Unanswered text={live.problem ?? t.stopped} onAgain={() => void again().catch(notifyError)} />}

@@ -49,6 +49,11 @@ export function weakest(citations: readonly Citation[]): string {
   return citations.reduce((worst, { verdict }) => (RANK.indexOf(verdict) > RANK.indexOf(worst) ? verdict : worst), "supported");
 }
 
+/** A text that is still coming, without its markers: what they stand for is not known yet. */
+export function withoutMarkers(text: string): string {
+  return text.replace(MARKER, "").replace(/\s*\[\d*$/, "");
+}
+
 interface Parent {
   children: RootContent[];
 }

@@ -34,7 +34,7 @@ export function UploadDialog(): ReactNode {
         <>
           <Button onClick={close}>{t.cancel}</Button>
           <Button kind="primary" disabled={!files.length} onClick={start}>
-            {files.length ? t.uploadingOf(files.length).replace(/^Adding/, "Add") : t.addFiles}
+            {files.length ? t.addCount(files.length) : t.addFiles}
           </Button>
         </>
       }
