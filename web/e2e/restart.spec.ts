@@ -1,3 +1,4 @@
+import type { Route } from "@playwright/test";
 import { expect, question, test } from "./fixtures";
 
 test("a question and an upload outlive a server that is killed and started again", async ({ home: page, server }) => {
@@ -22,12 +23,12 @@ test("a question and an upload outlive a server that is killed and started again
   const dialog = page.getByRole("dialog");
   const buffer = Buffer.from("The ferry leaves at seven.\n".repeat(40));
   await dialog.getByLabel("Choose files").setInputFiles([{ name: "ferry.txt", mimeType: "text/plain", buffer }]);
-  await page.route("**/events", async (route) => {
-    await page.unroute("**/events");
+  const whileFollowed = async (route: Route): Promise<void> => {
     await server.kill();
     await route.abort();
     await server.restart();
-  });
+  };
+  await page.route("**/events", whileFollowed, { times: 1 });
   await dialog.getByRole("button", { name: "Add 1 file" }).click();
   const row = page.getByRole("region", { name: "Uploads" }).getByRole("listitem");
   await expect(row).toContainText("Ready", { timeout: 90_000 });
