@@ -100,3 +100,18 @@ test("a file that failed says what is still usable and what to do, and a new ver
   await expect(page.locator(".resource-head .badge")).toHaveText("Ready");
   await expect(page.locator(".versions")).toContainText("Version 1");
 });
+
+test("ten thousand files: few rows are drawn, the last is a key away, and typing finds one at once", async ({ home: page, server }) => {
+  const { resources } = await server.call<{ resources: { created_at: string }[] }>("GET", "/resources?limit=1");
+  const many = Array.from({ length: 10_000 }, (_, index) => ({ ...resources[0], id: `file-${index}`, filename: `file ${index}.txt`, status: "indexed" }));
+  await page.route(/\/resources\?/, (route) => route.fulfill({ json: { resources: many, next_cursor: null } }));
+  await page.goto(`${server.address}/library`);
+  await expect(page.getByRole("table", { name: "Library" })).toHaveAttribute("aria-rowcount", "10001");
+  expect(await page.locator(".library-file").count()).toBeLessThan(80);
+  await page.locator(".library-file .file-link").first().focus();
+  await page.keyboard.press("End");
+  await expect(page.getByRole("link", { name: "file 9999.txt", exact: true })).toBeFocused();
+  await page.getByRole("searchbox", { name: "Search by name" }).fill("4711");
+  await expect(page.getByRole("link", { name: "file 4711.txt", exact: true })).toBeVisible();
+  await expect(page.locator(".library-file")).toHaveCount(1);
+});

@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Resource } from "../api/client";
 import { formatNumber } from "../lib/format";
-import { PHONE, useMedia } from "../lib/hooks";
+import { useMedia } from "../lib/hooks";
 import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { openViewer, viewer } from "../viewer/state";
@@ -13,10 +13,12 @@ import { type Item, itemOfChunk, itemOfElement, overlayOf } from "./items";
 import { type ElementType, type ExtractedElement, chunksQuery, elementsQuery } from "./queries";
 
 type Kind = "elements" | "chunks";
+const BESIDE = "(min-width: 1100px)";
 
 export function Contents({ resource }: { resource: Resource }): ReactNode {
   const [kind, setKind] = useState<Kind>("elements");
   const [type, setType] = useState<ElementType | null>(null);
+  useEffect(() => () => viewer.set((open) => open && { ...open, overlay: [] }), []);
   return (
     <div className="stack">
       <div className="contents-head">
@@ -68,7 +70,7 @@ interface ItemsProps {
 
 function Items({ resource, items, found }: ItemsProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
-  const isPhone = useMedia(PHONE);
+  const isWide = useMedia(BESIDE);
   const [active, setActive] = useState<string | null>(null);
   const overlay = useMemo(() => overlayOf(items), [items]);
   const virtual = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => 92, overscan: 8, getItemKey: (index) => items[index]?.id ?? index });
@@ -78,12 +80,12 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && last >= items.length - 40) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, items.length]);
-  // The original stands beside what was read of it; on phones it would cover it, and waits to be asked for.
+  // The original stands beside what was read of it; where there is no room for both, it waits to be asked for.
+  const hasItems = items.length > 0;
   useEffect(() => {
-    if (isPhone || !overlay.length) return;
-    const open = viewer.get();
-    openViewer({ ...(open?.resourceId === resource.id ? open : { resourceId: resource.id, filename: resource.filename }), overlay });
-  }, [isPhone, overlay, resource.id, resource.filename]);
+    if (viewer.get()?.resourceId === resource.id) viewer.set((open) => open && { ...open, overlay });
+    else if (isWide && hasItems) openViewer({ resourceId: resource.id, filename: resource.filename, overlay });
+  }, [isWide, hasItems, overlay, resource.id, resource.filename]);
 
   if (found.isPending) return <Loading lines={8} />;
   if (found.isError) return <Failure error={found.error} onRetry={() => void found.refetch()} />;

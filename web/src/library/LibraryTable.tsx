@@ -146,6 +146,8 @@ function useRowKeys(count: number, show: (index: number) => void, scroller: RefO
   const [active, setActive] = useState(0);
   const present = Math.min(active, Math.max(0, count - 1));
   const onKeyDown = (event: KeyboardEvent): void => {
+    // A row's open menu is elsewhere on the page, and has arrows of its own.
+    if (!event.currentTarget.contains(event.target as Node)) return;
     const target = { ArrowDown: present + 1, ArrowUp: present - 1, Home: 0, End: count - 1 }[event.key];
     if (target === undefined || target < 0 || target >= count) return;
     event.preventDefault();
