@@ -22,6 +22,7 @@ import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.citations import CheckedAnswer, CitationChecker
+from citewell.agent.matching import find
 from citewell.agent.numbers import figures
 from citewell.agent.turns import Source
 from citewell.ports import FloatMatrix, TextKind
@@ -92,7 +93,7 @@ class Maker:
         self.pick = random.Random(seed)
 
     def draw(self, with_figure: bool = False) -> tuple[list[int], list[Item]]:
-        """Three neighbouring passages (often on one subject), and a sentence of each."""
+        """Three neighbouring passages (often on one subject), and a sentence of each that the other two do not have as well."""
         while True:
             start = self.pick.randrange(len(self.passages) - 3)
             indices = [start, start + 1, start + 2]
@@ -101,7 +102,7 @@ class Maker:
                 good = [
                     s
                     for s in sentences(self.passages[index])
-                    if 6 <= len(s.split()) <= 40 and "[" not in s and '"' not in s
+                    if 6 <= len(s.split()) <= 40 and not set('["\n') & set(s) and self.is_own(s, index, indices)
                 ]
                 if with_figure and not items:
                     good = [s for s in good if any(not f.spelled for f in figures(s))]
@@ -109,6 +110,10 @@ class Maker:
                     items.append(Item(self.pick.choice(good), index))
             if len(items) == 3 and len({item.text for item in items}) == 3:
                 return indices, items
+
+    def is_own(self, sentence: str, index: int, indices: list[int]) -> bool:
+        """Whether no other of these passages says it (web pages share their menus): else citing that one would be no error."""
+        return all(find(sentence, self.passages[other]).ratio < 0.7 for other in indices if other != index)
 
     def sources(self, indices: list[int]) -> tuple[Source, ...]:
         return tuple(Source(n, hit(self.passages[index], index)) for n, index in enumerate(indices, start=1))
