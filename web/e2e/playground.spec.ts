@@ -23,7 +23,7 @@ test("kinds and filters narrow what is found", async ({ home: page, server }) =>
   await expect(hits.first().locator(".tag")).toHaveText("Row");
   expect(new Set(await hits.locator(".tag").allTextContents())).toEqual(new Set(["Row"]));
   await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
-  await page.getByRole("button", { name: "Options" }).click();
+  await page.getByRole("button", { name: "Options", exact: true }).click();
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("textbox", { name: "Value" }).fill("Loan Policy.pdf");
   await page.getByRole("button", { name: "Search", exact: true }).click();
@@ -34,7 +34,7 @@ test("kinds and filters narrow what is found", async ({ home: page, server }) =>
 
 test("hits are shown with the passages around them", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
-  await page.getByRole("button", { name: "Options" }).click();
+  await page.getByRole("button", { name: "Options", exact: true }).click();
   await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
   await page.getByLabel("Filters from the query").selectOption("off");
   await page.getByLabel("Around each hit").fill("1");
