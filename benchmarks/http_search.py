@@ -108,11 +108,11 @@ def measure(data: Path, size: int, added: float, clients: list[int], requests: i
     )
     rows = []
     with server.serving(data) as ours:
-        watch = Watch(ours.pid)
+        watch, before = Watch(ours.pid), quiet(10)
         for number, kind, asked_again in [*((n, "different", False) for n in clients), (clients[-1], "repeated", True)]:
             load(ours, number, requests // 10, repeated if asked_again else warming)
             queries = repeated if asked_again else write_queries(data.with_suffix(".json"), asked, requests)
-            before, used = quiet(20), ours.cpu_seconds
+            used = ours.cpu_seconds
             times = load(ours, number, requests, queries)
             rows.append(
                 {
@@ -130,6 +130,7 @@ def measure(data: Path, size: int, added: float, clients: list[int], requests: i
                     "load_before": round(before, 2),
                 }
             )
+            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
         watch.stop()
     return [row | {"peak_mb": round(watch.peak_mb)} for row in rows]
 
