@@ -74,8 +74,12 @@ def _of_line(line: str) -> Iterator[Claim]:
             part = _plain(sentence[position : marker.start()])
             numbers = marked_numbers(marker[0])
             if index == len(markers) - 1:
-                numbers = tuple(dict.fromkeys((*numbers, *trailing)))
                 tail = _plain(sentence[marker.end() :])
+                if trailing and len(tail) > 2:
+                    yield Claim(part if len(part) > 2 else whole, whole, numbers)
+                    yield Claim(tail, whole, trailing)
+                    return
+                numbers = tuple(dict.fromkeys((*numbers, *trailing)))
                 part = f"{part} {tail}".strip() if len(tail) > 2 else part
             yield Claim(part if len(part) > 2 else whole, whole, numbers)
             position = marker.end()

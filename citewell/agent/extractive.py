@@ -99,6 +99,8 @@ class ExtractiveAnswerer:
         """The answer from `hits`; `answered` is False when they hold none. The items of a list may also stand in `more`."""
         question = read_question(question_text)
         scored = await self.score(question, hits)
+        if set(question.counted) - _UNSPECIFIC and not question.wants_list:
+            scored = counting(question, scored)
         confidence, answerable, embedded = await self._judge(question, scored, hits)
         if question.wants_list:
             items, strength = await self._list(question, [*hits, *more], scored)
@@ -119,8 +121,6 @@ class ExtractiveAnswerer:
         """Confidence, whether there is an answer, and how many texts were embedded in all."""
         if not scored:
             return 0.0, False, 0
-        if set(question.counted) - _UNSPECIFIC and not any(_counts(question, s) for s in scored):
-            return 0.0, False, len(scored) + 1
         nearest = sorted((s.similarity for s in scored), reverse=True)[:3]
         sentences = sum(nearest) / len(nearest)
         terms = max(s.coverage for s in scored)
@@ -185,7 +185,9 @@ class ExtractiveAnswerer:
             if as_list:
                 parts.append(f"{position + 1}. {_BULLET.sub('', text)} [{numbers[chunk_id]}]\n")
             else:
-                parts.append(f"{' ' if position else ''}{_BULLET.sub('', text)} [{numbers[chunk_id]}]")
+                rows = candidate.row or (position and chosen[position - 1].row)
+                space = "" if not position else "\n" if rows else " "
+                parts.append(f"{space}{_BULLET.sub('', text)} [{numbers[chunk_id]}]")
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
 
 
@@ -263,12 +265,18 @@ def _says_something_else(one: Scored, other: Scored) -> bool:
     return not a or not b or len(a & b) / min(len(a), len(b)) < 0.8
 
 
+def counting(question: Question, scored: Sequence[Scored]) -> list[Scored]:
+    """Of what is near the question, the statements that say how many; none where the best of them is far behind others."""
+    able = [s for s in scored if _counts(question, s)]
+    return able if able and able[0].score >= _WITHIN_REACH * scored[0].score else []
+
+
 def _counts(question: Question, scored: Scored) -> bool:
     """Whether a statement may say how many: it holds a number, and names what is counted or is near in other words."""
     if not scored.expected:
         return False
-    chunk = scored.candidate.hit.chunk
-    text = " ".join((scored.candidate.shown, *chunk.locator.headings, chunk.context))
+    candidate = scored.candidate
+    text = " ".join((candidate.shown, *(candidate.hit.chunk.locator.headings if candidate.row else ())))
     return scored.similarity >= _NEAR_ENOUGH or bool(set(question.counted) & set(analyze(text, question.language)))
 
 

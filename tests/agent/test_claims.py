@@ -21,6 +21,14 @@ def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_befor
     ]
 
 
+def test_what_follows_a_marker_and_has_one_of_its_own_after_the_full_stop_is_a_claim_of_its_own():
+    found = claims("Entry: 5; Children: free [1] Nobody pays on Sundays. [2]")
+    assert [(c.text, c.numbers) for c in found] == [
+        ("Entry: 5; Children: free", (1,)),
+        ("Nobody pays on Sundays.", (2,)),
+    ]
+
+
 def test_list_items_headings_and_emphasis_do_not_count_as_words():
     found = claims("## Fees\n1. **Entry** costs 5 [1]\n- `Exit` is free [2][3]")
     assert [(c.text, c.numbers) for c in found] == [("Entry costs 5", (1,)), ("Exit is free", (2, 3))]
