@@ -30,6 +30,15 @@ function Examples({ ready, onAsk }: { ready: number; onAsk: (question: string, r
     queryFn: async () => (await unwrap(api.GET("/suggestions"))).suggestions,
     enabled: ready > 0,
   });
+  if (suggestions.isFetching && !suggestions.data) {
+    return (
+      <ul className="examples" aria-hidden>
+        {[0, 1, 2].map((place) => (
+          <li key={place} className="skeleton example-wait" />
+        ))}
+      </ul>
+    );
+  }
   if (!suggestions.data?.length) return null;
   return (
     <ul className="examples" aria-label={t.examples}>

@@ -122,7 +122,11 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
     const aim = `${target.nonce} ${scale.toFixed(4)}`;
     if (scale && gone.current !== aim) {
       gone.current = aim;
-      if (page) goTo(page, topOf(target.locator, page));
+      if (page) {
+        goTo(page, topOf(target.locator, page));
+        // Once more when it is laid out: the browser may move what it scrolls when a scrollbar or a page appears.
+        requestAnimationFrame(() => goTo(page, topOf(target.locator, page)));
+      }
     }
     look();
   }, [target, scale, goTo, look]);
