@@ -1,6 +1,6 @@
 """How well scores tell "nothing relevant" apart: ROC over turns of conversations that a library can and cannot answer.
 
-usage: .venv/bin/python benchmarks/thresholds.py SET TURNS.jsonl [--output FILE]
+usage: .venv/bin/python benchmarks/thresholds.py SET TURNS.jsonl [--rerank] [--output FILE]
 SET is a folder in the layout of BEIR; a turn is {"last_user", "history", "expected_behaviour"}. Follow-ups are made standalone first.
 """
 
@@ -32,13 +32,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", type=Path)
     parser.add_argument("turns", type=Path)
+    parser.add_argument(
+        "--rerank", action="store_true", help="the built-in reranker's scores too, which takes far longer"
+    )
     parser.add_argument("--output", type=Path, default=Path(__file__).resolve().parent / "results" / "thresholds.json")
     options = parser.parse_args()
     turns = [turn for turn in read_lines(options.turns) if turn["expected_behaviour"] in ANSWERABLE]
     answerable = np.array([ANSWERABLE[turn["expected_behaviour"]] for turn in turns])
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(sets.load(options.set).records())
-        seen = [scores_of(citewell, turn) for turn in turns]
+        seen = [scores_of(citewell, turn, options.rerank) for turn in turns]
     measured = [roc(name, np.array([one[name] for one in seen]), answerable) for name in seen[0]]
     print(f"{int(answerable.sum())} answerable turns, {int((~answerable).sum())} unanswerable")
     print(report.terminal(HEADER, [row for one in measured for row in rows(one)]))
@@ -47,16 +50,18 @@ def main() -> None:
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def scores_of(citewell: Citewell, turn: Mapping[str, Any]) -> dict[str, float]:
+def scores_of(citewell: Citewell, turn: Mapping[str, Any], rerank: bool) -> dict[str, float]:
     """The best of each score among ten hits; the reranker sees its usual twenty."""
     question = rephrase(turn["last_user"], thread(turn["history"])).question
-    plain, reranked = citewell.search(question), citewell.search(question, rerank=True)
-    return {
+    plain = citewell.search(question)
+    scores = {
         "dense (cosine)": best(plain, "dense"),
         "lexical (BM25)": best(plain, "lexical"),
         "fused": best(plain, "fused"),
-        "rerank (late interaction)": best(reranked, "rerank"),
     }
+    if rerank:
+        scores["rerank (late interaction)"] = best(citewell.search(question, rerank=True), "rerank")
+    return scores
 
 
 def best(hits: Sequence[Hit], score: str) -> float:
