@@ -130,11 +130,11 @@ def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]
 
 def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
     """The words without lines typed as rows of dashes, which are drawing rather than text."""
-    kept: list[Word] = []
-    for word in words:
-        if len(word.text) >= _TYPED_RULE and _DASHES.match(word.text):
-            middle = (word.y0 + word.y1) / 2
-            drawing.rules.append(Rect(word.x0, middle, word.x1, middle + 0.5))
-        else:
-            kept.append(word)
-    return kept
+    typed = [word for word in words if len(word.text) >= _TYPED_RULE and _DASHES.match(word.text)]
+    if not typed:
+        return words
+    for word in typed:
+        middle = (word.y0 + word.y1) / 2
+        drawing.rules.append(Rect(word.x0, middle, word.x1, middle + 0.5))
+    places = {word.start for word in typed}
+    return [word for word in words if word.start not in places]

@@ -89,7 +89,8 @@ def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
 
 def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:
     """Whether a page shows something, but has next to no text."""
-    if sum(len(word.text) for word in words) >= _ALMOST_NO_TEXT:
+    # A word has a character at least.
+    if len(words) >= _ALMOST_NO_TEXT or sum(len(word.text) for word in words) >= _ALMOST_NO_TEXT:
         return False
     return bool(drawing.images) or drawing.paths >= _FEWEST_PATHS
 

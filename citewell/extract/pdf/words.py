@@ -105,9 +105,9 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
         space = start > previous
         breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
         x0, y0, x1, y1 = _trimmed(rect, style) if style.over or style.under else rect
-        words.append(Word(text[start:end].replace(_FILLER, ""), x0, y0, x1, y1, start, end, space, breaks, style))
+        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style))
         previous = end
-    return words
+    return words if _FILLER not in text else [word._replace(text=word.text.replace(_FILLER, "")) for word in words]
 
 
 def _trimmed(rect: list[float], style: TextStyle) -> list[float]:
