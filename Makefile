@@ -79,7 +79,7 @@ $(DEV): $(BASE) requirements/dev.txt
 
 ifneq ($(HAS_WEB),)
 NODE_MODULES := web/node_modules/.installed
-WEB_SOURCES := $(shell find web \( -name node_modules -o -name test-results -o -name e2e -o -name tests -o -name schema.d.ts \) -prune -o -type f -print)
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name test-results -o -name e2e -o -name screenshots -o -name tests -o -name schema.d.ts \) -prune -o -type f -print)
 
 $(NODE_MODULES): web/package-lock.json | $(BASE)
 	@echo "Installing what the browser interface is built with (a minute the first time)"
