@@ -1,6 +1,7 @@
 // One hit: its place, its words, its scores in each leg side by side, and how its rank came about.
 import { ArrowDown, ArrowUp, Minus } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { Answer } from "../chat/Answer";
 import { splitLabel } from "../chat/markers";
 import { formatPrecise } from "../lib/format";
 import { t } from "../strings";
@@ -14,6 +15,7 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
   const [isWhole, setWhole] = useState(false);
   const { name, place } = splitLabel(hit);
   const isLong = hit.text.length > LONG;
+  const text = isLong && !isWhole ? shortened(hit.text) : hit.text;
   const show = (): void =>
     openViewer({ resourceId: hit.resource_id, filename: hit.filename, locator: hit.locator, quote: hit.text });
   return (
@@ -30,7 +32,7 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
         <span className="grow" />
         <RankChange before={ranked.before} after={rank} />
       </div>
-      <p className="hit-text">{isLong && !isWhole ? `${hit.text.slice(0, LONG)}…` : hit.text}</p>
+      {hit.type === "table" ? <Answer text={text} /> : <p className="hit-text">{text}</p>}
       {isLong && (
         <button type="button" className="link-button small" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
           {isWhole ? t.showLess : t.showMore}
@@ -43,6 +45,12 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
       </dl>
     </li>
   );
+}
+
+/** The beginning of a text; whole lines where it has lines, so that a table stays one. */
+function shortened(text: string): string {
+  const end = text.lastIndexOf("\n", LONG);
+  return end > 0 ? text.slice(0, end) : `${text.slice(0, LONG)}…`;
 }
 
 function Score({ leg, ranked }: { leg: Leg; ranked: RankedHit }): ReactNode {

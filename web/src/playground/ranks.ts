@@ -62,7 +62,7 @@ export function ordered(hits: readonly RankedHit[], order: Order): RankedHit[] {
   return [...hits].sort((a, b) => score(b) - score(a) || a.rank - b.rank);
 }
 
-/** The legs that gave at least one hit a score. */
+/** The legs to show: both legs and what they make together always, reranking where it took place. */
 export function legsOf(hits: readonly RankedHit[]): Leg[] {
-  return LEGS.filter((leg) => hits.some(({ hit }) => hit.scores[leg] !== undefined));
+  return LEGS.filter((leg) => leg !== "rerank" || hits.some(({ hit }) => hit.scores["rerank"] !== undefined));
 }

@@ -19,10 +19,9 @@ export function UsageChart({ bars, format }: UsageChartProps): ReactNode {
   const gap = Math.min(4, step * 0.25);
   return (
     <figure className="usage-chart">
-      <div className="usage-scale muted small tabular" aria-hidden>
-        <span>{format(highest)}</span>
-        <span>0</span>
-      </div>
+      <p className="usage-scale muted small tabular" aria-hidden>
+        {format(highest)}
+      </p>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={t.usageChart(bars.length, format(highest))}>
         <line className="grid-line" x1={0} x2={WIDTH} y1={0.5} y2={0.5} />
         <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT / 2} y2={HEIGHT / 2} />

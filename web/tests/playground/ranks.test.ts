@@ -37,7 +37,7 @@ it("orders by one leg, what it did not find last", () => {
   expect(ordered(all, "final").map(({ hit }) => hit.chunk_id)).toEqual(["b", "a"]);
 });
 
-it("knows which legs there were", () => {
+it("shows both legs and their fusion always, reranking where it took place", () => {
   expect(legsOf(ranked(HITS, TRACE))).toEqual(["dense", "lexical", "fused", "rerank"]);
-  expect(legsOf(ranked([hit("a", { fused: 1 })], null))).toEqual(["fused"]);
+  expect(legsOf(ranked([hit("a", { fused: 1 })], null))).toEqual(["dense", "lexical", "fused"]);
 });
