@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import mcp_types as types
-from mcp import MCPError
+from mcp import MCPError, types
 
 from citewell.agent.context import TurnContext
 from citewell.agent.tools import Toolbox, ToolResult
