@@ -269,15 +269,7 @@ async def _assemble(
     )
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
-    assistant = Assistant(
-        search,
-        indexes.active.embedder,
-        library=library,
-        elements=library,
-        tables=tables,
-        chat_model=_chat_model(settings),
-        budget=Budget(context_tokens=settings.context_tokens, seconds=settings.answer_seconds),
-    )
+    assistant = _assistant(settings, search, indexes.active.embedder, library, tables)
     threads = ThreadRepository(stores.database)
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", folder.token())
@@ -341,6 +333,20 @@ def _embedder(settings: Settings, database: Database) -> Embedder:
     if settings.embedding_provider != "builtin":
         embedder = RetryingEmbedder(embedder)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
+
+
+def _assistant(
+    settings: Settings, search: SearchService, embedder: Embedder, library: SqlLibrary, tables: SqlTables
+) -> Assistant:
+    return Assistant(
+        search,
+        embedder,
+        library=library,
+        elements=library,
+        tables=tables,
+        chat_model=_chat_model(settings),
+        budget=Budget(context_tokens=settings.context_tokens, seconds=settings.answer_seconds),
+    )
 
 
 def _chat_model(settings: Settings) -> ChatModel | None:
