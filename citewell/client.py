@@ -40,13 +40,19 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
     from citewell.app import build
 
     app = build(settings.model_copy(update={"host": "127.0.0.1"}))
+    failure: Exception | None = None
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://citewell", headers=headers, timeout=_TIMEOUT
         ) as client,
     ):
-        yield client
+        try:
+            yield client
+        except Exception as error:  # noqa: BLE001 - raised below: task groups within the server would wrap what is not theirs
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:

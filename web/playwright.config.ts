@@ -11,6 +11,8 @@ export default defineConfig({
   outputDir: "test-results",
   workers: 1,
   timeout: 120_000,
+  // A shared machine may stall a browser for longer than any fair limit; what fails twice is broken.
+  retries: 1,
   expect: { timeout: 30_000 },
   reporter: process.env["CI"] ? "line" : "list",
   use: {

@@ -11,8 +11,6 @@ from rich.table import Table
 
 from citewell import console
 from citewell.cli.common import AsJson, print_json, run
-from citewell.composition import open_services
-from citewell.features.search.evaluation import measure
 from citewell.retrieve.evaluate import (
     CONFIGURATIONS,
     DEFAULT,
@@ -59,6 +57,10 @@ def retrieval(
 async def _measure(
     settings: Settings, records: list[dict[str, str]], judged: Judgements, names: list[str]
 ) -> list[Quality]:
+    # Imported here, for it takes seconds that no other command should wait.
+    from citewell.composition import open_services
+    from citewell.features.search.evaluation import measure
+
     async with open_services(settings) as services:
         await services.resources.add_records(services.local_owner, records, None)
         return await measure(services.search, services.local_owner, judged, names)

@@ -38,7 +38,7 @@ class RunningServer:
     ) -> None:
         self.stop()
 
-    def start(self, seconds: float = 60) -> None:
+    def start(self, seconds: float = 180) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "citewell.cli", "serve", "--data", str(self.data), "--port", "0"]
         with (self.data.parent / f"{self.data.name}.log").open("ab") as log:
@@ -56,6 +56,7 @@ class RunningServer:
             if self._process.poll() is not None:
                 raise AssertionError(f"the server ended:\n{self.log()}")
             time.sleep(0.05)
+        self.kill()
         raise AssertionError(f"the server did not start:\n{self.log()}")
 
     def log(self) -> str:
