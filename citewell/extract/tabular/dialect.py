@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -42,11 +43,16 @@ def sniff(sample: str) -> Dialect:
     lines = lines[:-1] if len(lines) > 2 else lines
     declared = lines[0][4:5] if lines[0].lower().startswith("sep=") else ""
     quote = "'" if _wraps(sample, "'") > _wraps(sample, '"') and '"' not in sample else '"'
-    escape = "\\" if sample.count("\\" + quote) > sample.count(quote * 2) else None
+    escape = "\\" if _escaped_quotes(sample, quote) > sample.count(quote * 2) else None
     candidates = [Dialect(delimiter, quote, escape) for delimiter in (declared or _DELIMITERS)]
     best = max(candidates, key=lambda candidate: _regularity(candidate, lines))
     spaced = sample.count(best.delimiter + " " + quote) * 2 > sample.count(best.delimiter + quote)
     return Dialect(best.delimiter, quote, escape, skip_initial_space=spaced and f" {quote}" in sample)
+
+
+def _escaped_quotes(sample: str, quote: str) -> int:
+    """Quotes behind a backslash that something of the cell follows; one that ends its cell merely closes it, as in `"C:\\"`."""
+    return len(re.findall(rf"\\{quote}(?![{re.escape(_DELIMITERS)}\r\n]|\Z)", sample))
 
 
 def _regularity(dialect: Dialect, lines: list[str]) -> float:

@@ -114,9 +114,7 @@ def test_every_paragraph_stands_at_its_span_of_the_decoded_text(
     (folder / "note.txt").write_bytes(data)
     with Sink(folder, ExtractOptions()) as sink:
         plain.extract(folder / "note.txt", sink)
-    elements = [
-        Element.from_json(json.loads(line)) for line in (folder / ELEMENTS_FILE).read_text("utf-8").splitlines()
-    ]
+    elements = [Element.from_json(json.loads(line)) for line in (folder / ELEMENTS_FILE).read_bytes().splitlines()]
     decoded = data.decode(str(sink.metadata["encoding"]), "replace")
     for element in elements:
         assert element.text == decoded[element.locator.char_start : element.locator.char_end]

@@ -151,6 +151,14 @@ def test_text_without_rows_is_refused_only_by_the_output_limit(tmp_path: Path) -
         read_bytes(tmp_path, "a.csv", "title\n" * 3 + "a,b\n1,2\n" * 3, max_output_bytes=10)
 
 
+def test_a_cell_that_ends_in_a_backslash_escapes_nothing(tmp_path: Path) -> None:
+    reading = read_bytes(tmp_path, "a.csv", '"name","folder"\n"a","C:\\"\n"b","D:\\x"\n')
+    assert [dict(row.values or {}) for row in rows(reading)] == [
+        {"name": "a", "folder": "C:\\"},
+        {"name": "b", "folder": "D:\\x"},
+    ]
+
+
 _cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=12)
 
 
