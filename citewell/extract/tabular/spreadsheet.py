@@ -21,6 +21,7 @@ from python_calamine import (
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired
 from citewell.extract.safezip import SafeZip
 from citewell.extract.sink import Sink
+from citewell.extract.tabular.compound_chains import check_chains
 from citewell.extract.tabular.sheet import read_sheet
 from citewell.extract.tabular.sheet_rows import SheetRows
 from citewell.extract.tabular.sheet_scan import SheetScan
@@ -104,6 +105,7 @@ def _parts(path: Path, sink: Sink) -> Generator[WorkbookParts | None]:
 
 
 def _opened(path: Path) -> CalamineWorkbook:
+    check_chains(path)
     try:
         return load_workbook(str(path))
     except PasswordError as error:
