@@ -34,7 +34,8 @@ def test_no_request_makes_a_server_error(api: RunningServer) -> None:
 
 def _attack(operation: schemathesis.APIOperation, api: RunningServer) -> None:
     headers = {"Authorization": api.client.headers["authorization"]}
-    shape = _OPENAI if operation.path.startswith("/v1/") else _OURS
+    # An address that no operation has is answered in our shape, wherever it lies.
+    shapes = (_OPENAI, _OURS) if operation.path.startswith("/v1/") else (_OURS,)
 
     @given(case=operation.as_strategy())
     @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -42,6 +43,6 @@ def _attack(operation: schemathesis.APIOperation, api: RunningServer) -> None:
         response = case.call(headers=headers, timeout=60)
         assert response.status_code < 500, f"{operation.label}: {response.text}\n{api.log()}"
         if response.status_code >= 400:
-            assert set(response.json()["error"]) == shape, operation.label
+            assert set(response.json()["error"]) in shapes, operation.label
 
     attack()
