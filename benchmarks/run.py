@@ -35,7 +35,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = arguments()
-    wanted = [name for name in [OURS, *PEERS] if not options.only or name.lower() in " ".join(options.only).lower()]
+    wanted = [n for n in [OURS, *PEERS] if not options.only or any(part.lower() in n.lower() for part in options.only)]
     made, pages = queries.from_pdf(options.pdf, options.queries)
     loads, measured = [], []
     with tempfile.TemporaryDirectory(prefix="citewell-bench-") as scratch:

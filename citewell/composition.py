@@ -260,16 +260,17 @@ async def _assemble(
         indexes,
         workers.wake,
     )
+    chat = _chat_model(settings)
     search = SearchService(
         indexes,
         SqlChunks(stores.content, stores.projects),
         _retrieval(settings),
         _reranker(settings),
-        registry.build_chat_model(settings),
+        chat,
     )
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
-    assistant = _assistant(settings, search, indexes.active.embedder, library, tables)
+    assistant = _assistant(settings, search, indexes.active.embedder, library, tables, chat)
     threads = ThreadRepository(stores.database)
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", folder.token())
@@ -336,7 +337,12 @@ def _embedder(settings: Settings, database: Database) -> Embedder:
 
 
 def _assistant(
-    settings: Settings, search: SearchService, embedder: Embedder, library: SqlLibrary, tables: SqlTables
+    settings: Settings,
+    search: SearchService,
+    embedder: Embedder,
+    library: SqlLibrary,
+    tables: SqlTables,
+    chat: ChatModel | None,
 ) -> Assistant:
     return Assistant(
         search,
@@ -344,7 +350,7 @@ def _assistant(
         library=library,
         elements=library,
         tables=tables,
-        chat_model=_chat_model(settings),
+        chat_model=chat,
         budget=Budget(context_tokens=settings.context_tokens, seconds=settings.answer_seconds),
     )
 

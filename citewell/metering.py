@@ -13,14 +13,12 @@ from citewell.ports import (
     ChatDelta,
     ChatMessage,
     ChatModel,
-    Embedder,
-    Fingerprint,
+    EmbedderWrapper,
     FloatMatrix,
     ImageInput,
     Reranked,
     Reranker,
     TextKind,
-    Tokenizer,
     TokenUsage,
     ToolSpec,
     VisionModel,
@@ -99,26 +97,8 @@ def spend(spent: Spent) -> None:
         tally.add(spent)
 
 
-class MeteredEmbedder:
+class MeteredEmbedder(EmbedderWrapper):
     """Counts the texts and tokens that the embedder within is asked for."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self.inner = inner
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """The wrapped embedder's."""
-        return self.inner.fingerprint
-
-    @property
-    def max_tokens(self) -> int:
-        """The wrapped embedder's."""
-        return self.inner.max_tokens
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The wrapped embedder's."""
-        return self.inner.tokenizer
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""

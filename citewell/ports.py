@@ -84,6 +84,32 @@ class Embedder(Protocol):
         ...
 
 
+class EmbedderWrapper:
+    """Passes everything on to the embedder it wraps."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The wrapped embedder's."""
+        return self.inner.fingerprint
+
+    @property
+    def max_tokens(self) -> int:
+        """The wrapped embedder's."""
+        return self.inner.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The wrapped embedder's."""
+        return self.inner.tokenizer
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        return await self.inner.embed(texts, kind)
+
+
 @dataclass(frozen=True, slots=True)
 class Reranked:
     """A document's place after reranking: its index in the input, and its relevance (higher is better)."""

@@ -14,6 +14,7 @@ import olefile
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.sink import Sink
 
+SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 MAX_STREAM = 256 * 1024 * 1024
 _SUMMARY = {
     "title": "title",

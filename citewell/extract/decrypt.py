@@ -12,12 +12,12 @@ from msoffcrypto.exceptions import DecryptionError, EncryptionError, FileFormatE
 from msoffcrypto.format.ooxml import OOXMLFile
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
+from citewell.extract.compound import SIGNATURE
 from citewell.extract.opendocument.encryption import decrypt_package, encrypted_entries
 from citewell.extract.safezip import SafeZip
 from citewell.types import ExtractOptions
 
 _ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What msoffcrypto and the libraries below it raise on damaged files.
 _DAMAGE = (
     *(FileFormatError, ParseError, EncryptionError, ExpatError, struct.error),
@@ -55,7 +55,7 @@ def decrypted(path: Path, options: ExtractOptions, scratch: Path) -> Path:
         head = file.read(8)
         if head.startswith(_ZIP):
             return target if _decrypt_open_document(path, options, target) else path
-        if head != _OLE:
+        if head != SIGNATURE:
             return path
         file.seek(0)
         office = _encrypted_office(file)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from citewell.errors import CorruptFile, ExtractionError
+from citewell.extract.compound import SIGNATURE
 from citewell.extract.content_model import content_model
 from citewell.extract.decode import detect_encoding, is_text
 from citewell.extract.formats import BY_EXTENSION, FORMATS, Format, extension_of
@@ -110,7 +111,7 @@ def _label(path: Path, head: bytes, named: Format | None) -> str:
         return "empty"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_label(path)
-    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+    if head.startswith(SIGNATURE):
         return _ole_label(path, named)
     signature = _signature(head)
     if signature:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
-from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TextKind
 
 _QUERIES = 1_024
 _LONGEST_QUERY = 2_000
@@ -29,32 +29,6 @@ class EmbeddingCache(Protocol):
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
         """Remember vectors."""
         ...
-
-
-class EmbedderWrapper:
-    """Passes everything on to the embedder it wraps."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self.inner = inner
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """The wrapped embedder's."""
-        return self.inner.fingerprint
-
-    @property
-    def max_tokens(self) -> int:
-        """The wrapped embedder's."""
-        return self.inner.max_tokens
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The wrapped embedder's."""
-        return self.inner.tokenizer
-
-    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """As `citewell.ports.Embedder.embed`."""
-        return await self.inner.embed(texts, kind)
 
 
 class CachingEmbedder(EmbedderWrapper):

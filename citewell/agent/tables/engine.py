@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.agent.dependencies import TableInfo, Tables
 from citewell.agent.tables.compile import Compiled, compile_query, quoted
+from citewell.agent.tables.connection import connect
 from citewell.agent.tables.query import TableQuery
 from citewell.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MEMORY = "256MB"
 _SECONDS = 20.0
 _OPEN = 8
 
@@ -86,7 +86,7 @@ class TableEngine:
     async def _connection(self, path: Path) -> DuckDBPyConnection:
         """Opening takes 20-90 ms, so the last few stay open; one that is put out closes when its last cursor is gone."""
         if path not in self._connections:
-            self._connections[path] = await asyncio.to_thread(_connect, path)
+            self._connections[path] = await asyncio.to_thread(connect, path)
         self._connections.move_to_end(path)
         while len(self._connections) > _OPEN:
             self._connections.popitem(last=False)
@@ -133,25 +133,6 @@ def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
         return ResultRow(row[:width], RowFacts(1, row[width], row[width], (row[width],)))
     count, first, last, listed = row[width:]
     return ResultRow(row[:width], RowFacts(count, first, last, tuple(listed or ())))
-
-
-def _connect(path: Path) -> DuckDBPyConnection:
-    """A database in memory that can read one file and nothing else."""
-    import duckdb
-
-    connection = duckdb.connect(
-        config={
-            "memory_limit": _MEMORY,
-            "threads": 1,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-    )
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "']")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection
 
 
 def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:

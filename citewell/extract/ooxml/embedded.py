@@ -6,13 +6,12 @@ import posixpath
 import struct
 
 from citewell.errors import ExtractionError
-from citewell.extract.compound import CompoundFile
+from citewell.extract.compound import SIGNATURE, CompoundFile
 from citewell.extract.ooxml.package import OfficePackage
 from citewell.extract.sink import Sink
 from citewell.types import Locator
 
 _MAX_NAME = 255
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WRAPPED_STREAMS = ("Package", "CONTENTS", "EmbeddedOdf")
 
 
@@ -37,7 +36,7 @@ def add_part(package: OfficePackage, target: str, place: Locator, sink: Sink) ->
 
 def unwrapped(data: bytes) -> tuple[str, bytes] | None:
     """(name, bytes) of the file that an OLE object wraps; None when it wraps none. The name may be empty."""
-    if not data.startswith(_OLE):
+    if not data.startswith(SIGNATURE):
         return None
     try:
         with CompoundFile(data) as compound:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from citewell.errors import CorruptFile
+from citewell.extract.compound import SIGNATURE
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LAST = 0xFFFFFFFA  # from here on, numbers are marks rather than sectors
 _HEADER = 512
 _ENTRY = 128
@@ -17,7 +17,7 @@ _ENTRY = 128
 def check_chains(path: Path) -> None:
     """Raise `CorruptFile` for a compound file whose chains run in a circle or out of the file; other files pass."""
     data = path.read_bytes()
-    if not data.startswith(_OLE):
+    if not data.startswith(SIGNATURE):
         return
     shift = struct.unpack_from("<H", data, 30)[0] if len(data) >= _HEADER else 0
     if shift not in (9, 12):

@@ -7,18 +7,16 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from citewell.agent.dependencies import TableInfo
+from citewell.agent.tables.compile import quoted
+from citewell.agent.tables.connection import connect
 from citewell.agent.turns import Scope
 from citewell.errors import NotFound
 from citewell.features.chat.tables import SqlTables
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 ROW = "_row"
-_MEMORY = "256MB"
 _BINS = 16
 _MOST_VALUES = 10
 _NUMERIC = frozenset({"integer", "number"})
@@ -64,7 +62,7 @@ class TableBrowser:
         """Rows in the file's order. With `row` the page begins with that row (or the next one there is)."""
         table, path = await self._open(owner_id, resource_id, table_id)
         columns = tuple(column.name for column in table.columns)
-        shown = ", ".join([ROW, *(_quoted(name) for name in columns)])
+        shown = ", ".join([ROW, *(quoted(name) for name in columns)])
         if row is not None:
             before = await self._run(path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW} < ?", [str(path), row])
             offset = before[0][0]
@@ -81,11 +79,11 @@ class TableBrowser:
             raise NotFound("The table has no such column.")
         numeric = found.kind in _NUMERIC
         bars = await (self._histogram(path, column) if numeric else self._frequent(path, column))
-        filled = await self._run(path, f"SELECT count({_quoted(column)}) FROM read_parquet(?)", [str(path)])
+        filled = await self._run(path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
 
     async def _histogram(self, path: Path, column: str) -> tuple[Bar, ...]:
-        name = _quoted(column)
+        name = quoted(column)
         ends = await self._run(
             path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
         )
@@ -102,7 +100,7 @@ class TableBrowser:
         return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
 
     async def _frequent(self, path: Path, column: str) -> tuple[Bar, ...]:
-        name = _quoted(column)
+        name = quoted(column)
         sql = (
             f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
             f"GROUP BY value ORDER BY n DESC, value LIMIT {_MOST_VALUES}"
@@ -120,31 +118,8 @@ class TableBrowser:
 
     def _run_now(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self._one_at_a_time:
-            connection = _connect(path)
+            connection = connect(path)
             try:
                 return connection.execute(sql, parameters).fetchall()
             finally:
                 connection.close()
-
-
-def _quoted(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _connect(path: Path) -> DuckDBPyConnection:
-    """A database in memory that can read one file and nothing else."""
-    import duckdb
-
-    connection = duckdb.connect(
-        config={
-            "memory_limit": _MEMORY,
-            "threads": 1,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-    )
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET allowed_paths = ['" + str(path).replace("'", "''") + "']")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection
