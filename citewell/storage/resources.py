@@ -21,6 +21,9 @@ from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOp
 
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
+# What grows with a file's content, and is left out of summaries.
+_CONTENT = {"extraction_metadata", "coverage", "summary"}
+_BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,15 @@ class Receipt:
     elements: int
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceSummary:
+    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read stand instead."""
+
+    resource: Resource
+    unit: str | None
+    unit_count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceFilter:
     """Narrowing of a list; None means any."""
@@ -64,6 +76,7 @@ class ResourceFilter:
     parent_id: str | None = None
     query: str | None = None
     has_tables: bool = False
+    ids: tuple[str, ...] | None = None
 
 
 class ResourceRepository:
@@ -109,16 +122,34 @@ class ResourceRepository:
     ) -> tuple[list[Resource], str | None]:
         """A page of resources, newest first, and the cursor of the next one."""
         query = sa.select(*_PUBLIC).where(resources.c.owner_id == owner_id, *_conditions(filter))
+        rows, linked = await self._rows(query, limit, cursor)
+        found = [_resource(row, linked) for row in rows[:limit]]
+        return found, _next_cursor(found, len(rows) > limit)
+
+    async def summaries(
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+    ) -> tuple[list[ResourceSummary], str | None]:
+        """As `page`, but small whatever the files contain: for lists of many, and for asking again and again."""
+        units = resources.c.coverage["units"]
+        length = sa.func.json_array_length if self._database.is_sqlite else sa.func.jsonb_array_length
+        first = resources.c.coverage[("units", 0, "unit")].as_string()
+        query = sa.select(*_BRIEF, first.label("unit"), length(units).label("unit_count"))
+        mine = query.where(resources.c.owner_id == owner_id, *_conditions(filter))
+        rows, linked = await self._rows(mine, limit, cursor)
+        found = [_summary(row, linked) for row in rows[:limit]]
+        return found, _next_cursor([s.resource for s in found], len(rows) > limit)
+
+    async def _rows(
+        self, query: sa.Select[*tuple[Any, ...]], limit: int, cursor: str | None
+    ) -> tuple[Sequence[Mapping[Any, Any]], dict[str, list[str]]]:
+        """At most `limit + 1` rows of a query, newest first, and the projects that they are linked to."""
         if cursor:
             created, last = decode_cursor(cursor, float, str)
             query = query.where(sa.tuple_(resources.c.created_at, resources.c.id) < sa.tuple_(created, last))
         query = query.order_by(resources.c.created_at.desc(), resources.c.id.desc()).limit(limit + 1)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).mappings().all()
-            linked = await _projects_of(connection, [row["id"] for row in rows])
-        found = [_resource(row, linked) for row in rows[:limit]]
-        more = len(rows) > limit
-        return found, encode_cursor(found[-1].created_at, found[-1].id) if more else None
+            return rows, await _projects_of(connection, [row["id"] for row in rows])
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
         """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then."""
@@ -281,6 +312,8 @@ def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
         conditions.append(resources.c.parent_id == filter.parent_id)
     if filter.query:
         conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
+    if filter.ids is not None:
+        conditions.append(resources.c.id.in_(filter.ids))
     if filter.has_tables:
         copies = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
         conditions.append(resources.c.id.in_(copies))
@@ -330,3 +363,13 @@ def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Re
     values["coverage"] = Coverage.from_json(values["coverage"]) if values["coverage"] else None
     values["options"] = UploadOptions(**values["options"])
     return Resource(**values, project_ids=tuple(linked.get(values["id"], ())))
+
+
+def _summary(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> ResourceSummary:
+    brief = {name: value for name, value in row.items() if name not in ("unit", "unit_count")}
+    absent = {"extraction_metadata": {}, "coverage": None, "summary": None}
+    return ResourceSummary(_resource(brief | absent, linked), row["unit"], row["unit_count"] or 0)
+
+
+def _next_cursor(found: Sequence[Resource], more: bool) -> str | None:
+    return encode_cursor(found[-1].created_at, found[-1].id) if more else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import orjson
@@ -34,6 +34,7 @@ router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES)
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
+_MOST_IDS = 200
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
@@ -108,15 +109,29 @@ async def list_resources(
     category: str | None = None,
     parent_id: str | None = None,
     q: str | None = None,
+    id: Annotated[list[str] | None, Query(max_length=_MOST_IDS)] = None,
+    fields: Literal["all", "summary"] = "all",
 ) -> ResourceList:
-    """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names."""
+    """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names.
+
+    `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
+    """
     if status is not None and status != "ready" and status not in set(Status):
         raise InvalidInput(f"There is no status {status!r}.", allowed=["ready", *(s.value for s in Status)])
     service = _service(request)
     project_id = await service.projects.resolve(owner, project) if project else None
     narrowed = ResourceFilter(
-        project_id=project_id, status=status, type=type, category=category, parent_id=parent_id, query=q
+        project_id=project_id,
+        status=status,
+        type=type,
+        category=category,
+        parent_id=parent_id,
+        query=q,
+        ids=None if id is None else tuple(id),
     )
+    if fields == "summary":
+        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor)
+        return ResourceList(resources=[ResourceOut.brief(s) for s in brief], next_cursor=next_cursor)
     found, next_cursor = await service.page(owner, narrowed, limit, cursor)
     return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
 

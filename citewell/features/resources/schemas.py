@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from citewell.storage.resources import ResourceSummary
 from citewell.types import Chunk, JsonValue, Resource
 
 
@@ -91,6 +92,12 @@ class ResourceOut(BaseModel):
             record_id=resource.record_id,
             stages=None if events is None else [_stage(event) for event in events],
         )
+
+    @staticmethod
+    def brief(summary: ResourceSummary) -> ResourceOut:
+        """The public form of a summary: of the coverage only `unit` and `unit_count`."""
+        coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
+        return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
 
 
 def _stage(event: dict[str, Any]) -> StageOut:

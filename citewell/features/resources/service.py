@@ -16,7 +16,7 @@ from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import Receipt, ResourceFilter, ResourceRepository
+from citewell.storage.resources import Receipt, ResourceFilter, ResourceRepository, ResourceSummary
 from citewell.types import TERMINAL, Chunk, Filter, JsonValue, Resource, Status, StoredBlob, UploadOptions
 
 _EVENT_POLL_SECONDS = 0.2
@@ -107,6 +107,12 @@ class ResourceService:
     ) -> tuple[list[Resource], str | None]:
         """A page of resources, newest first."""
         return await self.resources.page(owner_id, filter, limit, cursor)
+
+    async def summaries(
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+    ) -> tuple[list[ResourceSummary], str | None]:
+        """A page of resources without what grows with their content."""
+        return await self.resources.summaries(owner_id, filter, limit, cursor)
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All changes of state so far."""
