@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", metavar="SYSTEM", help=f"some of: {', '.join([OURS, *PEERS])}")
     parser.add_argument("--output", type=Path, default=RESULTS / "quality.json")
     options = parser.parse_args()
-    wanted = [name for name in [OURS, *PEERS] if not options.only or name.lower() in " ".join(options.only).lower()]
+    wanted = [n for n in [OURS, *PEERS] if not options.only or any(part.lower() in n.lower() for part in options.only)]
     found: dict[str, dict[str, float]] = {}
     if options.output.exists():
         found = json.loads(options.output.read_text(encoding="utf-8"))

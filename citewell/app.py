@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -30,6 +31,7 @@ from citewell.features.usage.endpoints import router as usage_router
 from citewell.features.web.endpoints import router as session_router
 from citewell.features.web.headers import SecurityHeaders
 from citewell.features.web.pages import router as pages_router
+from citewell.ingest.parsers import ParserPool
 from citewell.settings import Settings
 
 _ROUTERS = (
@@ -60,7 +62,7 @@ def build(settings: Settings) -> FastAPI:
             app.state.services = services
             services.health.configuration = partial(examine_configuration, settings)
             tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.top_k)
-            async with mcp.run(tools, services.auth, services.projects):
+            async with mcp.run(tools, services.auth, services.projects), _warming(services.parsers):
                 yield
 
     app = FastAPI(
@@ -78,6 +80,17 @@ def build(settings: Settings) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router)
     return app
+
+
+@asynccontextmanager
+async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
+    """Start the parsers' template process now rather than with the first file; when that fails, the first file says why."""
+    task = asyncio.create_task(parsers.warm())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def check_exposure(settings: Settings) -> None:

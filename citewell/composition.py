@@ -36,6 +36,7 @@ from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.migration import IndexMigration, Opener
 from citewell.ingest.parsers import ParserPool
+from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.rebuild import rebuild
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
@@ -79,6 +80,7 @@ class Services:
     health: HealthService
     workers: Workers
     folder: DataFolder
+    parsers: ParserPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +293,7 @@ async def _assemble(
         health=HealthService(indexes, stores.content, stores.jobs),
         workers=workers,
         folder=folder,
+        parsers=parsers,
     )
 
 
@@ -305,8 +308,10 @@ def _workers(
     ledger: Ledger,
 ) -> Workers:
     limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
+    read_ahead = ReadAhead(stores.projects, indexes, chunking)
+    scratch = settings.data / "scratch"
     extraction = ExtractionStage(
-        stores.resources, stores.content, stores.jobs, blobs, parsers, capture, settings.data / "scratch", limits
+        stores.resources, stores.content, stores.jobs, blobs, parsers, capture, scratch, limits, read_ahead
     )
     describer = ImageDescriber(_vision_model(settings), stores.content, stores.jobs, blobs, settings.max_attempts)
     indexing = CountedIndexing(

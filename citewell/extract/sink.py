@@ -26,6 +26,8 @@ from citewell.types import (
 )
 
 ELEMENTS_FILE = "elements.jsonl"
+TITLE_FILE = "title.txt"
+"""What the file calls itself, as far as that is known when its first element is written."""
 _WORD = re.compile(r"\w+")
 _UNSURE = 0.75
 _MUCH_BY_OCR = 0.2
@@ -218,6 +220,8 @@ class Sink:
         self._written += len(line)
         if self._written > self.options.max_output_bytes:
             raise LimitExceeded(f"The text of this file exceeds {self.options.max_output_bytes:,} bytes.")
+        if not self._elements:
+            (self.folder / TITLE_FILE).write_text(str(self.metadata.get("title") or ""), "utf-8", errors="replace")
         self._file.write(line)
         self._elements += 1
 

@@ -55,3 +55,11 @@ def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | 
     if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
         raise ValueError(f"{name} must be a whole number.")
     return value
+
+
+def chunk_title(filename: str, title: object) -> str:
+    """What stands before the heading path of a file's chunks: what it calls itself, if that reads like a title, else its name."""
+    if isinstance(title, str) and 3 < len(title.strip()) <= 120:
+        return title.strip()
+    stem, _, _ = filename.rpartition(".")
+    return stem or filename

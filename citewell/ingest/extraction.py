@@ -13,6 +13,7 @@ from citewell.errors import CitewellError
 from citewell.ingest.capture import Capture, UploadRequest
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
+from citewell.ingest.read_ahead import ReadAhead
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository, delete_elements, insert_elements, replace_blobs
 from citewell.storage.jobs import JobRepository
@@ -44,6 +45,7 @@ class ExtractionStage:
     capture: Capture
     scratch: Path
     limits: ExtractOptions
+    read_ahead: ReadAhead
 
     async def run(self, job: Job) -> None:
         """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when overtaken."""
@@ -52,11 +54,12 @@ class ExtractionStage:
         folder = self.scratch / f"{job.resource_id}-{job.fence}"
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            summary = await self._parse(resource, folder)
-            if summary.detected.extractor is None:
-                await self._store_unread(job, summary)
-            else:
-                await self._keep(job, resource, summary, folder, started)
+            async with self.read_ahead.beside(resource, folder):
+                summary = await self._parse(resource, folder)
+                if summary.detected.extractor is None:
+                    await self._store_unread(job, summary)
+                else:
+                    await self._keep(job, resource, summary, folder, started)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

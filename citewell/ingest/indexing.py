@@ -6,13 +6,14 @@ import asyncio
 import itertools
 import time
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.errors import CitewellError
-from citewell.ingest.chunking import config_of, sentence_embedder
+from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import describe_document, describe_picture, describe_tables
 from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.vision import ImageDescriber
@@ -40,7 +41,8 @@ from citewell.types import (
 )
 
 _NAMESPACE = uuid.UUID("7b7d4c0e-5d0f-5c57-9a53-9e2f6a3f1c11")
-_BATCH = 512
+_BATCH = 256
+_BATCHES_AT_ONCE = 3
 _FINAL = {Category.DATA: Status.ANALYZED, Category.IMAGE: Status.DESCRIBED}
 
 
@@ -97,7 +99,7 @@ class IndexingStage:
         async with self.jobs.fenced(job) as connection:
             await delete_chunks(connection, job.resource_id)
         count, rows = 0, 0
-        upserting: asyncio.Task[None] | None = None
+        writing: deque[asyncio.Task[None]] = deque()
         try:
             async for batch in _batches(chunks):
                 async with self.jobs.fenced(job) as connection:
@@ -106,17 +108,20 @@ class IndexingStage:
                 rows += sum(c.type is ChunkType.ROW for c in batch)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
-                embedded = [(index, await embed(index, batch, dense)) for index in self.indexes.all]
-                if upserting is not None:
-                    await upserting
-                upserting = asyncio.create_task(_upsert(embedded, batch, resource.filename, language))
-            if upserting is not None:
-                await upserting
+                writing.append(asyncio.create_task(self._write(batch, dense, resource.filename, language)))
+                if len(writing) == _BATCHES_AT_ONCE:
+                    await writing.popleft()
+            while writing:
+                await writing.popleft()
         finally:
-            if upserting is not None:
-                upserting.cancel()
+            await _cancel(writing)
         await self._settle(job, resource, count, stale, language)
         return count
+
+    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None) -> None:
+        """Embed a batch and put it into every open index."""
+        for index in self.indexes.all:
+            await upsert(index, batch, await embed(index, batch, dense), filename, language)
 
     async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
         """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
@@ -142,7 +147,13 @@ class IndexingStage:
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
         drafts: Iterable[ChunkDraft] = itertools.chain(
             _about(resource),
-            chunk_elements(elements, config, embedder.tokenizer, _title(resource), sentences),
+            chunk_elements(
+                elements,
+                config,
+                embedder.tokenizer,
+                chunk_title(resource.filename, resource.extraction_metadata.get("title")),
+                sentences,
+            ),
         )
         return _identified(drafts, job, facts(resource.extraction_metadata), config.fingerprint)
 
@@ -201,14 +212,10 @@ async def write_points(index: OpenIndex, batch: Sequence[Chunk], filename: str, 
     await upsert(index, batch, await embed(index, batch, [True] * len(batch)), filename, language)
 
 
-async def _upsert(
-    embedded: Sequence[tuple[OpenIndex, Sequence[FloatMatrix | None]]],
-    batch: Sequence[Chunk],
-    filename: str,
-    language: str | None,
-) -> None:
-    for index, vectors in embedded:
-        await upsert(index, batch, vectors, filename, language)
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:
@@ -236,14 +243,6 @@ def _about(resource: Resource) -> list[ChunkDraft]:
     if resource.detected_category == Category.IMAGE:
         return [describe_picture(resource.filename, resource.extraction_metadata)]
     return describe_tables(resource.extraction_metadata)
-
-
-def _title(resource: Resource) -> str:
-    title = resource.extraction_metadata.get("title")
-    if isinstance(title, str) and 3 < len(title.strip()) <= 120:
-        return title.strip()
-    stem, _, _ = resource.filename.rpartition(".")
-    return stem or resource.filename
 
 
 def _language(elements: Sequence[Element]) -> str | None:

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,16 +131,39 @@ def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
     """Each element with its line of JSON; ParserCrashed where a line is not one, LimitExceeded where it is too long."""
     with (folder / ELEMENTS_FILE).open("rb") as file:
         while line := file.readline(_LINE_BYTES + 1):
-            if len(line) > _LINE_BYTES:
-                raise LimitExceeded(f"One element of this file exceeds {_LINE_BYTES:,} bytes.")
-            try:
-                element = Element.from_json(parsed(line))
-                sound = sound_element(element)
-            except _MALFORMED as error:
-                raise ParserCrashed("The parser left elements that cannot be read.") from error
-            if not sound:
-                raise ParserCrashed("The parser left elements that cannot be read.")
-            yield element, line.decode().rstrip("\n")
+            yield _element(line), line.decode().rstrip("\n")
+
+
+def follow_elements(folder: Path, wait: Callable[[], bool]) -> Iterator[Element]:
+    """The elements that a parser is still writing into `folder`, one at a time; errors as `read_elements`.
+
+    Where there is no file or no whole line yet, `wait` is called: it sleeps a little, and tells whether to look again.
+    """
+    while not (folder / ELEMENTS_FILE).exists():
+        if not wait():
+            return
+    rest = b""
+    with (folder / ELEMENTS_FILE).open("rb") as file:
+        while True:
+            rest += file.readline(_LINE_BYTES + 1 - len(rest))
+            if rest.endswith(b"\n") or len(rest) > _LINE_BYTES:
+                yield _element(rest)
+                rest = b""
+            elif not wait():
+                return
+
+
+def _element(line: bytes) -> Element:
+    if len(line) > _LINE_BYTES:
+        raise LimitExceeded(f"One element of this file exceeds {_LINE_BYTES:,} bytes.")
+    try:
+        element = Element.from_json(parsed(line))
+        sound = sound_element(element)
+    except _MALFORMED as error:
+        raise ParserCrashed("The parser left elements that cannot be read.") from error
+    if not sound:
+        raise ParserCrashed("The parser left elements that cannot be read.")
+    return element
 
 
 def rebuilt(error: dict[str, Any]) -> ExtractionError:
