@@ -55,15 +55,20 @@ class CitationOut(BaseModel):
         )
 
 
-class NearestOut(BaseModel):
-    """A passage that is near the question although it does not answer it."""
+class PlaceOut(BaseModel):
+    """Where a passage stands, without its words."""
 
     chunk_id: str
     resource_id: str
     filename: str
     label: str
-    text: str
     locator: dict[str, Any]
+
+
+class NearestOut(PlaceOut):
+    """A passage that is near the question although it does not answer it."""
+
+    text: str
 
 
 class ChatOut(BaseModel):
@@ -107,12 +112,16 @@ def used_doc(source: Source) -> dict[str, Any]:
 
 def nearest(source: Source) -> NearestOut:
     """A passage offered where there is no answer."""
+    return NearestOut(text=source.hit.chunk.text, **place(source).model_dump())
+
+
+def place(source: Source) -> PlaceOut:
+    """What a thread keeps of such a passage: its words are the file's, and go with it."""
     hit = source.hit
-    return NearestOut(
+    return PlaceOut(
         chunk_id=hit.chunk.id,
         resource_id=hit.chunk.resource_id,
         filename=hit.filename,
         label=hit.chunk.locator.label(hit.filename),
-        text=hit.chunk.text,
         locator=hit.chunk.locator.to_json(),
     )

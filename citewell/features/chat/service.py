@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, ThreadSummary, TurnRequest
-from citewell.errors import EmptyQuery, InvalidInput
+from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, TextDelta, ThreadSummary, TurnRequest
+from citewell.errors import EmptyQuery, InvalidInput, NotFound
+from citewell.features.chat.schemas import place
 from citewell.features.usage.service import Ledger
 from citewell.metering import Spent, Tally
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, Message, Thread
+from citewell.types import JsonObject, JsonValue, Message, Thread
 
 MOST_CHARACTERS = 32_000
 _HISTORY = 60
@@ -70,7 +72,7 @@ class ChatService:
         history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
         details: JsonObject = {"scope": _scope_json(scope)}
-        await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
+        asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
             owner_id=request.owner_id,
             message=text,
@@ -82,7 +84,7 @@ class ChatService:
             summary=_summary(past),
         )
         message_id = str(uuid.uuid4())
-        return Turn(thread, message_id, self._run(turn, thread, message_id, past))
+        return Turn(thread, message_id, self._run(turn, asked, message_id, past))
 
     async def without_thread(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
         """The events of a turn whose thread the caller keeps; only what it cost is recorded."""
@@ -98,17 +100,40 @@ class ChatService:
         return Scope(project_id=project_id, resource_ids=resource_ids)
 
     async def _run(
-        self, turn: TurnRequest, thread: Thread, message_id: str, past: Sequence[Message]
+        self, turn: TurnRequest, asked: Message, message_id: str, past: Sequence[Message]
     ) -> AsyncGenerator[AgentEvent]:
-        async with self._events(turn, thread.id, message_id) as events:
-            async for event in events:
-                if isinstance(event, Done):
-                    event = await self._priced(turn.owner_id, event, thread.id, message_id)
-                    await self._keep(turn, thread, message_id, event, past)
-                elif isinstance(event, Failed):
-                    details: JsonObject = {"error": {"code": event.code, "message": event.message}}
-                    await self.threads.append(turn.owner_id, thread.id, "assistant", "", (), details, message_id)
-                yield event
+        thread_id, written, ended = asked.thread_id, "", False
+        try:
+            async with self._events(turn, thread_id, message_id) as events:
+                async for event in events:
+                    if isinstance(event, TextDelta):
+                        written += event.text
+                    elif isinstance(event, Done):
+                        event = await self._priced(turn.owner_id, event, thread_id, message_id)
+                        await self._keep(turn, thread_id, message_id, event, past)
+                        ended = True
+                    elif isinstance(event, Failed):
+                        details: JsonObject = {"error": {"code": event.code, "message": event.message}}
+                        await self.threads.append(turn.owner_id, thread_id, "assistant", "", (), details, message_id)
+                        ended = True
+                    yield event
+        finally:
+            if written and not ended:
+                self._later(self._keep_partial(turn, asked, message_id, written))
+
+    async def _keep_partial(self, turn: TurnRequest, asked: Message, message_id: str, written: str) -> None:
+        """What had been said when the reader left, unless the question was taken back or the thread deleted since."""
+        details: JsonObject = {"stopped": True, "scope": _scope_json(turn.scope)}
+        with contextlib.suppress(NotFound):
+            newest = await self.threads.messages(turn.owner_id, asked.thread_id, last=1)
+            if newest and newest[-1].id == asked.id:
+                await self.threads.append(turn.owner_id, asked.thread_id, "assistant", written, (), details, message_id)
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        """Do what nobody waits for any more."""
+        entry = asyncio.create_task(work)
+        self._entries.add(entry)
+        entry.add_done_callback(self._entries.discard)
 
     @asynccontextmanager
     async def _events(
@@ -129,25 +154,25 @@ class ChatService:
                 yield events
         finally:
             if not ended and tally.spent:
-                entry = asyncio.create_task(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
-                self._entries.add(entry)
-                entry.add_done_callback(self._entries.discard)
+                self._later(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
 
     async def _keep(
-        self, turn: TurnRequest, thread: Thread, message_id: str, done: Done, past: Sequence[Message]
+        self, turn: TurnRequest, thread_id: str, message_id: str, done: Done, past: Sequence[Message]
     ) -> None:
         answer = done.answer
-        details: JsonObject = {
+        details: dict[str, JsonValue] = {
             "intent": answer.intent,
             "answered": answer.answered,
             "scope": _scope_json(turn.scope),
             "usage": done.usage.to_json(),
         }
+        if done.nearest:
+            details["nearest"] = [place(source).model_dump() for source in done.nearest]
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
             details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
         await self.threads.append(
-            turn.owner_id, thread.id, "assistant", answer.text, answer.citations, details, message_id
+            turn.owner_id, thread_id, "assistant", answer.text, answer.citations, details, message_id
         )
 
     async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
