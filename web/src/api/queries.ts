@@ -36,28 +36,6 @@ export function threadQuery(id: string) {
   });
 }
 
-const PAGE = 500;
-
-/** Every file of the owner (or of a project), fetched page by page. Looks again while one is being worked on. */
-export function resourcesQuery() {
-  return queryOptions({
-    queryKey: ["resources"],
-    queryFn: async () => {
-      const all: Resource[] = [];
-      let cursor: string | null = null;
-      do {
-        const page: { resources: Resource[]; next_cursor: string | null } = await unwrap(
-          api.GET("/resources", { params: { query: { limit: PAGE, cursor } } }),
-        );
-        all.push(...page.resources);
-        cursor = page.next_cursor;
-      } while (cursor);
-      return all;
-    },
-    refetchInterval: (query) => (query.state.data?.some(isBusy) ? 1_500 : false),
-  });
-}
-
 export function resourceQuery(id: string) {
   return queryOptions({
     queryKey: ["resource", id],

@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, AtSign, FolderOpen, Plus, Square, Upload, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { projectsQuery, resourcesQuery } from "../api/queries";
+import { projectsQuery } from "../api/queries";
+import { useResources } from "../api/resources";
 import { formatBytes } from "../lib/format";
 import { PHONE, useMedia } from "../lib/hooks";
 import { useStore } from "../lib/store";
@@ -133,7 +134,7 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
           <button
             type="button"
             aria-label={t.clearScope(name)}
-            onClick={() => onScope(scope.project ? EVERYTHING : withoutDocument(scope, scope.resource_ids?.[index] ?? ""))}
+            onClick={() => onScope(names.length === scope.resource_ids?.length ? withoutDocument(scope, scope.resource_ids[index] ?? "") : EVERYTHING)}
           >
             <X size={13} aria-hidden />
           </button>
@@ -150,7 +151,7 @@ interface ScopePickerProps {
 }
 
 function DocumentPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
-  const resources = useQuery({ ...resourcesQuery(), enabled: open });
+  const resources = useResources(open);
   const options = (resources.data ?? []).map((resource) => ({
     id: resource.id,
     label: resource.filename,

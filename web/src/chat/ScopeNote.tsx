@@ -1,16 +1,22 @@
 // Names of a scope, for people.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { projectsQuery, resourcesQuery } from "../api/queries";
+import { projectsQuery } from "../api/queries";
+import { certainQuery } from "../api/resources";
 import { t } from "../strings";
 import { type Scope, isEverything } from "./scope";
 
-/** What a scope is called: file names, a project's name, or nothing for everything. */
+const MOST_NAMED = 6;
+
+/** What a scope is called: file names (or their number, where they are many), a project's name, or nothing for everything. */
 export function useScopeNames(scope: Scope): string[] {
-  const resources = useQuery({ ...resourcesQuery(), enabled: Boolean(scope.resource_ids?.length) });
+  const ids = scope.resource_ids ?? [];
+  const isFew = ids.length <= MOST_NAMED;
+  const resources = useQuery(certainQuery(isFew ? ids : []));
   const projects = useQuery({ ...projectsQuery(), enabled: Boolean(scope.project) });
   if (scope.project) return [projects.data?.find((project) => project.id === scope.project)?.name ?? t.project];
-  return (scope.resource_ids ?? []).map((id) => resources.data?.find((resource) => resource.id === id)?.filename ?? "…");
+  if (!isFew) return [t.documents(ids.length)];
+  return ids.map((id) => resources.data?.find((resource) => resource.id === id)?.filename ?? "…");
 }
 
 /** Said above a question that was narrowed. */

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { CornerDownLeft, FilePlus2, Sparkles } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, unwrap } from "../api/client";
-import { queryClient, resourcesQuery } from "../api/queries";
+import { queryClient } from "../api/queries";
+import { newestQuery } from "../api/resources";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Failure } from "../ui/Notice";
@@ -11,7 +12,7 @@ import { notify, notifyError } from "../ui/Toasts";
 import { openUploadDialog } from "../upload/uploads";
 
 export function Welcome({ onAsk }: { onAsk: (question: string, resourceId: string) => void }): ReactNode {
-  const resources = useQuery(resourcesQuery());
+  const resources = useQuery(newestQuery());
   const ready = resources.data?.filter((resource) => resource.chunk_count > 0).length ?? 0;
   if (resources.isPending) return null;
   if (resources.isError) return <Failure error={resources.error} onRetry={() => void resources.refetch()} />;

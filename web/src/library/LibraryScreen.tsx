@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FolderSearch, LibraryBig } from "lucide-react";
 import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import type { Resource } from "../api/client";
-import { projectsQuery, resourcesQuery } from "../api/queries";
+import { projectsQuery } from "../api/queries";
+import { useResources } from "../api/resources";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
@@ -20,7 +21,7 @@ import { type Filters, NEWEST_FIRST, NO_FILTERS, type Sort, filterRows, sortRows
 const NOTHING: ReadonlySet<string> = new Set();
 
 export default function LibraryScreen(): ReactNode {
-  const resources = useQuery(resourcesQuery());
+  const resources = useResources();
   useTitle(t.library);
   return (
     <main className="screen library">

@@ -27,10 +27,11 @@ export function groupOf(resource: Pick<Resource, "status">): Group {
   return resource.status === "stored" ? "stored" : "ready";
 }
 
-/** Pages, slides or sheets of a file; null where it has none (a text file) or is not read yet. */
+/** Pages, slides or sheets of a file, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
 export function pageCount(resource: Pick<Resource, "coverage">): number | null {
-  const units = resource.coverage?.["units"] as { unit: string }[] | undefined;
-  return units?.length && units[0]?.unit !== "file" ? units.length : null;
+  const { unit, unit_count: count, units } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
+  const number = count ?? units?.length;
+  return number && (unit ?? units?.[0]?.unit) !== "file" ? number : null;
 }
 
 /** Files that meet every filter; words may stand anywhere in the name or the identifier. */
@@ -58,7 +59,7 @@ const COMPARE: Record<SortKey, Compare> = {
   size: (a, b) => a.file_size_bytes - b.file_size_bytes,
   pages: (a, b) => (pageCount(a) ?? 0) - (pageCount(b) ?? 0),
   chunks: (a, b) => a.chunk_count - b.chunk_count,
-  added: (a, b) => a.created_at.localeCompare(b.created_at),
+  added: (a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0),
 };
 
 /** A sorted copy; what is equal keeps its order. */

@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { AtSign, Search, SlidersHorizontal, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { projectsQuery, resourcesQuery } from "../api/queries";
+import { projectsQuery } from "../api/queries";
+import { certainQuery, useResources } from "../api/resources";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { FileIcon } from "../ui/FileIcon";
@@ -79,9 +80,10 @@ export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): R
 
 function Scope({ form, onChange }: { form: SearchForm; onChange: (part: Partial<SearchForm>) => void }): ReactNode {
   const projects = useQuery(projectsQuery());
-  const resources = useQuery(resourcesQuery());
   const [isPicking, setPicking] = useState(false);
-  const nameOf = (id: string): string => resources.data?.find((resource) => resource.id === id)?.filename ?? id;
+  const resources = useResources(isPicking);
+  const tagged = useQuery(certainQuery(form.resourceIds));
+  const nameOf = (id: string): string => tagged.data?.find((resource) => resource.id === id)?.filename ?? "…";
   return (
     <>
       {form.resourceIds.map((id) => (

@@ -1,9 +1,10 @@
 // ⌘K: everything that one can go to or do, by typing.
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { FlaskConical, Library, MessageSquare, Moon, Plus, Settings, SquarePen, Sun } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
-import { resourcesQuery, threadsQuery } from "../api/queries";
+import { threadsQuery } from "../api/queries";
+import { useResources } from "../api/resources";
 import { setTheme } from "../lib/theme";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
@@ -15,7 +16,7 @@ const SIZE = 16;
 export function Palette({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
   const [, navigate] = useLocation();
   const threads = useInfiniteQuery({ ...threadsQuery(""), enabled: open });
-  const resources = useQuery({ ...resourcesQuery(), enabled: open });
+  const resources = useResources(open);
   const go = (label: string, to: string, icon: ReactNode): PickerOption => ({
     id: `go ${to}`,
     label,

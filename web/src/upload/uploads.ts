@@ -2,6 +2,7 @@
 import { ApiError, type Resource, csrfHeaders, errorOf } from "../api/client";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
+import { newestQuery, putResource, readAnewSoon } from "../api/resources";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
 
@@ -114,7 +115,8 @@ async function run(upload: Upload): Promise<void> {
     const { resource, isNew } = await send(upload);
     change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size, isKnown: !isNew });
     pump();
-    void queryClient.invalidateQueries({ queryKey: ["resources"] });
+    putResource(resource);
+    void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
     await follow(upload.id, resource.id);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") return;
@@ -123,7 +125,8 @@ async function run(upload: Upload): Promise<void> {
   } finally {
     requests.delete(upload.id);
     pump();
-    void queryClient.invalidateQueries({ queryKey: ["resources"] });
+    void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
+    readAnewSoon();
     void queryClient.invalidateQueries({ queryKey: ["projects"] });
     void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
   }
@@ -179,6 +182,7 @@ async function follow(id: string, resourceId: string): Promise<void> {
       }
       const resource = await read(resourceId);
       if (!TERMINAL.has(resource.status)) continue;
+      putResource(resource);
       const problem = resource.error_message ? { code: resource.error_code ?? "", message: resource.error_message } : undefined;
       change(id, { status: resource.status, stages, ...(problem && { problem }) });
       return;

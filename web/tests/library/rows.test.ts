@@ -66,6 +66,8 @@ it("turns a column's order round on the second click", () => {
 it("counts pages only where there are pages", () => {
   expect(pageCount({ coverage: { units: [{ unit: "page" }, { unit: "page" }] } })).toBe(2);
   expect(pageCount({ coverage: { units: [{ unit: "file" }] } })).toBeNull();
+  expect(pageCount({ coverage: { unit: "slide", unit_count: 12 } })).toBe(12);
+  expect(pageCount({ coverage: { unit: "file", unit_count: 1 } })).toBeNull();
   expect(pageCount({ coverage: null })).toBeNull();
 });
 

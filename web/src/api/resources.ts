@@ -1,0 +1,104 @@
+// The list of files: light however much the files contain, kept whole in memory, and brought up to date file by file.
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type Resource, api, unwrap } from "./client";
+import { isBusy, queryClient } from "./queries";
+
+const PAGE = 1_000;
+const NEWEST = 20;
+const ASKED_AT_ONCE = 100;
+const EVERY_MS = 1_500;
+const CALM_MS = 4_000;
+
+export const RESOURCES = ["resources"] as const;
+
+async function summaries(query: { limit: number; cursor?: string | null; id?: string[] }) {
+  return unwrap(api.GET("/resources", { params: { query: { fields: "summary", ...query } } }));
+}
+
+/** Every file of the owner, newest first, without coverage and metadata. */
+export function resourcesQuery() {
+  return queryOptions({
+    queryKey: RESOURCES,
+    queryFn: async () => {
+      const all: Resource[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof summaries>> = await summaries({ limit: PAGE, cursor });
+        all.push(...page.resources);
+        cursor = page.next_cursor;
+      } while (cursor);
+      return all;
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** The newest files: enough to know whether there are any, and whether there is news. */
+export function newestQuery() {
+  return queryOptions({
+    queryKey: ["resources", "newest"],
+    queryFn: async () => (await summaries({ limit: NEWEST })).resources,
+    refetchInterval: (query) => (query.state.data?.some(isBusy) ? EVERY_MS : false),
+  });
+}
+
+/** Certain files (at most 100 of them); those that are gone are left out. */
+export function certainQuery(ids: readonly string[]) {
+  const asked = ids.slice(0, ASKED_AT_ONCE);
+  return queryOptions({
+    queryKey: ["resources", "certain", ...asked],
+    queryFn: async () => (asked.length ? (await summaries({ limit: ASKED_AT_ONCE, id: [...asked] })).resources : []),
+    staleTime: 60_000,
+  });
+}
+
+/** The whole list; while files are being worked on, only those are asked about. */
+export function useResources(enabled = true) {
+  const list = useQuery({ ...resourcesQuery(), enabled });
+  useQuery({
+    queryKey: ["progress"],
+    queryFn: followProgress,
+    enabled: enabled && (list.data?.some(isBusy) ?? false),
+    refetchInterval: EVERY_MS,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return list;
+}
+
+/** Of the files that are being worked on, those whose turn comes first. */
+export function nextInTurn(all: readonly Resource[]): string[] {
+  return all.filter(isBusy).slice(-ASKED_AT_ONCE).map(({ id }) => id);
+}
+
+/** The list with fresh answers in their places; of those asked about, what was not answered is gone. */
+export function withFresh(all: readonly Resource[], asked: readonly string[], fresh: readonly Resource[]): Resource[] {
+  const found = new Map(fresh.map((resource) => [resource.id, resource]));
+  const gone = new Set(asked.filter((id) => !found.has(id)));
+  return all.filter(({ id }) => !gone.has(id)).map((resource) => found.get(resource.id) ?? resource);
+}
+
+async function followProgress(): Promise<number> {
+  const asked = nextInTurn(queryClient.getQueryData(resourcesQuery().queryKey) ?? []);
+  if (!asked.length) return 0;
+  const { resources } = await summaries({ limit: ASKED_AT_ONCE, id: asked });
+  queryClient.setQueryData(resourcesQuery().queryKey, (all) => all && withFresh(all, asked, resources));
+  // What was inside a file (an archive, a message) is in the list once the list is read anew.
+  if (!resources.some(isBusy)) readAnewSoon();
+  return resources.length;
+}
+
+/** Put a file that the server has just told about into the list. */
+export function putResource(resource: Resource): void {
+  queryClient.setQueryData(resourcesQuery().queryKey, (all) =>
+    all && (all.some(({ id }) => id === resource.id) ? withFresh(all, [], [resource]) : [resource, ...all]),
+  );
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Read the list anew once nothing has asked for that for a while. */
+export function readAnewSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void queryClient.invalidateQueries({ queryKey: RESOURCES }), CALM_MS);
+}
