@@ -64,8 +64,9 @@ def add_file(client: httpx.Client, path: Path) -> dict:
     answer.raise_for_status()
     resource = answer.json()
     while resource["status"] not in TERMINAL:
-        time.sleep(0.05)
-        resource = client.get(f"/resources/{resource['id']}").raise_for_status().json()
+        time.sleep(0.1)
+        answer = client.get("/resources", params={"id": resource["id"], "fields": "summary"})
+        (resource,) = answer.raise_for_status().json()["resources"]
     return resource
 
 

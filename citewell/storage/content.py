@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -271,8 +272,8 @@ def _chunk(row: Mapping[Any, Any]) -> Chunk:
         type=ChunkType(row["type"]),
         text=row["text"],
         context=row["context"],
-        locator=Locator.from_json(json.loads(row["locator"])),
-        pieces=tuple(Piece(*piece) for piece in json.loads(row["pieces"])),
+        locator=Locator.from_json(orjson.loads(row["locator"])),
+        pieces=tuple(Piece(*piece) for piece in orjson.loads(row["pieces"])),
         token_count=row["token_count"],
         metadata=json.loads(row["metadata"]),
     )
