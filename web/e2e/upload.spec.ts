@@ -1,4 +1,4 @@
-import { expect, ready, test } from "./fixtures";
+import { expect, test } from "./fixtures";
 
 const FILES = [
   { name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Harvest\n\nThe harvest festival is on 3 October in Kumasi.\n") },
@@ -41,24 +41,4 @@ test("a dropped file opens the dialog; a damaged one fails with a reason, and ca
   await row.getByRole("button", { name: "Try again" }).click();
   await expect(row).toHaveAttribute("data-status", /uploaded|extracting|sending|failed/);
   await expect(row).toContainText("Failed", { timeout: 60_000 });
-});
-
-test("two people in two browsers see nothing of each other", async ({ home: page, server, browser }) => {
-  const token = server.tokenOf("somebody else");
-  const form = new FormData();
-  form.set("file", new Blob(["The secret recipe needs seven limes."]), "secret recipe.txt");
-  const { id } = await server.call<{ id: string }>("POST", "/ingest", form, token);
-  await ready(server, token);
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").fill("secret recipe");
-  await expect(page.getByText("Nothing found")).toBeVisible();
-  await page.keyboard.press("Escape");
-  expect(await page.evaluate(async (resource) => (await fetch(`/resources/${resource}`)).status, id)).toBe(404);
-  const other = await browser.newContext();
-  const theirs = await other.newPage();
-  await theirs.goto(`${server.address}/?token=${token}`);
-  await theirs.getByRole("button", { name: /Go to/ }).click();
-  await theirs.getByRole("combobox").fill("loan policy");
-  await expect(theirs.getByText("Nothing found")).toBeVisible();
-  await other.close();
 });

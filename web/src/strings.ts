@@ -88,7 +88,8 @@ export const t = {
   goodAnswer: "Good answer",
   badAnswer: "Bad answer",
   feedbackThanks: "Thank you, noted.",
-  nearest: "The nearest passages, which do not answer it:",
+  nearest: (n: number) => `Nearest ${n === 1 ? "passage" : "passages"} (${n})`,
+  nearestText: "They do not answer the question, but they are what comes closest in your files.",
   linkHost: (host: string) => ` (${host})`,
   scrollDown: "To the newest",
   verdict: {

@@ -2,7 +2,6 @@
 import { ArrowDown } from "lucide-react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Message, Schemas } from "../api/client";
-import { queryClient, threadQuery } from "../api/queries";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Notice } from "../ui/Notice";
@@ -12,7 +11,8 @@ import { AnswerActions } from "./AnswerActions";
 import { withoutMarkers } from "./markers";
 import { scopeOf } from "./scope";
 import { ScopeNote } from "./ScopeNote";
-import { type LiveTurn, dropTurn, refresh, startTurn, takeBack } from "./turns";
+import { Nearest } from "./Nearest";
+import { type LiveTurn, dropTurn, isStopped, openQuestion, refresh, startTurn, takeBack } from "./turns";
 
 const NEAR_END = 80;
 
@@ -81,7 +81,7 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
           {!live && messages.at(-1)?.role === "user" && (
             <Unanswered text={t.noAnswerKept} onAgain={() => void askAgain(messages.length - 1)} />
           )}
-          {live && <Live live={live} threadId={thread.id} messages={thread.messages} />}
+          {live && <Live live={live} threadId={thread.id} />}
         </div>
       </div>
       {!isAtEnd && (
@@ -96,8 +96,8 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
 }
 
 function withoutLive(messages: Message[], live: LiveTurn): Message[] {
-  const last = messages.at(-1);
-  return last?.role === "user" && last.content === live.question ? messages.slice(0, -1) : messages;
+  const open = openQuestion(messages, live.question);
+  return open ? messages.slice(0, messages.indexOf(open)) : messages;
 }
 
 function Question({ text, details }: { text: string; details: Record<string, unknown> }): ReactNode {
@@ -119,21 +119,30 @@ interface ReplyProps {
 function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
   const problem = message.details["error"] as { message?: string } | undefined;
   if (problem && !message.content) return <Unanswered text={problem.message ?? t.noAnswerKept} onAgain={onAgain} />;
+  if (isStopped(message)) {
+    return (
+      <article className="reply" aria-label={t.answer}>
+        <Answer text={withoutMarkers(message.content)} />
+        <Unanswered text={t.stopped} onAgain={onAgain} />
+      </article>
+    );
+  }
   return (
     <article className="reply" aria-label={t.answer}>
       <Answer text={message.content} citations={message.citations} />
+      <Nearest details={message.details} />
       <AnswerActions threadId={threadId} message={message} isLast={isLast} onAgain={onAgain} />
     </article>
   );
 }
 
-function Live({ live, threadId, messages }: { live: LiveTurn; threadId: string; messages: Message[] }): ReactNode {
+function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNode {
   const again = async (): Promise<void> => {
-    const stored = messages.findLast((message) => message.role === "user" && message.content === live.question);
-    const isLast = stored !== undefined && stored === messages.at(-1);
     dropTurn(threadId);
-    if (isLast) await takeBack(threadId, stored.id);
-    else await takeBackNewest(threadId, live.question);
+    const { messages } = await refresh(threadId);
+    // The server may have kept the question although its answer broke off.
+    const open = openQuestion(messages, live.question);
+    if (open) await takeBack(threadId, open.id);
     void startTurn(threadId, live.question, live.scope);
   };
   const isOver = live.phase === "stopped" || live.phase === "failed";
@@ -148,13 +157,6 @@ function Live({ live, threadId, messages }: { live: LiveTurn; threadId: string; 
       </article>
     </>
   );
-}
-
-/** The server may have kept the question although its answer broke off. */
-async function takeBackNewest(threadId: string, question: string): Promise<void> {
-  await refresh(threadId);
-  const last = queryClient.getQueryData(threadQuery(threadId).queryKey)?.messages.at(-1);
-  if (last?.role === "user" && last.content === question) await takeBack(threadId, last.id);
 }
 
 function Working({ text }: { text: string }): ReactNode {

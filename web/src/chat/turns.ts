@@ -1,5 +1,5 @@
 // Turns under way. They belong to no screen: an answer goes on streaming while one looks elsewhere.
-import { ApiError, type Thread, api, unwrap } from "../api/client";
+import { ApiError, type Message, type Schemas, type Thread, api, unwrap } from "../api/client";
 import { Interrupted, ask } from "../api/chat";
 import { queryClient, threadQuery } from "../api/queries";
 import { createStore } from "../lib/store";
@@ -57,7 +57,7 @@ export async function startTurn(threadId: string, question: string, scope: Scope
   }
 }
 
-/** End the answer where it is; what has come so far stays on the screen. */
+/** End the answer where it is; what has come so far stays, on the screen and in the thread. */
 export function stopTurn(threadId: string): void {
   change(threadId, { phase: "stopped" });
   controllers.get(threadId)?.abort();
@@ -84,6 +84,24 @@ async function stream(threadId: string, question: string, scope: Scope, signal: 
   }
 }
 
+/** Whether an error says that the server, or what stands before it, is not there just now. */
+function isAway(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status >= 502 && error.status <= 504;
+  return error instanceof Interrupted || error instanceof TypeError;
+}
+
+/** The question at the end of a thread that has no whole answer yet: none at all, or one that was left in the middle. */
+export function openQuestion(messages: readonly Message[], question: string): Message | undefined {
+  const last = messages.at(-1);
+  const asked = isStopped(last) ? messages.at(-2) : last;
+  return asked?.role === "user" && asked.content === question ? asked : undefined;
+}
+
+/** Whether an answer was left before its end. */
+export function isStopped(message: Message | undefined): boolean {
+  return message?.role === "assistant" && message.details["stopped"] === true;
+}
+
 async function withResuming(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
   for (const pause of [0, ...PAUSES]) {
     try {
@@ -92,8 +110,9 @@ async function withResuming(threadId: string, question: string, scope: Scope, si
       await stream(threadId, question, scope, signal);
       return;
     } catch (error) {
-      if (!(error instanceof Interrupted || error instanceof TypeError)) throw error;
-      change(threadId, { phase: "reconnecting", text: "" });
+      if (!isAway(error)) throw error;
+      // What has been said so far stays in sight until it is said again.
+      change(threadId, { phase: "reconnecting" });
     }
   }
   throw new Interrupted("the server stays away");
@@ -104,9 +123,10 @@ async function resumed(threadId: string, question: string, pause: number): Promi
   await new Promise((resolve) => setTimeout(resolve, pause));
   const { messages } = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
   const last = messages.at(-1);
-  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content) return true;
-  if (last?.role === "user" && last.content === question) await takeBack(threadId, last.id);
-  change(threadId, { phase: "thinking" });
+  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content && !isStopped(last)) return true;
+  const open = openQuestion(messages, question);
+  if (open) await takeBack(threadId, open.id);
+  change(threadId, { phase: "thinking", text: "" });
   return false;
 }
 
@@ -118,7 +138,7 @@ export async function takeBack(threadId: string, messageId: string): Promise<voi
 }
 
 /** Read a thread anew, and the list that it stands in. */
-export async function refresh(threadId: string): Promise<void> {
+export async function refresh(threadId: string): Promise<Schemas["ThreadWithMessages"]> {
   void queryClient.invalidateQueries({ queryKey: ["threads"] });
-  await queryClient.fetchQuery({ ...threadQuery(threadId), staleTime: 0 });
+  return queryClient.fetchQuery({ ...threadQuery(threadId), staleTime: 0 });
 }
