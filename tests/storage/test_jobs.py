@@ -8,20 +8,28 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from citewell.errors import LeaseLost
+from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.storage.tables import owners
 from citewell.types import Stage, Status, UploadOptions
 
 
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    if request.param == "sqlite":
+        opened = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
+    else:
+        opened = Database(load_settings(database_url=request.getfixturevalue("postgres")).sql_url)
     await opened.migrate()
+    async with opened.write() as connection:
+        await connection.execute(sa.delete(owners))
     yield opened
     await opened.close()
 
