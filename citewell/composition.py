@@ -263,13 +263,8 @@ async def _assemble(
         workers.wake,
     )
     chat = _chat_model(settings)
-    search = SearchService(
-        indexes,
-        SqlChunks(stores.content, stores.projects),
-        _retrieval(settings),
-        _reranker(settings),
-        chat,
-    )
+    passages = SqlChunks(stores.content, stores.projects)
+    search = SearchService(indexes, passages, _retrieval(settings), _reranker(settings), chat)
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
     assistant = _assistant(settings, search, indexes.active.embedder, library, tables, chat)
