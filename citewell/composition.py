@@ -267,7 +267,7 @@ async def _assemble(
     search = SearchService(indexes, passages, _retrieval(settings), _reranker(settings), chat)
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
-    assistant = _assistant(settings, search, indexes.active.embedder, library, tables, chat)
+    assistant = _assistant(settings, search, indexes.embedder, library, tables, chat)
     threads = ThreadRepository(stores.database)
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", folder.token())

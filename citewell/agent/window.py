@@ -7,6 +7,7 @@ from typing import Protocol
 
 from citewell.agent.turns import Source
 from citewell.ports import ChatMessage, SourceBlock
+from citewell.retrieve.context import best_at_the_ends
 
 _FRAME_TOKENS = 24
 
@@ -28,7 +29,7 @@ def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int)
         if count + _FRAME_TOKENS <= left:
             chosen.append(_block(source))
             left -= count + _FRAME_TOKENS
-    return (*chosen[::2], *reversed(chosen[1::2]))
+    return tuple(best_at_the_ends(chosen))
 
 
 def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.ports import Embedder, VectorIndex
+from citewell.ports import Embedder, EmbedderWrapper, VectorIndex
 from citewell.storage.indexes import IndexRecord
 
 
@@ -24,6 +24,8 @@ class IndexSet:
     def __init__(self, active: OpenIndex, beside: Sequence[OpenIndex] = ()) -> None:
         self._active = active
         self._beside = list(beside)
+        self.embedder = EmbedderWrapper(active.embedder)
+        """The active index's embedder, also after a switch."""
 
     @property
     def active(self) -> OpenIndex:
@@ -50,6 +52,7 @@ class IndexSet:
             raise KeyError(index_id)
         self._beside = [index for index in self.all if index is not chosen]
         self._active = chosen
+        self.embedder.inner = chosen.embedder
 
     def remove(self, index_id: str) -> OpenIndex | None:
         """Take an index out, unless it is the active one; the caller closes it."""

@@ -51,8 +51,10 @@ async def test_build_compare_switch_and_roll_back(tmp_path: Path) -> None:
         compared = await services.indexes.compare(services.local_owner, other, ["lamp", "harp"], 1)
         assert [c.overlap for c in compared] == [1.0, 1.0]
 
+        judging = services.search.indexes.embedder
+        assert judging.fingerprint.model == "default"
         await services.indexes.switch(services.local_owner, other)
-        assert services.search.indexes.active.embedder.fingerprint.model == "other"
+        assert services.search.indexes.active.embedder.fingerprint.model == judging.fingerprint.model == "other"
         await services.resources.add_records(
             services.local_owner, [{"id": "new", "text": "The violin is in the hall."}]
         )
