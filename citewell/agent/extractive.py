@@ -48,7 +48,7 @@ class Answerability:
     embedded whole: 0.36 · sentences + 0.39 · (similarity of the nearest passage) + 0.25 · terms, against `second`.
 
     The weights are those of a logistic regression on conversations with answerable and unanswerable turns (MTRAG), for the
-    built-in model; see `benchmarks/abstention.py`. Another sentence model needs limits of its own.
+    built-in model; see `benchmarks/conversations.py abstain`. Another sentence model needs limits of its own.
     """
 
     refuse: float = 0.40

@@ -15,8 +15,8 @@ import numpy as np
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TextKind
 
-_QUERIES = 1_024
-_LONGEST_QUERY = 2_000
+_REMEMBERED = 8_192
+_LONGEST_REMEMBERED = 2_000
 
 
 class EmbeddingCache(Protocol):
@@ -34,7 +34,8 @@ class EmbeddingCache(Protocol):
 class CachingEmbedder(EmbedderWrapper):
     """Embeds each document text once per model: within a call, and across calls through the cache.
 
-    Queries are not written down; the last ones asked are remembered in this process, as a conversation repeats its own.
+    Queries, and the sentences that are compared with them, are not written down; the last ones are remembered in this process,
+    as a conversation comes back to what it is about.
     """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
@@ -60,18 +61,20 @@ class CachingEmbedder(EmbedderWrapper):
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
-        if len(texts) != 1 or len(texts[0]) > _LONGEST_QUERY:
-            return await self.inner.embed(texts, "query")
-        known = self._asked.get(texts[0])
-        if known is None:
-            known = await self.inner.embed(texts, "query")
-            known.flags.writeable = False
-            self._asked[texts[0]] = known
-            while len(self._asked) > _QUERIES:
-                self._asked.popitem(last=False)
-        else:
-            self._asked.move_to_end(texts[0])
-        return known
+        known = {text: self._asked[text] for text in texts if text in self._asked}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new or not texts:
+            vectors = await self.inner.embed(new, "query")
+            if not texts:
+                return vectors
+            known |= {text: vector.copy() for text, vector in zip(new, vectors, strict=True)}
+        for text, vector in known.items():
+            if len(text) <= _LONGEST_REMEMBERED:
+                self._asked[text] = vector
+                self._asked.move_to_end(text)
+        while len(self._asked) > _REMEMBERED:
+            self._asked.popitem(last=False)
+        return np.stack([known[text] for text in texts])
 
 
 def text_key(text: str) -> str:

@@ -117,22 +117,32 @@ async def test_a_query_asked_again_is_remembered_and_cannot_be_written_over() ->
     assert inner.calls == [["q"]]
     assert np.array_equal(first, expected(["q"]))
     assert np.array_equal(first, again)
-    with pytest.raises(ValueError, match="read-only"):
-        again[0] = 0.0
+    again[0] = 0.0
+    assert np.array_equal(await embedder.embed(["q"], "query"), first)
+
+
+async def test_of_sentences_compared_with_a_query_only_new_ones_are_embedded() -> None:
+    inner = RecordingEmbedder()
+    embedder = CachingEmbedder(inner, DictionaryCache())
+    await embedder.embed(["q", "a", "b"], "query")
+    assert np.array_equal(await embedder.embed(["b", "c", "q", "b"], "query"), expected(["b", "c", "q", "b"]))
+    assert inner.calls == [["q", "a", "b"], ["c"]]
 
 
 async def test_only_the_last_queries_are_remembered_and_long_ones_never() -> None:
     inner = RecordingEmbedder()
     embedder = CachingEmbedder(inner, DictionaryCache())
-    for number in range(1_100):
-        await embedder.embed([f"q{number}"], "query")
-    await embedder.embed(["q1099"], "query")
-    assert len(inner.calls) == 1_100
-    await embedder.embed(["q0"], "query")
-    assert len(inner.calls) == 1_101
+    await embedder.embed(["first"], "query")
+    for start in range(0, 9_000, 100):
+        await embedder.embed([f"q{start + number}" for number in range(100)], "query")
+    asked = len(inner.calls)
+    await embedder.embed(["q8999"], "query")
+    assert len(inner.calls) == asked
+    await embedder.embed(["first"], "query")
+    assert len(inner.calls) == asked + 1
     for _ in range(2):
         await embedder.embed(["x" * 3_000], "query")
-    assert len(inner.calls) == 1_103
+    assert len(inner.calls) == asked + 3
 
 
 async def test_no_texts_and_texts_that_utf8_cannot_express() -> None:
