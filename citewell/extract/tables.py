@@ -100,7 +100,7 @@ def to_markdown(grid: Grid, header_rows: int) -> str:
     """A pipe table. Markdown knows one header row: further ones follow as rows; without any, the first row serves."""
     if not grid:
         return ""
-    lines = ["| " + " | ".join(_markdown_cell(text) for text in row) + " |" for row in grid]
+    lines = ["| " + " | ".join(markdown_cell(text) for text in row) + " |" for row in grid]
     rule = "|" + " --- |" * len(grid[0])
     return "\n".join([lines[0], rule, *lines[1:]])
 
@@ -130,5 +130,6 @@ def _cell_html(cell: Cell, header: bool) -> str:
     return f"<{tag}{spans}>{text}</{tag}>"
 
 
-def _markdown_cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
+    """The text of a cell as it stands in Markdown."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -9,6 +9,7 @@ from citewell.extract.pdf.annotations import Annotations
 from citewell.extract.pdf.furniture import Edge
 from citewell.extract.pdf.geometry import PageFrame
 from citewell.extract.pdf.images import PageImage
+from citewell.extract.pdf.ink import Ink
 from citewell.extract.pdf.lines import Line, build_runs, make_line
 from citewell.extract.pdf.objects import Drawing
 from citewell.extract.pdf.scans import OcrText
@@ -24,13 +25,15 @@ Beat = Callable[[], None]
 class Passage:
     """The text of one direction, in its upright frame; `runs` are what stands outside of its tables.
 
-    confidences is set for text that OCR read: one value per line, `Word.start` being the index of the word's line.
+    ink knows where the words of the page's text layer stand; confidences is set instead for text that OCR read: one value per
+    line, `Word.start` being the index of the word's line.
     """
 
     turn: Turn
     runs: Sequence[Line]
     right_to_left: bool
     tables: Sequence[FoundTable] = ()
+    ink: Ink | None = None
     confidences: Sequence[float] | None = None
 
     def confidence(self, words: Sequence[Word]) -> float | None:
@@ -57,19 +60,19 @@ class PageContent:
     warnings: Sequence[str] = field(default_factory=list[str])
 
 
-def text_passage(turn: Turn, words: list[Word], drawing: Drawing | None) -> Passage:
+def text_passage(turn: Turn, words: list[Word], drawing: Drawing | None, ink: Ink | None = None) -> Passage:
     """The passage of upright words with its tables, looked for when the page's drawing is given."""
     right_to_left = is_right_to_left("".join([word.text for word in words]))
     runs = build_runs(words)
     if drawing is None or drawing.full:
-        return Passage(turn, runs, right_to_left)
+        return Passage(turn, runs, right_to_left, ink=ink)
     lines = [turn.upright(rect) for rect in drawing.rules]
     fills = [turn.upright(rect) for rect in drawing.fills]
     tables = find_tables(words, lines, fills) if may_hold_tables(runs, lines, fills) else []
     if tables:
         taken = {id(word) for table in tables for word in table.words}
         runs = build_runs([word for word in words if id(word) not in taken])
-    return Passage(turn, runs, right_to_left, tables)
+    return Passage(turn, runs, right_to_left, tables, ink)
 
 
 def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
@@ -80,4 +83,4 @@ def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
     taken = {id(word) for table in tables for word in table.words}
     rest = [make_line(kept) for line in text.lines if (kept := [word for word in line if id(word) not in taken])]
     right_to_left = is_right_to_left("".join([word.text for word in words]))
-    return Passage(text.turn, rest, right_to_left, tables, text.confidences)
+    return Passage(text.turn, rest, right_to_left, tables, confidences=text.confidences)

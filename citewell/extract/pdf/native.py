@@ -20,6 +20,15 @@ def _typed(symbol: object, result: object, *arguments: object) -> Callable[..., 
 loose_char_box = _typed(pdfium_c.FPDFText_GetLooseCharBox, _INT, _VOID, _INT, _VOID)
 """(textpage, character, address of 4 floats: left, top, right, bottom) → success."""
 
+char_box = _typed(pdfium_c.FPDFText_GetCharBox, _INT, _VOID, _INT, _VOID, _VOID, _VOID, _VOID)
+"""(textpage, character, addresses of 4 doubles: left, right, bottom, top) → success; around the glyph."""
+
+count_rects = _typed(pdfium_c.FPDFText_CountRects, _INT, _VOID, _INT, _INT)
+"""(textpage, first character, how many) → how many rectangles hold their glyphs, one per text object."""
+
+text_rect = _typed(pdfium_c.FPDFText_GetRect, _INT, _VOID, _INT, _VOID, _VOID, _VOID, _VOID)
+"""(textpage, number among those counted last, addresses of 4 doubles: left, top, right, bottom) → success."""
+
 char_matrix = _typed(pdfium_c.FPDFText_GetMatrix, _INT, _VOID, _INT, _VOID)
 """(textpage, character, address of 6 floats) → success."""
 

@@ -13,6 +13,9 @@ from citewell.extract.pdf.document import open_form
 from citewell.extract.pdf.furniture import page_edges
 from citewell.extract.pdf.geometry import PageFrame, Rect, page_frame
 from citewell.extract.pdf.images import ImageReader
+from citewell.extract.pdf.ink import Ink
+from citewell.extract.pdf.ink_reading import read_ink
+from citewell.extract.pdf.native import handle
 from citewell.extract.pdf.objects import Drawing, read_drawing
 from citewell.extract.pdf.scans import OcrBudget, is_garbage, lacks_text, page_text
 from citewell.extract.pdf.turn import by_direction
@@ -59,7 +62,7 @@ class PageReader:
 
     def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
         frame = page_frame(page)
-        text, words, broken = _text_layer(page, frame)
+        text, words, broken, ink = _text_layer(page, frame, with_ink=full)
         shown, skipped = _on_page(words, frame)
         if not full:
             return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
@@ -73,7 +76,7 @@ class PageReader:
         if not passages:
             with_tables = self._sink.options.extract_tables
             for i, (turn, members) in enumerate(by_direction(shown)):
-                passages.append(text_passage(turn, members, drawing if with_tables and not i else None))
+                passages.append(text_passage(turn, members, drawing if with_tables and not i else None, ink))
         scanned = any(passage.confidences is not None for passage in passages)
         seen = None if scanned else shown
         images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
@@ -105,12 +108,15 @@ class PageReader:
         return lambda: self._sink.progress(number - 1, self._total)
 
 
-def _text_layer(page: PdfPage, frame: PageFrame) -> tuple[str, list[Word], bool]:
-    """The text, its words, and whether it is garbage."""
+def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str, list[Word], bool, Ink | None]:
+    """The text, its words, whether it is garbage, and the words' ink."""
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
-        return text, read_words(textpage, text, frame), is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
+        words = read_words(textpage, text, frame)
+        broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
+        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink and words else None
+        return text, words, broken, ink
     finally:
         textpage.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ HYPHEN = "\ufffe"
 """What PDFium puts for a hyphen that ends a line."""
 
 _WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
+_LEADER = re.compile(r"(?<=[^\s.])\.(?=(?: \.){2})")
+"""The first dot of a leader, where it touches the word before."""
+
 _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
 _FILLER = "\u2060"
@@ -94,6 +98,8 @@ def _is_pair(codes: Sequence[int]) -> bool:
 def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
     """The words of the page's `text` (see `read_text`) in the order of its content stream."""
     spans = [match.span() for match in _WORD.finditer(text)]
+    if ". . ." in text:
+        spans = _parted(spans, {match.start() for match in _LEADER.finditer(text)})
     if not spans:
         return []
     address = native.handle(textpage.raw)
@@ -108,6 +114,15 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
         words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style))
         previous = end
     return words if _FILLER not in text else [word._replace(text=word.text.replace(_FILLER, "")) for word in words]
+
+
+def _parted(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
+    """The spans, those divided in which one of the places lies."""
+    parted: list[tuple[int, int]] = []
+    for start, end in spans:
+        inner = sorted(places.intersection(range(start + 1, end)))
+        parted += pairwise([start, *inner, end])
+    return parted
 
 
 def _trimmed(rect: list[float], style: TextStyle) -> list[float]:

@@ -8,16 +8,16 @@ from citewell.extract.outline import Outline
 from citewell.extract.pdf.attachments import AttachmentReader
 from citewell.extract.pdf.columns import reading_order
 from citewell.extract.pdf.content import PageContent, Passage
-from citewell.extract.pdf.flow import Flow, flow
+from citewell.extract.pdf.flow import flow
 from citewell.extract.pdf.furniture import running
 from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.images import PageImage
 from citewell.extract.pdf.lines import Line, join_row, placeholder, rows
 from citewell.extract.pdf.paragraphs import paragraphs, runs_on
+from citewell.extract.pdf.placing import Placed, places
 from citewell.extract.pdf.structure import Block, Survey, classify, survey
 from citewell.extract.pdf.tables.model import FoundTable
-from citewell.extract.pdf.tables.render import row_spans, to_table
-from citewell.extract.pdf.turn import Turn
+from citewell.extract.pdf.tables.render import render
 from citewell.extract.sink import Sink
 from citewell.types import Box, ElementType, JsonObject, Locator
 
@@ -75,11 +75,12 @@ class PageWriter:
         for row in rows(runs):
             line = join_row(row)
             running_text = flow([line])
+            placed = places(running_text.spans, passage.turn, passage.ink)
             self._sink.emit(
                 kind,
                 running_text.text,
-                _locator(page, running_text, passage.turn),
-                span_starts=running_text.starts,
+                _locator(page, placed),
+                span_starts=_starts(placed),
                 confidence=passage.confidence(line.words),
             )
 
@@ -120,16 +121,16 @@ class PageWriter:
         )
 
     def _table(self, page: PageContent, passage: Passage, found: FoundTable) -> None:
-        table = to_table(found, page.text)
-        if table is None:
+        rendered = render(found, page.number, passage.turn, passage.ink, page.text)
+        if rendered is None:
             return
-        starts, boxes = row_spans(found, table, page.number, passage.turn)
+        table, boxes = rendered.table, rendered.boxes
         pages = (page.number, *(part.page for part in found.more))
         self._sink.emit(
             ElementType.TABLE,
             table.markdown,
             Locator(page=page.number, pages=pages, page_label=page.label, boxes=boxes, headings=self._outline.path),
-            span_starts=starts,
+            span_starts=rendered.starts,
             html=table.html,
             grid=table.grid,
             header_rows=table.header_rows,
@@ -142,20 +143,25 @@ class PageWriter:
             headings = self._outline.enter(block.level or 1, text.text)
         else:
             headings = self._outline.path
-        locator = _locator(page, text, passage.turn, headings)
+        placed = places(text.spans, passage.turn, passage.ink)
+        locator = _locator(page, placed, headings)
         self._sink.emit(
             block.type,
             text.text,
             locator,
-            span_starts=text.starts,
+            span_starts=_starts(placed),
             level=block.level,
             confidence=passage.confidence([word for line in block.lines for word in line.words]),
             metadata=_links(page, locator),
         )
 
 
-def _locator(page: PageContent, text: Flow, turn: Turn, headings: tuple[str, ...] = ()) -> Locator:
-    boxes = tuple(_box(page.number, turn.shown(rect)) for rect in text.rects)
+def _starts(placed: Placed) -> tuple[int, ...]:
+    return tuple(start for start, _ in placed)
+
+
+def _locator(page: PageContent, placed: Placed, headings: tuple[str, ...] = ()) -> Locator:
+    boxes = tuple(_box(page.number, rect) for _, rect in placed)
     return Locator(page=page.number, pages=(page.number,), page_label=page.label, boxes=boxes, headings=headings)
 
 

@@ -17,7 +17,7 @@ from citewell.extract.pdf.geometry import Rect
 from citewell.extract.pdf.lines import build_runs
 from citewell.extract.pdf.paragraphs import paragraphs
 from citewell.extract.pdf.tables.detect import find_tables
-from citewell.extract.pdf.tables.render import to_table
+from citewell.extract.pdf.tables.render import render
 from citewell.extract.pdf.turn import turn_of
 from citewell.extract.pdf.words import Word
 from tests.extract.documents.seeds import damaged
@@ -58,8 +58,8 @@ def test_tables_hold_no_word_twice_and_their_cells_do_not_overlap(
         ]
         assert len(squares) == len(set(squares))
         assert all(r < table.height and c < table.width for r, c in squares)
-        rendered = to_table(table)
-        assert rendered is None or len({len(row) for row in rendered.grid}) == 1
+        rendered = render(table, 1, turn_of(0), None)
+        assert rendered is None or len({len(row) for row in rendered.table.grid}) == 1
 
 
 @given(angle=st.integers(0, 359), x=st.floats(-500, 500), y=st.floats(-500, 500))

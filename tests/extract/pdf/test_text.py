@@ -119,6 +119,27 @@ def test_hyphenated_words_are_joined_but_compounds_keep_their_hyphen(tmp_path: P
     assert "is a well-known one" in text
 
 
+def test_hyphens_that_stand_for_a_later_part_and_those_after_figures_stay(tmp_path: Path) -> None:
+    texts = [
+        "They compare what short-",
+        "and long-term loans cost in all of the years 2006-",
+        "2008, at both 2-",
+        "and 4-year schools, and what every other 4-",
+        "year-old of the district is taught in a thou-",
+        "sand hours of school, as the law has it.",
+    ]
+    (text,) = read_pdf(tmp_path, pdf(lambda canvas: put_lines(canvas, texts))).texts(ElementType.PARAGRAPH)
+    assert "short- and long-term" in text
+    assert "years 2006-2008, at" in text
+    assert "2- and 4-year schools" in text
+    assert "other 4-year-old of" in text
+    assert "a thousand hours" in text
+
+
+def put_lines(canvas: Canvas, texts: list[str]) -> None:
+    lines(canvas, 60, 60, texts)
+
+
 def test_characters_beyond_16_bits_are_read_and_hyphens_beside_them(tmp_path: Path) -> None:
     pdfmetrics.registerFont(TTFont("Vera", str(FONT)))
 

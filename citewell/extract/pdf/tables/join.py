@@ -58,7 +58,7 @@ def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
     ):
         return page
     drop = lower.header_rows if _same_header(upper, lower) else 0
-    part = TablePart(page.number, _main(page).turn, lower, drop)
+    part = TablePart(page.number, _main(page).turn, lower, drop, _main(page).ink)
     waiting[0] = _with_tables(waiting[0], [*_main(waiting[0]).tables[:-1], replace(upper, more=(*upper.more, part))])
     return _with_tables(page, list(_main(page).tables[1:]))
 

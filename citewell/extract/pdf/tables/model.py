@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.extract.pdf.flow import flow
+from citewell.extract.pdf.flow import Flow, Span, flow
 from citewell.extract.pdf.geometry import Rect
+from citewell.extract.pdf.ink import Ink
 from citewell.extract.pdf.lines import join_row, make_line, rows
 from citewell.extract.pdf.turn import Turn
 from citewell.extract.pdf.words import Word
@@ -56,15 +57,40 @@ class TablePart:
     turn: Turn
     table: FoundTable
     dropped: int = 0
+    ink: Ink | None = None
 
 
 def cell_text(words: Sequence[Word], page_text: str = "") -> str:
     """The words of a cell as text: line after line, hyphenation undone, dot leaders dropped."""
+    return cell_flow(words, page_text).text
+
+
+def cell_flow(words: Sequence[Word], page_text: str = "") -> Flow:
+    """The text of `cell_text` with its spans."""
     if not words:
-        return ""
+        return Flow("", [])
     lines = [join_row(row) for row in rows([make_line([word]) for word in words])]
     spaced = [line._replace(words=_ordered(line.words)) for line in lines]
-    return _LEADERS.sub("", flow(spaced, page_text).text).strip()
+    whole = flow(spaced, page_text)
+    text = _LEADERS.sub("", whole.text).strip()
+    return whole if text == whole.text else Flow(text, _within(whole.spans, len(text)))
+
+
+def _within(spans: Sequence[Span], length: int) -> list[Span]:
+    """The spans as far as their words begin before `length`."""
+    kept: list[Span] = []
+    for span in spans:
+        words: list[Word] = []
+        offset = span.start
+        for word in span.words:
+            offset += bool(words) and word.space_before
+            if offset >= length:
+                break
+            words.append(word)
+            offset += len(word.text)
+        if words:
+            kept.append(Span(span.start, words))
+    return kept
 
 
 def _ordered(words: Sequence[Word]) -> list[Word]:
