@@ -73,6 +73,7 @@ class StyleReader:
         self._textpage = textpage
         self._frame = frame
         self._by_object: dict[int, TextStyle] = {}
+        self._by_setting: dict[tuple[float, ...], TextStyle] = {}
         self._fonts: dict[int, _Font] = {}
         self._styles: dict[TextStyle, TextStyle] = {}
         self._matrix = (ctypes.c_float * 6)()
@@ -97,23 +98,31 @@ class StyleReader:
             return UNKNOWN_STYLE
         found = self._by_object.get(address)
         if found is None:
-            found = self._read(address, character)
-            found = self._by_object[address] = self._styles.setdefault(found, found)
+            found = self._by_object[address] = self._read(address, character)
         return found
 
     def _read(self, address: int, character: int) -> TextStyle:
         native.char_matrix(self._textpage, character, ctypes.addressof(self._matrix))
         a, b, c, d = self._matrix[0], self._matrix[1], self._matrix[2], self._matrix[3]
         native.text_size(address, ctypes.addressof(self._size))
-        size = self._size.value * math.hypot(c, d)
-        font = self._font(native.object_font(address) or 0)
+        font_address = native.object_font(address) or 0
+        mode = native.render_mode(address)
+        key = (font_address, mode, a, b, c, d, self._size.value)
+        found = self._by_setting.get(key)
+        if found is None:
+            found = self._made(self._font(font_address), mode, (a, b), self._size.value * math.hypot(c, d))
+            found = self._by_setting[key] = self._styles.setdefault(found, found)
+        return found
+
+    def _made(self, font: _Font, mode: int, direction: tuple[float, float], size: float) -> TextStyle:
+        a, b = direction
         return TextStyle(
             font=font.name,
             size=round(size, 1) or UNKNOWN_STYLE.size,
             bold=font.bold,
             italic=font.italic,
             mono=font.mono,
-            invisible=native.render_mode(address) == _INVISIBLE,
+            invisible=mode == _INVISIBLE,
             angle=self._frame.angle(a, b) if a or b else 0,
             over=round(font.over * size, 2),
             under=round(font.under * size, 2),

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfTextPage
 
@@ -27,6 +28,9 @@ _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
 _FILLER = "\u2060"
 _MARK_HEIGHT = 0.9
+_SIDES = {0: (1, 3, 1), 180: (3, 1, -1), 90: (0, 2, 1), 270: (2, 0, -1)}
+"""By the angle of text: where in a rectangle its top and its bottom stand, and 1 where coordinates grow from top to bottom."""
+
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
@@ -104,16 +108,17 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
         return []
     address = native.handle(textpage.raw)
     rects = _word_rects(address, spans, frame)
-    styles = StyleReader(address, frame).styles([start for start, _ in spans])
-    words: list[Word] = []
-    previous = 0
-    for (start, end), rect, style in zip(spans, rects, styles, strict=True):
-        space = start > previous
-        breaks = (space and "\n" in text[previous:start]) or text[previous - 1 : previous] == HYPHEN
-        x0, y0, x1, y1 = _trimmed(rect, style) if style.over or style.under else rect
-        words.append(Word(text[start:end], x0, y0, x1, y1, start, end, space, breaks, style))
-        previous = end
-    return words if _FILLER not in text else [word._replace(text=word.text.replace(_FILLER, "")) for word in words]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    styles = StyleReader(address, frame).styles(starts)
+    _trim(rects, styles)
+    texts = [text[start:end] for start, end in spans]
+    gaps = [text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
+    after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]
+    breaks = ["\n" in gap or hyphen for gap, hyphen in zip(gaps, after_hyphen, strict=False)]
+    if _FILLER in text:
+        texts = [word.replace(_FILLER, "") for word in texts]
+    columns = (texts, *rects.T.tolist(), starts, ends, map(bool, gaps), breaks, styles)
+    return list(map(Word._make, zip(*columns, strict=True)))
 
 
 def _parted(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
@@ -125,22 +130,21 @@ def _parted(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, i
     return parted
 
 
-def _trimmed(rect: list[float], style: TextStyle) -> list[float]:
-    """The rectangle without the font's room above and below its letters, which reaches into other lines."""
-    x0, y0, x1, y1 = rect
-    over, under = style.over, style.under
-    if style.angle == 0:
-        return [x0, y0 + over, x1, y1 - under] if y1 - y0 > over + under else rect
-    if style.angle == 180:
-        return [x0, y0 + under, x1, y1 - over] if y1 - y0 > over + under else rect
-    if style.angle == 90:
-        return [x0 + over, y0, x1 - under, y1] if x1 - x0 > over + under else rect
-    if style.angle == 270:
-        return [x0 + under, y0, x1 - over, y1] if x1 - x0 > over + under else rect
-    return rect
+def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:
+    """Takes the font's room above and below its letters, which reaches into other lines, off rectangles of upright text."""
+    over = np.array([style.over for style in styles])
+    under = np.array([style.under for style in styles])
+    if not (over.any() or under.any()):
+        return
+    angles = np.array([style.angle for style in styles])
+    for angle, (top, bottom, sign) in _SIDES.items():
+        thick = (rects[:, bottom] - rects[:, top]) * sign > over + under
+        which = (angles == angle) & thick
+        rects[which, top] += sign * over[which]
+        rects[which, bottom] -= sign * under[which]
 
 
-def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> list[list[float]]:
+def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> npt.NDArray[np.float64]:
     """x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
     boxes = np.zeros((len(spans), 2, 4), dtype=np.float32)
     place = boxes.ctypes.data
@@ -152,7 +156,7 @@ def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) ->
     left, top, right, bottom = (boxes[:, :, i] for i in range(4))
     _level(left, right, bottom, top)
     _level(bottom, top, left, right)
-    return frame.rects(left.min(axis=1), bottom.min(axis=1), right.max(axis=1), top.max(axis=1)).tolist()
+    return frame.rects(left.min(axis=1), bottom.min(axis=1), right.max(axis=1), top.max(axis=1))
 
 
 def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
