@@ -41,7 +41,7 @@ class Watch:
 
     def _run(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            self._peak_kb = max(self._peak_kb, sum(_memory_kb(pid) for pid in _tree(self._pid)))
+            self._peak_kb = max(self._peak_kb, sum(_memory_kb(pid) for pid in tree(self._pid)))
 
 
 def run(command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> Usage:
@@ -72,7 +72,7 @@ def wait(process: subprocess.Popen[bytes]) -> float:
 def cpu_seconds(pid: int) -> float:
     """User plus system seconds so far of a process, its living descendants, and the children they waited for."""
     ticks = 0
-    for member in _tree(pid):
+    for member in tree(pid):
         try:
             fields = Path(f"/proc/{member}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         except OSError:
@@ -89,7 +89,8 @@ def quiet(seconds: float = 60) -> float:
     return os.getloadavg()[0]
 
 
-def _tree(pid: int) -> list[int]:
+def tree(pid: int) -> list[int]:
+    """A process and its descendants."""
     pids = [pid]
     for known in pids:
         try:

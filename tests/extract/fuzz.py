@@ -1,7 +1,7 @@
 """Fuzzes the readers for as long as wanted: `python -m tests.extract.fuzz SECONDS [NAME…]`. Each failure is written to a file.
 
-A failure is anything but an `ExtractionError`, a file that nothing declares, or a reading of more than ten seconds. What it
-finds belongs into `tests/extract/documents/regressions/`, where a test keeps it fixed.
+A failure is anything but an `ExtractionError`, a file that nothing declares, or a reading of more than ten seconds. A file that ends
+the process stays behind as `running`, in the folder whose name is printed first. What it finds belongs into `tests/extract/documents/regressions/`, where a test keeps it fixed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ def main() -> None:
     files = {**seeds(), **data_seeds(), "a.pdf": WHOLE}
     names = sys.argv[2:] or sorted(files)
     found = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    sys.stdout.write(f"{found}\n")
+    sys.stdout.flush()
     runs: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     seed = time.time_ns()
@@ -36,10 +38,13 @@ def main() -> None:
         seed += 1
         data = damaged(files[name], random.Random(seed))
         runs[name] += 1
+        running = found / f"running{Path(name).suffix}"
+        running.write_bytes(data)
         if failure := _failure(name, data):
             failures[f"{name}: {failure}"] += 1
             stem = f"{failure.split(':')[0].lower()}-{hashlib.sha256(data).hexdigest()[:8]}"
             (found / f"{stem}{Path(name).suffix}").write_bytes(data)
+        running.unlink()
     lines = [
         f"{sum(runs.values()):,} damaged files of {len(names)} formats, {sum(failures.values())} failures in {found}"
     ]

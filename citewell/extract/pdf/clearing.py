@@ -12,7 +12,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 Glyph: TypeAlias = tuple[int, Box]
 """The number of a character in its word, and x0, y0, x1, y1 of its glyph."""
 
-_MOST_GLYPHS = 200
+_MOST_GLYPHS = 60
+_MOST_OTHERS = 300
 
 
 def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
@@ -22,8 +23,10 @@ def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
     """
     whole = _around([box for _, box in own])
     foreign = [box for box in others if _touch(box, whole)]
+    if len(own) > _MOST_GLYPHS or len(foreign) > _MOST_OTHERS:
+        return [(0, inset(whole))]
     rect = _narrowed(whole, [box for _, box in own], foreign)
-    if rect or len(own) == 1 or len(own) > _MOST_GLYPHS:
+    if rect or len(own) == 1:
         return [(0, rect or inset(whole))]
     pieces: list[tuple[int, Rect]] = []
     for run in _runs(own, foreign):

@@ -20,6 +20,7 @@ _SHORT_TEXT = 18
 _ALIGNED = 0.45
 _MAX_DEPTH = 12
 _BESIDE = 0.3
+_MOST_BESIDE = 500
 _ROW_HEIGHT = 1.4
 
 
@@ -88,7 +89,7 @@ def _paired(runs: list[Line]) -> list[Line]:
     ordered = sorted(runs, key=lambda run: run.y0)
     found: set[int] = set()
     for i, run in enumerate(ordered):
-        for j in range(i + 1, len(ordered)):
+        for j in range(i + 1, min(len(ordered), i + _MOST_BESIDE)):
             other = ordered[j]
             if other.y0 >= run.y1:
                 break

@@ -49,7 +49,7 @@ def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) 
         words = line.words
         for start, end in _sentence_parts(words):
             part = words if end - start == len(words) else words[start:end]
-            addition = text_of(part)
+            addition = _text_of(part)
             if start:
                 joint = " " if words[start].space_before else ""
             elif keep_breaks:
@@ -76,8 +76,7 @@ def _sentence_parts(words: Sequence[Word]) -> list[tuple[int, int]]:
     return parts
 
 
-def text_of(words: Sequence[Word]) -> str:
-    """Words with the spaces between them; at least one."""
+def _text_of(words: Sequence[Word]) -> str:
     return words[0].text + "".join(f" {w.text}" if w.space_before else w.text for w in words[1:])
 
 

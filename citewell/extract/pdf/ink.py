@@ -29,7 +29,7 @@ Pieces: TypeAlias = Sequence[tuple[int, Rect]]
 MARGIN = 0.02
 """Points by which a rectangle is smaller than its ink, so that rounding does not make it touch what is next to it."""
 
-MOST_NEIGHBOURS = 200
+_MOST_NEAR = 400
 
 
 class Unit(NamedTuple):
@@ -98,7 +98,7 @@ class Ink:
         rects = self._rects[place]
         whole = np.concatenate([np.fmin.reduce(rects[:, :2]), np.fmax.reduce(rects[:, 2:])])
         indices = np.flatnonzero(touching(whole[None], self._rects)[0])
-        if len(indices) - len(place) > MOST_NEIGHBOURS:
+        if len(indices) > _MOST_NEAR:
             return []
         return list(zip(indices.tolist(), self._rects[indices].tolist(), strict=True))
 

@@ -6,32 +6,42 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from citewell.extract.pdf import native
 from citewell.extract.pdf.clearing import Glyph, clear_pieces
 from citewell.extract.pdf.geometry import PageFrame
-from citewell.extract.pdf.ink import MARGIN, MOST_NEIGHBOURS, Ink, Pieces, Rects, Unit, touching
+from citewell.extract.pdf.ink import MARGIN, Ink, Pieces, Rects, Unit, touching
 from citewell.extract.pdf.words import Word
+
+Indices: TypeAlias = npt.NDArray[np.intp]
 
 _NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1f\x7f\uffff]+")
 _OVERLAP = 0.5
 _FLAT = 0.03
-_MOST_WORDS = 20_000
+_MOST_UNITS = 10_000
+_MOST_PAIRS = 20_000
 _ROWS = 64
 
 
-def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink:
-    """The ink of a page's words as they stand on the shown page; `textpage` is the address of PDFium's text page."""
+def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink | None:
+    """The ink of a page's words as they stand on the shown page; `textpage` is the address of PDFium's text page.
+
+    None for a page without words, or with more lines than a page can have.
+    """
     nameless = [match.span() for match in _NO_TEXT.finditer(text)]
     begins = _unit_begins(words, nameless)
+    if not words or len(begins) + len(nameless) > _MOST_UNITS:
+        return None
     bounds = list(pairwise([*begins, len(words)]))
     spans = [(words[a].start, words[b - 1].end) for a, b in bounds]
     unit_rects = _flat_as_set(_ink_of(textpage, [*spans, *nameless], frame), words, bounds)
     apart = np.array([_has_height(textpage, start, end) for start, end in spans] + [False] * len(nameless))
-    for pair in _touching_pairs(unit_rects):
-        apart[list(pair)] = False
+    for some, others in _touching_pairs(unit_rects):
+        apart[some] = apart[others] = False
     units = [
         Unit(a, b - 1, rect[1] + MARGIN, rect[3] - MARGIN, alone and rect[0] == rect[0])
         for (a, b), rect, alone in zip(bounds, unit_rects.tolist(), apart.tolist(), strict=False)
@@ -127,34 +137,41 @@ def _joined(textpage: int, count: int) -> tuple[float, float, float, float]:
     return min(values[0::4]), max(values[1::4]), max(values[2::4]), min(values[3::4])
 
 
-def _touching_pairs(rects: Rects) -> Iterator[tuple[int, int]]:
-    """Indices of rectangles that touch each other."""
+def _touching_pairs(rects: Rects) -> Iterator[tuple[Indices, Indices]]:
+    """Indices of rectangles and, at the same places, of others that touch them; each pair once."""
     order = np.argsort(rects[:, 1])
     ordered = rects[order]
     inner = ordered + np.array([MARGIN, MARGIN, -MARGIN, -MARGIN])
     for start in range(0, len(order), _ROWS):
         some = inner[start : start + _ROWS]
         end = start + int(np.searchsorted(ordered[start:, 1], np.fmax.reduce(some[:, 3])))
-        found = np.triu(touching(some, ordered[start:end]), k=1)
-        for a, b in zip(*found.nonzero(), strict=True):
-            yield int(order[start + a]), int(order[start + b])
+        rows, columns = np.triu(touching(some, ordered[start:end]), k=1).nonzero()
+        yield order[start + rows], order[start + columns]
+
+
+def _partners(rects: Rects) -> dict[int, list[int]]:
+    """The rectangles that each one touches; nothing where too many do."""
+    found: dict[int, list[int]] = {}
+    pairs = 0
+    for some, others in _touching_pairs(rects):
+        pairs += len(some)
+        if pairs > _MOST_PAIRS:
+            return {}
+        for a, b in zip(some.tolist(), others.tolist(), strict=True):
+            found.setdefault(a, []).append(b)
+            found.setdefault(b, []).append(a)
+    return found
 
 
 def _cleared(
     textpage: int, words: Sequence[Word], rects: Rects, mixed: Sequence[int], frame: PageFrame
 ) -> dict[int, Pieces]:
     """For words whose rectangles touch others': rectangles that touch no glyph but their own, as far as there are such."""
-    if len(mixed) > _MOST_WORDS:
-        return {}
-    partners: dict[int, list[int]] = {}
-    for a, b in _touching_pairs(rects[mixed]):
-        partners.setdefault(mixed[a], []).append(mixed[b])
-        partners.setdefault(mixed[b], []).append(mixed[a])
     glyphs: dict[int, list[Glyph]] = {}
     found: dict[int, Pieces] = {}
-    for index, others in partners.items():
-        if len(others) > MOST_NEIGHBOURS:
-            continue
+    for number, partners in _partners(rects[mixed]).items():
+        others = [mixed[partner] for partner in partners]
+        index = mixed[number]
         for which in (index, *others):
             if which not in glyphs:
                 glyphs[which] = _glyphs(textpage, words[which], frame)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from citewell.extract.pdf.flow import Span, text_of
+from citewell.extract.pdf.flow import Span
 from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.ink import Group, Ink
+from citewell.extract.pdf.ink import Ink
 from citewell.extract.pdf.lines import around
 from citewell.extract.pdf.turn import Turn
 from citewell.extract.pdf.words import Word
@@ -18,7 +19,12 @@ def places(spans: Sequence[Span], turn: Turn, ink: Ink | None) -> Placed:
     """Offsets and rectangles of spans, in order; without `ink` (text that OCR read) one around each."""
     if ink is None:
         return [(span.start, turn.shown(around(span.words))) for span in spans]
-    return [(_offset(span, group), group.rect) for span in spans for group in ink.groups(span.words)]
+    found: Placed = []
+    for span in spans:
+        groups = ink.groups(span.words)
+        offsets = [span.start] if len(groups) == 1 else _offsets(span)
+        found += [(offsets[group.word] + group.character, group.rect) for group in groups]
+    return found
 
 
 def row_places(row: Sequence[Span], start: int, turn: Turn, ink: Ink | None, *, by_cell: bool) -> Placed:
@@ -34,19 +40,17 @@ def row_places(row: Sequence[Span], start: int, turn: Turn, ink: Ink | None, *, 
     words = [word for span in row for word in span.words]
     if ink is None:
         return [(start, turn.shown(_bounds(words)))]
-    owners = [(span, number) for span in row for number in range(len(span.words))]
+    offsets = [offset for span in row for offset in _offsets(span)]
     groups = ink.groups(words)
-    return [(start, groups[0].rect)] + [
-        (_offset(owners[group.word][0], group._replace(word=owners[group.word][1])), group.rect) for group in groups[1:]
-    ]
+    return [(start, groups[0].rect)] + [(offsets[group.word] + group.character, group.rect) for group in groups[1:]]
 
 
-def _offset(span: Span, group: Group) -> int:
-    """Where the text of a span's group begins."""
-    if group.word == 0:
-        return span.start + group.character
-    before = len(text_of(span.words[: group.word])) + span.words[group.word].space_before
-    return span.start + before + group.character
+def _offsets(span: Span) -> list[int]:
+    """Where the text of each of a span's words begins."""
+    found = [span.start]
+    for before, word in pairwise(span.words):
+        found.append(found[-1] + len(before.text) + word.space_before)
+    return found
 
 
 def _bounds(words: Sequence[Word]) -> Rect:

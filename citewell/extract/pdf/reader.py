@@ -115,7 +115,7 @@ def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str
         text = read_text(textpage)
         words = read_words(textpage, text, frame)
         broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
-        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink and words else None
+        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink else None
         return text, words, broken, ink
     finally:
         textpage.close()

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.errors import ExtractionError
+from citewell.extract.sink import ELEMENTS_FILE, TITLE_FILE
 from tests.extract.documents.reading import read_bytes
 from tests.extract.documents.seeds import damaged, seeds
 
@@ -44,5 +45,5 @@ def read_or_refused(folder: Path, name: str, data: bytes) -> None:
     with suppress(ExtractionError):
         reading = read_bytes(folder, name, data)
         known = {blob.path for blob in reading.summary.blobs} | {child.path for child in reading.summary.children}
-        assert {path.name for path in reading.folder.iterdir()} <= known | {"elements.jsonl"}
+        assert {path.name for path in reading.folder.iterdir()} <= known | {ELEMENTS_FILE, TITLE_FILE}
     assert len(list(folder.iterdir())) == 2
