@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from citewell.library import Citewell
 
 __all__ = ["Citewell"]
+
+# ONNX Runtime reports its use to its maker since 1.31, and decides so when it is imported. Nothing leaves this machine unasked.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def __getattr__(name: str) -> object:
