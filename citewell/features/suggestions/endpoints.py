@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -12,6 +13,7 @@ from citewell.agent.turns import Done, Scope, TurnRequest
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.resources.service import ResourceService
 from citewell.features.suggestions.service import Check, SuggestionService
+from citewell.types import Citation
 
 router = APIRouter(tags=["suggestions"], responses=ERROR_RESPONSES)
 
@@ -42,17 +44,17 @@ def _suggestions(request: Request) -> SuggestionService:
 
 
 def _answers(assistant: Assistant) -> Check:
-    async def check(owner_id: str, question: str, resource_id: str) -> bool:
+    async def check(owner_id: str, question: str, resource_id: str) -> Sequence[Citation]:
         turn = TurnRequest(owner_id=owner_id, message=question, scope=Scope(resource_ids=(resource_id,)))
         ends = [event async for event in assistant.run(turn) if isinstance(event, Done)]
-        return bool(ends) and ends[-1].answer.answered and bool(ends[-1].answer.citations)
+        return ends[-1].answer.citations if ends and ends[-1].answer.answered else ()
 
     return check
 
 
 @router.get("/suggestions")
 async def suggest(request: Request, owner: Owner, limit: Annotated[int, Query(ge=1, le=20)] = 3) -> SuggestionList:
-    """Questions made from the headings and columns of the owner's newest files."""
+    """Questions made from the facts, headings and columns of the owner's newest files."""
     found = await _suggestions(request).suggest(owner, limit)
     return SuggestionList(
         suggestions=[SuggestionOut(question=s.question, resource_id=s.resource_id, filename=s.filename) for s in found]

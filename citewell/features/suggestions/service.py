@@ -1,41 +1,23 @@
-"""Questions that an owner's own files can answer: made from their headings and columns, no model involved."""
+"""Questions that an owner's own files can answer: made from their facts, headings and columns, no model involved."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
-from typing import Any, cast
 
+from citewell.features.suggestions.candidates import Candidate, is_answered
+from citewell.features.suggestions.facts import fact_questions
+from citewell.features.suggestions.headings import heading_questions
+from citewell.features.suggestions.tables import table_questions
 from citewell.storage.content import ContentRepository
 from citewell.storage.resources import ResourceFilter, ResourceRepository
-from citewell.types import FULLY_PROCESSED, Category, Resource
+from citewell.types import FULLY_PROCESSED, Category, Citation, ElementType, Resource
 
 _LOOKED_AT = 12
-_TRIED = 6
+_TRIED = 8
 _PER_FILE = 3
-_HEADINGS_READ = 60
-_WORDS = range(2, 8)
-_NUMBERING = re.compile(r"^\s*(?:(?:chapter|section|part|slide)\s+)?[\dIVXivx]+(?:\.\d+)*[.):]?\s+|^\s*[A-Za-z][.)]\s+")
-_EMPTY_HEADINGS = frozenset(
-    [
-        "contents",
-        "appendix",
-        "introduction",
-        "summary",
-        "references",
-        "overview",
-        "abstract",
-        "conclusion",
-        "conclusions",
-        "acknowledgements",
-        "index",
-    ]
-)
-_IDENTIFIER = re.compile(r"(?:^|[\s_])(?:id|no|number|nr|code|year|index|zip|phone)(?:$|[\s_.])", re.IGNORECASE)
-# A column of units: the figures beside it cannot be compared.
-_MIXED = frozenset({"unit", "units", "measure", "currency"})
+_READ = 200
+_RUNNING = frozenset({ElementType.PARAGRAPH.value, ElementType.LIST_ITEM.value})
 _REMEMBERED = 1_000
 
 
@@ -48,8 +30,8 @@ class Suggestion:
     filename: str
 
 
-Check = Callable[[str, str, str], Awaitable[bool]]
-"""(owner, question, resource) → whether the file answers the question."""
+Check = Callable[[str, str, str], Awaitable[Sequence[Citation]]]
+"""(owner, question, resource) → what the file's answer to the question cites; nothing where it has none."""
 
 
 @dataclass(slots=True)
@@ -83,91 +65,39 @@ class SuggestionService:
         return self._kept[key]
 
     async def _answerable(self, owner_id: str, resource: Resource) -> list[str]:
-        texts = (await self._candidates(resource))[:_TRIED]
+        candidates = await self._candidates(resource)
         if self.check is None:
-            return texts[:_PER_FILE]
+            return [candidate.wordings[0] for candidate in candidates[:_PER_FILE]]
         answered: list[str] = []
-        for text in texts:
-            if len(answered) < _PER_FILE and await self.check(owner_id, text, resource.id):
-                answered.append(text)
+        for candidate in candidates[:_TRIED]:
+            wording = await self._answered_wording(owner_id, candidate, resource.id)
+            if wording is not None:
+                answered.append(wording)
+            if len(answered) == _PER_FILE:
+                break
         return answered
 
-    async def _candidates(self, resource: Resource) -> list[str]:
-        texts = table_questions(resource.extraction_metadata.get("tables"))
-        if texts or resource.detected_category == Category.DATA:
-            return texts
-        elements, _ = await self.content.elements_page(resource.id, resource.version, _HEADINGS_READ, type="title")
-        headings = [str(element["text"]) for element in elements]
-        return heading_questions(headings, _spoken_name(resource.filename), resource.language)
+    async def _answered_wording(self, owner_id: str, candidate: Candidate, resource_id: str) -> str | None:
+        assert self.check is not None
+        for wording in candidate.wordings:
+            if is_answered(candidate, await self.check(owner_id, wording, resource_id)):
+                return wording
+        return None
 
-
-def heading_questions(headings: Sequence[str], document: str, language: str | None) -> list[str]:
-    """Headings that are questions as they are, then others put into one; for other languages than English the heading alone."""
-    asked: list[str] = []
-    made: list[str] = []
-    for heading in dict.fromkeys(_NUMBERING.sub("", text).strip() for text in headings[1:] or headings):
-        words = heading.split()
-        if len(words) not in _WORDS or heading.lower() in _EMPTY_HEADINGS or not re.search(r"[^\W\d_]{3}", heading):
-            continue
-        if heading.endswith("?"):
-            asked.append(heading)
-        elif language in (None, "en"):
-            made.append(f"What does {document} say about “{heading.rstrip(':.')}”?")
-        else:
-            made.append(heading)
-    return asked + made
-
-
-def table_questions(tables: object) -> list[str]:
-    """Which label has the most of something, and what the total is, for tables whose columns admit it."""
-    best: list[str] = []
-    totals: list[str] = []
-    for table in cast(Sequence[Any], tables) if isinstance(tables, Sequence) and not isinstance(tables, str) else ():
-        columns = [cast(Mapping[str, Any], c) for c in table.get("columns", ()) if isinstance(c, Mapping)]
-        amounts = [c for c in columns if _is_amount(c)]
-        if not amounts or any(_name(c).casefold() in _MIXED for c in columns):
-            continue
-        # The largest figures of a table are, as a rule, its money or its volume.
-        number = _name(max(amounts, key=_magnitude))
-        labels = [_name(c) for c in columns if _is_label(c, int(table.get("row_count") or 0))]
-        best += [f"Which {_lower(label)} has the highest {number}?" for label in labels[:1]]
-        totals.append(f"What is the total {number}?")
-    return best + totals
+    async def _candidates(self, resource: Resource) -> list[Candidate]:
+        tables = table_questions(resource.extraction_metadata.get("tables"))
+        if tables or resource.detected_category == Category.DATA:
+            return tables
+        elements, _ = await self.content.elements_page(resource.id, resource.version, _READ)
+        running = [str(element["text"]) for element in elements if element["type"] in _RUNNING]
+        headings = [str(element["text"]) for element in elements if element["type"] == ElementType.TITLE]
+        facts = fact_questions(running) if (resource.language or "").lower().startswith("en") else []
+        named = heading_questions(headings, resource.language)
+        # A fact first, as it has the shortest answer; headings between, as they say what the file is about.
+        return [*facts[:1], *named[:2], *facts[1:3], *named[2:]]
 
 
 def _mixed(resources: Sequence[Resource]) -> list[Resource]:
     """One of each category and type first, then the rest, newest first within each."""
     firsts = list({(r.detected_category, r.type): r for r in reversed(resources)}.values())[::-1]
     return firsts + [r for r in resources if r not in firsts]
-
-
-def _is_amount(column: Mapping[str, Any]) -> bool:
-    return (
-        column.get("dtype") in ("integer", "number")
-        and "sum" in column
-        and column.get("distinct", 0) > 1
-        and not _IDENTIFIER.search(_name(column))
-    )
-
-
-def _is_label(column: Mapping[str, Any], rows: int) -> bool:
-    """Texts that name the rows of a table: none, or next to none, stands twice."""
-    distinct = column.get("distinct", 0)
-    return column.get("dtype") == "text" and distinct >= max(2, rows - 1) and not _IDENTIFIER.search(_name(column))
-
-
-def _magnitude(column: Mapping[str, Any]) -> float:
-    return abs(float(column.get("mean") or 0))
-
-
-def _name(column: Mapping[str, Any]) -> str:
-    return str(column.get("name", ""))
-
-
-def _lower(name: str) -> str:
-    """`Quarter` → `quarter`; an abbreviation stays."""
-    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
-
-
-def _spoken_name(filename: str) -> str:
-    return re.sub(r"[_\s]+", " ", PurePath(filename).stem).strip()

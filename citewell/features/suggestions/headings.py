@@ -1,0 +1,86 @@
+"""Questions from the headings of a document, in its own language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from citewell.features.suggestions.candidates import Candidate, Origin
+from citewell.features.suggestions.inversion import inverted
+
+_WORDS = range(2, 8)
+_NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.):]?|[IVXivx]+[.):]|[A-Za-z][.)])\s+")
+_EMPTY = re.compile(
+    r"^(?:table of )?(?:contents|appendix|introduction|summary|references|overview|abstract|conclusions?|acknowledge?ments|index|"
+    r"further reading|see also|external links|notes|bibliography|figures?|tables?|page|chapter|section|slide|title|heading|"
+    r"about (?:us|this)|part [ivx\d]+|for further reading|let['’]s|disclaimer|copyright|glossary|preface|foreword)\b",
+    re.IGNORECASE,
+)
+_IMPERATIVE_LIST = """
+add apply avoid build change check choose configure create define delete find get import implement install keep leverage make manage
+open plan prepare protect read remove review run select send set share start stop submit test train update use write
+"""
+_IMPERATIVES = frozenset(_IMPERATIVE_LIST.split())
+# Longer words than this are written large in a heading in title case.
+_SMALL = 3
+_TEMPLATES = {
+    "de": "Was steht dort über „{}“?",
+    "fr": "Que dit ce document sur « {} » ?",
+    "es": "¿Qué dice este documento sobre «{}»?",
+    "it": "Che cosa dice questo documento su «{}»?",
+    "pt": "O que diz este documento sobre “{}”?",
+    "nl": "Wat staat er over ‘{}’?",
+}
+
+
+def heading_questions(headings: Sequence[str], language: str | None) -> list[Candidate]:
+    """Headings that are questions as they are, then others put into one; in a language without a form for that, as they stand.
+
+    headings: in reading order, the first of several taken for the document's title.
+    """
+    asked: list[Candidate] = []
+    made: list[Candidate] = []
+    large = _large_words(headings)
+    for source in dict.fromkeys(headings[1:] or headings):
+        heading = _NUMBERING.sub("", source).strip()
+        if not _speaks(heading):
+            continue
+        if heading.endswith("?"):
+            asked.append(Candidate(Origin.HEADING, (heading,), source))
+        elif language is None or language.partition("-")[0].lower() == "en":
+            made.append(Candidate(Origin.HEADING, _english(heading.rstrip(":. "), large), source))
+        else:
+            form = _TEMPLATES.get(language.partition("-")[0].lower(), "{}")
+            made.append(Candidate(Origin.HEADING, (form.format(heading.rstrip(":. ")),), source))
+    return asked + made
+
+
+def _speaks(heading: str) -> bool:
+    words = heading.split()
+    return (
+        len(words) in _WORDS
+        and not _EMPTY.match(heading)
+        and heading.upper() != heading
+        and re.search(r"[^\W\d_]{3}", heading) is not None
+        and not re.search(r"[@<>{}|=\\!]|https?:|[a-z][A-Z][a-z]|[a-z]\.[a-z]|\d{4}$", heading)
+    )
+
+
+def _large_words(headings: Sequence[str]) -> frozenset[str]:
+    """Words that are written large inside headings: names, in all likelihood."""
+    inner = [word.strip(".,:;()?!") for heading in headings for word in _NUMBERING.sub("", heading).split()[1:]]
+    return frozenset(word for word in inner if word[:1].isupper())
+
+
+def _english(heading: str, large: frozenset[str]) -> tuple[str, ...]:
+    question = inverted(heading)
+    if question:
+        return (question,)
+    first, _, rest = heading.partition(" ")
+    if first.lower() in _IMPERATIVES and rest[:1].islower():
+        return f"How do I {first.lower()} {rest}?", f"What does it say about how to {first.lower()} {rest}?"
+    # Which words of a heading in title case are names is not to be told: it stays as it is.
+    in_title_case = all(word[:1].isupper() for word in rest.split() if len(word) > _SMALL)
+    is_name = in_title_case or first in large or any(letter.isupper() or letter.isdigit() for letter in first[1:])
+    spoken = heading if is_name else f"{first[:1].lower()}{first[1:]} {rest}"
+    return f"What should I know about {spoken}?", f"Tell me about {spoken}.", f"What does it say about {spoken}?"
