@@ -118,3 +118,16 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
 });
+
+test("menus open, move and close by keyboard, the first time too", async ({ home: page }) => {
+  const button = page.getByRole("button", { name: "Add or narrow" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("menuitem", { name: "Upload files" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("menu")).toBeHidden();
+  await expect(button).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Pick a project" }).press("Enter");
+  await expect(page.getByRole("combobox", { name: "Pick a project" })).toBeFocused();
+});

@@ -16,10 +16,13 @@ export class Server {
   address = "";
   token = "";
 
+  /** settings: environment variables beside the tests' own. */
+  constructor(private readonly settings: Record<string, string> = {}) {}
+
   async start(port = 0): Promise<void> {
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CITEWELL_")));
     const child = spawn(PYTHON, ["-m", "citewell.cli", "serve", "--data", join(this.folder, "data"), "--port", String(port)], {
-      env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300" },
+      env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300", ...this.settings },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Download, Ellipsis, FileJson, Pencil, Search, Trash2 } from "lucide-react";
-import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, memo, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type Thread, api, unwrap } from "../api/client";
 import { queryClient, threadsQuery } from "../api/queries";
@@ -71,7 +71,7 @@ export function ThreadList(): ReactNode {
   );
 }
 
-function ThreadRow({ thread, isCurrent }: { thread: Thread; isCurrent: boolean }): ReactNode {
+const ThreadRow = memo(function ThreadRow({ thread, isCurrent }: { thread: Thread; isCurrent: boolean }): ReactNode {
   const [dialog, setDialog] = useState<"rename" | "delete" | null>(null);
   const [, navigate] = useLocation();
   const isBusy = useStore(liveTurns, (all) => ["thinking", "streaming", "reconnecting"].includes(all[thread.id]?.phase ?? ""));
@@ -109,17 +109,19 @@ function ThreadRow({ thread, isCurrent }: { thread: Thread; isCurrent: boolean }
         ]}
       />
       {dialog === "rename" && <RenameThread thread={thread} onClose={close} />}
-      <Confirm
-        open={dialog === "delete"}
-        title={t.deleteThread}
-        text={t.deleteThreadText(thread.title)}
-        action={t.delete}
-        onConfirm={() => remove().catch(notifyError)}
-        onClose={close}
-      />
+      {dialog === "delete" && (
+        <Confirm
+          open
+          title={t.deleteThread}
+          text={t.deleteThreadText(thread.title)}
+          action={t.delete}
+          onConfirm={() => remove().catch(notifyError)}
+          onClose={close}
+        />
+      )}
     </div>
   );
-}
+});
 
 function RenameThread({ thread, onClose }: { thread: Thread; onClose: () => void }): ReactNode {
   const [title, setTitle] = useState(thread.title);

@@ -14,12 +14,13 @@ export const formatDay = (iso: string): string => day.format(new Date(iso));
 export const formatMoment = (iso: string): string => moment.format(new Date(iso));
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+// Made once: making one takes longer than a hundred uses.
+const sizes = UNITS.map((unit, step) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: step > 1 ? 1 : 0 }));
 
 /** `46730` → `47 kB`, as the locale writes it. */
 export function formatBytes(bytes: number): string {
   const step = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
-  const options = { style: "unit", unit: UNITS[step], unitDisplay: "short", maximumFractionDigits: step > 1 ? 1 : 0 } as const;
-  return new Intl.NumberFormat(undefined, options).format(bytes / 1_000 ** step);
+  return (sizes[step] as Intl.NumberFormat).format(bytes / 1_000 ** step);
 }
 
 /** Milliseconds as a person would say them. */

@@ -21,18 +21,19 @@ interface LibraryRowProps {
   index: number;
   top: number;
   height: number;
-  projects: readonly string[];
+  projectNames: ReadonlyMap<string, string>;
   isSelected: boolean;
   isActive: boolean;
-  onToggle: () => void;
-  onFocus: () => void;
-  onDelete: () => void;
+  onToggle: (id: string) => void;
+  onFocus: (index: number) => void;
+  onDelete: (resource: Resource) => void;
 }
 
 const NONE = "–";
 
 export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): ReactNode {
-  const { resource, index, top, height, projects, isSelected, isActive, onToggle, onFocus } = props;
+  const { resource, index, top, height, projectNames, isSelected, isActive, onToggle, onFocus } = props;
+  const projects = resource.project_ids.map((id) => projectNames.get(id) ?? "").filter(Boolean);
   const pages = pageCount(resource);
   return (
     <div
@@ -42,10 +43,10 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
       data-index={index}
       className="library-row library-file"
       style={{ height, transform: `translateY(${top}px)` }}
-      onFocus={onFocus}
+      onFocus={() => onFocus(index)}
     >
       <div role="cell" className="library-check">
-        <input type="checkbox" aria-label={t.select(resource.filename)} checked={isSelected} onChange={onToggle} />
+        <input type="checkbox" aria-label={t.select(resource.filename)} checked={isSelected} onChange={() => onToggle(resource.id)} />
       </div>
       <div role="cell" className="cell-name">
         <FileIcon type={resource.type} size={17} />
@@ -105,7 +106,7 @@ function RowMenu({ resource, onDelete }: LibraryRowProps): ReactNode {
         { label: t.download, icon: <Download size={15} aria-hidden />, onSelect: () => window.location.assign(fileAddress(resource.id)) },
         { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
         "separator",
-        { label: t.delete, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: onDelete },
+        { label: t.delete, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: () => onDelete(resource) },
       ]}
     />
   );

@@ -1,8 +1,8 @@
 // All files: found by name, state, type and project, sorted by any column, several of them handled at once.
 import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FolderSearch, LibraryBig } from "lucide-react";
-import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
-import type { Resource } from "../api/client";
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from "react";
+import type { Project, Resource } from "../api/client";
 import { projectsQuery } from "../api/queries";
 import { useResources } from "../api/resources";
 import { useTitle } from "../lib/hooks";
@@ -19,6 +19,7 @@ import "./library.css";
 import { type Filters, NEWEST_FIRST, NO_FILTERS, type Sort, filterRows, sortRows } from "./rows";
 
 const NOTHING: ReadonlySet<string> = new Set();
+const NO_PROJECTS: readonly Project[] = [];
 
 export default function LibraryScreen(): ReactNode {
   const resources = useResources();
@@ -53,15 +54,17 @@ function NoFiles(): ReactNode {
 }
 
 function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
-  const projects = useQuery(projectsQuery()).data ?? [];
+  const projects = useQuery(projectsQuery()).data ?? NO_PROJECTS;
   const [filters, setFilters] = useState<Filters>(NO_FILTERS);
   const [sort, setSort] = useState<Sort>(NEWEST_FIRST);
-  const [selected, setSelected] = useState(NOTHING);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(NOTHING);
   const [leaving, setLeaving] = useState<readonly Resource[] | null>(null);
-  // Typing stays quick: the list follows when it has the time.
+  // Typing and sorting show at once; the list follows when it has the time.
   const settled = useDeferredValue(filters);
-  const rows = useMemo(() => sortRows(filterRows(resources, settled), sort), [resources, settled, sort]);
+  const order = useDeferredValue(sort);
+  const rows = useMemo(() => sortRows(filterRows(resources, settled), order), [resources, settled, order]);
   const chosen = useMemo(() => resources.filter(({ id }) => selected.has(id)), [resources, selected]);
+  const deleteOne = useCallback((resource: Resource) => setLeaving([resource]), []);
   return (
     <>
       <LibraryToolbar resources={resources} projects={projects} filters={filters} sort={sort} onFilters={setFilters} onSort={setSort} />
@@ -74,7 +77,7 @@ function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
           selected={selected}
           onSort={setSort}
           onSelect={setSelected}
-          onDelete={(resource) => setLeaving([resource])}
+          onDelete={deleteOne}
         />
       ) : (
         <Empty icon={<FolderSearch size={38} aria-hidden />} title={t.nothingFound}>

@@ -1,7 +1,7 @@
 // The list of files as a table that stays fast with ten thousand rows: only those in sight are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { type Dispatch, type KeyboardEvent, type ReactNode, type RefObject, type SetStateAction, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Project, Resource } from "../api/client";
 import { PHONE, useMedia } from "../lib/hooks";
 import { t } from "../strings";
@@ -14,7 +14,7 @@ interface LibraryTableProps {
   sort: Sort;
   selected: ReadonlySet<string>;
   onSort: (sort: Sort) => void;
-  onSelect: (selected: ReadonlySet<string>) => void;
+  onSelect: Dispatch<SetStateAction<ReadonlySet<string>>>;
   onDelete: (resource: Resource) => void;
 }
 
@@ -39,12 +39,16 @@ export function LibraryTable({ rows, projects, sort, selected, onSort, onSelect,
   const { active, onKeyDown, setActive } = useRowKeys(rows.length, (index) => virtual.scrollToIndex(index), scroller);
   useEffect(() => virtual.measure(), [virtual, height]);
 
-  const names = new Map(projects.map((project) => [project.id, project.name]));
-  const toggle = (id: string): void => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    onSelect(next);
-  };
+  const projectNames = useMemo(() => new Map(projects.map((project) => [project.id, project.name])), [projects]);
+  const toggle = useCallback(
+    (id: string): void =>
+      onSelect((present) => {
+        const next = new Set(present);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [onSelect],
+  );
   return (
     <div className="library-table" role="table" aria-label={t.library} aria-rowcount={rows.length + 1}>
       <TableHead rows={rows} sort={sort} selected={selected} onSort={onSort} onSelect={onSelect} />
@@ -60,12 +64,12 @@ export function LibraryTable({ rows, projects, sort, selected, onSort, onSelect,
                 index={index}
                 top={start}
                 height={height}
-                projects={resource.project_ids.map((id) => names.get(id) ?? "").filter(Boolean)}
+                projectNames={projectNames}
                 isSelected={selected.has(resource.id)}
                 isActive={index === active}
-                onToggle={() => toggle(resource.id)}
-                onFocus={() => setActive(index)}
-                onDelete={() => onDelete(resource)}
+                onToggle={toggle}
+                onFocus={setActive}
+                onDelete={onDelete}
               />
             );
           })}

@@ -1,6 +1,6 @@
 // Search, filters, and (on phones, where there are no column heads) the order.
 import { Search } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { Project, Resource } from "../api/client";
 import { formatNumber } from "../lib/format";
 import { t } from "../strings";
@@ -18,7 +18,8 @@ interface LibraryToolbarProps {
 const GROUPS: readonly Group[] = ["ready", "busy", "attention", "stored"];
 
 export function LibraryToolbar({ resources, projects, filters, sort, onFilters, onSort }: LibraryToolbarProps): ReactNode {
-  const counts = countGroups(resources);
+  const counts = useMemo(() => countGroups(resources), [resources]);
+  const types = useMemo(() => typesOf(resources).map((type): [string, string] => [type, type.toUpperCase()]), [resources]);
   const change = (part: Partial<Filters>): void => onFilters({ ...filters, ...part });
   return (
     <div className="library-tools" role="search">
@@ -48,7 +49,7 @@ export function LibraryToolbar({ resources, projects, filters, sort, onFilters, 
           </button>
         ))}
       </div>
-      <Select label={t.type} value={filters.type} all={t.allTypes} options={typesOf(resources).map((type) => [type, type.toUpperCase()])} onChange={(type) => change({ type })} />
+      <Select label={t.type} value={filters.type} all={t.allTypes} options={types} onChange={(type) => change({ type })} />
       {projects.length > 1 && (
         <Select
           label={t.project}

@@ -1,6 +1,6 @@
 // A menu that a button opens; arrows move in it, Esc closes it.
 import { Menu as Base } from "@base-ui/react/menu";
-import type { ReactElement, ReactNode } from "react";
+import { type ReactElement, type ReactNode, cloneElement, useState } from "react";
 
 export interface MenuItem {
   label: string;
@@ -10,15 +10,25 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  trigger: ReactElement;
+  /** A button. */
+  trigger: ReactElement<Record<string, unknown>>;
   items: (MenuItem | "separator")[];
   side?: "top" | "bottom";
   align?: "start" | "end";
 }
 
-export function Menu({ trigger, items, side = "bottom", align = "start" }: MenuProps): ReactNode {
+/** Until it is opened for the first time, a menu is its button alone: long lists have one in every row. */
+export function Menu(props: MenuProps): ReactNode {
+  const [isUsed, setUsed] = useState(false);
+  if (isUsed) return <OpenedMenu {...props} />;
+  // Not in the click itself, which would count as one outside of the menu that it opens.
+  const open = (): void => void setTimeout(() => setUsed(true));
+  return cloneElement(props.trigger, { "aria-haspopup": "menu", "aria-expanded": false, onClick: open });
+}
+
+function OpenedMenu({ trigger, items, side = "bottom", align = "start" }: MenuProps): ReactNode {
   return (
-    <Base.Root modal={false}>
+    <Base.Root modal={false} defaultOpen>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className="positioner" side={side} align={align} sideOffset={6}>

@@ -1,9 +1,11 @@
 // Rows of a data file in a grid that holds only what is seen; the cited row is marked.
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type VirtualItem, useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, memo, useEffect, useRef, useState } from "react";
 import { type Resource, type Schemas, api, unwrap } from "../api/client";
+import { queryClient } from "../api/queries";
 import { formatNumber, formatPrecise } from "../lib/format";
+import { useDebounced } from "../lib/hooks";
 import { t } from "../strings";
 import { Failure } from "../ui/Notice";
 import type { Target } from "./SourceView";
@@ -11,8 +13,13 @@ import { type Column, type Table, tableAt, tablesOf } from "./tables";
 
 const ROW = 30;
 const PAGE = 200;
+const SETTLED_MS = 90;
+// More than are ever shown at once.
+const RECYCLED = 256;
 const NUMBER_WIDTH = 64;
 const NUMERIC = new Set(["integer", "number"]);
+
+type Row = Schemas["RowOut"];
 
 export default function GridView({ resource, target }: { resource: Resource; target: Target }): ReactNode {
   const tables = tablesOf(resource);
@@ -70,7 +77,7 @@ interface GridProps {
 
 function Grid({ resource, table, target }: GridProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({ count: table.row_count, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12, paddingStart: ROW });
+  const rows = useVirtualizer({ count: table.row_count, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8, paddingStart: ROW });
   const columns = useVirtualizer({
     horizontal: true,
     count: table.columns.length,
@@ -81,10 +88,8 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     paddingEnd: 16,
   });
   const shown = rows.getVirtualItems();
-  const pages = [...new Set(shown.map((item) => Math.floor(item.index / PAGE)))];
-  const results = useQueries({ queries: pages.map((page) => pageQuery(resource, table, page)) });
-  const byPage = new Map(pages.map((page, index) => [page, results[index]?.data]));
-  const failed = results.find((result) => result.isError);
+  const shownColumns = columns.getVirtualItems();
+  const { rowAt, failed } = useRows(resource, table, shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0);
   const width = columns.getTotalSize();
   useGoToRow(resource, table, target, (index) => rows.scrollToIndex(index, { align: "center" }));
 
@@ -101,68 +106,132 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
       aria-colcount={table.columns.length + 1}
     >
       <div className="grid-inner" role="rowgroup" style={{ width, height: rows.getTotalSize() }}>
-        <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ width, height: ROW }}>
-          <div className="grid-number" role="columnheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
-            <span className="visually-hidden">{t.row}</span>
-          </div>
-          {columns.getVirtualItems().map((item) => (
-            <div
-              key={item.key}
-              role="columnheader"
-              aria-colindex={item.index + 2}
-              className={NUMERIC.has(table.columns[item.index]?.dtype ?? "") ? "grid-cell grid-figure" : "grid-cell"}
-              style={{ left: item.start, width: item.size }}
-              title={table.columns[item.index]?.name}
-            >
-              {table.columns[item.index]?.name}
-            </div>
-          ))}
-        </div>
-        {shown.map((item) => {
-          const row = byPage.get(Math.floor(item.index / PAGE))?.rows[item.index % PAGE];
+        <GridHead table={table} columns={shownColumns} width={width} />
+        {shown.map(({ index, start }) => {
+          const row = rowAt(index);
           return (
-            <div
-              key={item.key}
-              role="row"
-              aria-rowindex={item.index + 2}
-              className="grid-row"
-              data-marked={(row && isCited(row.row)) || undefined}
-              style={{ width, height: ROW, transform: `translateY(${item.start}px)` }}
-            >
-              <div className="grid-number tabular" role="rowheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
-                {row ? formatNumber(row.row) : ""}
-              </div>
-              {columns.getVirtualItems().map((column) => (
-                <Cell key={column.key} index={column.index} left={column.start} width={column.size} row={row} column={table.columns[column.index]} />
-              ))}
-            </div>
+            <GridRow
+              // A row that scrolls out makes room for one that scrolls in: its cells are written anew, not made anew.
+              key={index % RECYCLED}
+              index={index}
+              top={start}
+              width={width}
+              row={row}
+              table={table}
+              columns={shownColumns}
+              isCited={row !== undefined && isCited(row.row)}
+            />
           );
         })}
       </div>
-      {failed && <Failure error={failed.error} onRetry={() => void failed.refetch()} />}
+      {failed && <Failure error={failed.error} onRetry={failed.refetch} />}
     </div>
   );
 }
+
+/** The rows around what is shown, page by page; while one scrolls past, nothing is asked for. */
+function useRows(resource: Resource, table: Table, first: number, last: number) {
+  const firstPage = Math.floor(first / PAGE);
+  const lastPage = Math.floor(last / PAGE);
+  const settled = useDebounced(firstPage, SETTLED_MS);
+  const pages = Array.from({ length: lastPage - firstPage + 1 }, (_, index) => firstPage + index);
+  const isNear = Math.abs(settled - firstPage) <= 1;
+  const results = useQueries({ queries: pages.map((page) => ({ ...pageQuery(resource, table, page), enabled: isNear })) });
+  const failed = results.find((result) => result.isError);
+  // The page that comes next, so that slow scrolling never meets an empty row.
+  const next = Math.min(lastPage + 1, Math.floor((table.row_count - 1) / PAGE));
+  useEffect(() => {
+    if (isNear) void queryClient.prefetchQuery(pageQuery(resource, table, next));
+  }, [isNear, next, resource, table]);
+  return {
+    rowAt: (index: number): Row | undefined => results[Math.floor(index / PAGE) - firstPage]?.data?.rows[index % PAGE],
+    failed: failed && { error: failed.error, refetch: () => void failed.refetch() },
+  };
+}
+
+function GridHead({ table, columns, width }: { table: Table; columns: VirtualItem[]; width: number }): ReactNode {
+  return (
+    <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ width, height: ROW }}>
+      <div className="grid-number" role="columnheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
+        <span className="visually-hidden">{t.row}</span>
+      </div>
+      {columns.map(({ key, index, start, size }) => (
+        <div
+          key={key}
+          role="columnheader"
+          aria-colindex={index + 2}
+          className={NUMERIC.has(table.columns[index]?.dtype ?? "") ? "grid-cell grid-figure" : "grid-cell"}
+          style={{ left: start, width: size }}
+          title={table.columns[index]?.name}
+        >
+          {table.columns[index]?.name}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface GridRowProps {
+  index: number;
+  top: number;
+  width: number;
+  row: Row | undefined;
+  table: Table;
+  columns: VirtualItem[];
+  isCited: boolean;
+}
+
+const GridRow = memo(function GridRow({ index, top, width, row, table, columns, isCited }: GridRowProps): ReactNode {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className="grid-row"
+      data-marked={isCited || undefined}
+      style={{ width, height: ROW, transform: `translateY(${top}px)` }}
+    >
+      <div className="grid-number tabular" role="rowheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
+        {row ? formatNumber(row.row) : ""}
+      </div>
+      {columns.map((column) => (
+        <Cell
+          key={column.key}
+          index={column.index}
+          left={column.start}
+          width={column.size}
+          isThere={row !== undefined}
+          value={row?.cells[column.index]}
+          isNumeric={NUMERIC.has(table.columns[column.index]?.dtype ?? "")}
+        />
+      ))}
+    </div>
+  );
+});
 
 interface CellProps {
   index: number;
   left: number;
   width: number;
-  row: Schemas["RowOut"] | undefined;
-  column: Column | undefined;
+  isThere: boolean;
+  value: unknown;
+  isNumeric: boolean;
 }
 
-function Cell({ index, left, width, row, column }: CellProps): ReactNode {
-  const value = row?.cells[index];
+const Cell = memo(function Cell({ index, left, width, isThere, value, isNumeric }: CellProps): ReactNode {
   const isNumber = typeof value === "number";
-  const isFigure = isNumber && NUMERIC.has(column?.dtype ?? "");
   const text = value === null || value === undefined ? "" : isNumber ? formatPrecise(value) : String(value);
   return (
-    <div role="gridcell" aria-colindex={index + 2} className={isFigure ? "grid-cell grid-figure" : "grid-cell"} style={{ left, width }} title={text}>
-      {row ? text : <span className="skeleton grid-wait" />}
+    <div
+      role="gridcell"
+      aria-colindex={index + 2}
+      className={isNumber && isNumeric ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
+      style={{ left, width }}
+      title={text || undefined}
+    >
+      {text}
     </div>
   );
-}
+});
 
 /** Scroll to the cited row: the server knows how many rows stand before it. */
 function useGoToRow(resource: Resource, table: Table, target: Target | undefined, goTo: (index: number) => void): void {
