@@ -22,6 +22,7 @@ from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired
 from citewell.extract.safezip import SafeZip
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.compound_chains import check_chains
+from citewell.extract.tabular.ods_check import check_ods
 from citewell.extract.tabular.sheet import read_sheet
 from citewell.extract.tabular.sheet_rows import SheetRows
 from citewell.extract.tabular.sheet_scan import SheetScan
@@ -134,5 +135,6 @@ def _refuse_bomb(path: Path, sink: Sink) -> None:
         return
     with SafeZip(path, sink.options) as container:
         claimed = sum(info.file_size for info in container.infos)
-    if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
-        raise LimitExceeded(f"The spreadsheet claims to unpack to {claimed:,} bytes.")
+        if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
+            raise LimitExceeded(f"The spreadsheet claims to unpack to {claimed:,} bytes.")
+        check_ods(container, _MOST_CELLS)

@@ -4,6 +4,7 @@ import datetime
 import io
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -248,6 +249,49 @@ def test_charts_give_their_titles_and_values(tmp_path: Path) -> None:
     reading = read(xlsx(tmp_path / "a.xlsx", fill))
     assert reading.texts(ElementType.CAPTION) == ["Growth by month"]
     assert "not of cells" in reading.notes()
+
+
+def test_ods_that_breaks_off_is_refused_rather_than_read_for_ever(tmp_path: Path) -> None:
+    path = with_content(
+        ods(tmp_path / "a.ods", [["Region", "Units"]]), lambda content: content[: content.index("Units")]
+    )
+    with pytest.raises(CorruptFile):
+        read(path)
+
+
+def test_ods_whose_repeats_span_too_many_cells_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    wide = (
+        '<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="9000"'
+    )
+    path = with_content(
+        ods(tmp_path / "a.ods", [["Region", "Units"]]),
+        lambda content: content.replace("<table:table-row><table:table-cell", wide, 1),
+    )
+    with pytest.raises(LimitExceeded):
+        read(path)
+
+
+def test_empty_rows_and_columns_to_the_end_of_an_ods_sheet_cost_nothing(tmp_path: Path) -> None:
+    rest = (
+        '<table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
+        '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>'
+    )
+    path = with_content(
+        ods(tmp_path / "a.ods", [["Region", "Units"], ["North", 10]]),
+        lambda content: content.replace("</table:table-row></table:table>", rest),
+    )
+    assert [row.values for row in read(path).of(ElementType.ROW)] == [{"Region": "North", "Units": 10}]
+
+
+def with_content(path: Path, change: Callable[[str], str]) -> Path:
+    """An ODS file with its content changed."""
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    parts["content.xml"] = change(parts["content.xml"].decode()).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in parts.items():
+            file.writestr(name, data)
+    return path
 
 
 def test_ods_is_read(tmp_path: Path) -> None:
