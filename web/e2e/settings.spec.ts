@@ -35,3 +35,50 @@ test("the theme stays after the page is loaded again", async ({ home: page, serv
   await page.reload();
   await expect(page.getByRole("radio", { name: "Dark" })).toBeChecked();
 });
+
+test("a model that cannot be used is refused with the reason, and the present index goes on answering", async ({ home: page, server }) => {
+  await page.goto(`${server.address}/settings`);
+  await page.getByRole("button", { name: "Build another" }).click();
+  const dialog = page.getByRole("dialog", { name: "Build an index" });
+  await dialog.getByLabel("Provider").selectOption("voyage");
+  await dialog.getByRole("button", { name: "Build another" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("cannot be used");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.locator(".index")).toHaveCount(1);
+  await expect(page.locator(".index")).toContainText("In use");
+});
+
+test("an index that is ready is compared with the present one, switched to, and back", async ({ home: page, server }) => {
+  const { indexes } = await server.call<{ indexes: Record<string, unknown>[] }>("GET", "/indexes");
+  const present = { ...indexes[0], id: "present", state: "active" };
+  const other = { ...indexes[0], id: "other", state: "ready", activated_at: null as string | null, fingerprint: "openai/other-model/256@r1" };
+  await page.route("**/indexes", (route) => route.fulfill({ json: { indexes: [present, other] } }));
+  await page.route("**/indexes/*/compare", (route) => {
+    const { queries } = route.request().postDataJSON() as { queries: string[] };
+    const compared = queries.map((query) => ({ query, active: ["a", "b"], candidate: ["b", "c"], overlap: 0.5 }));
+    return route.fulfill({ json: { queries: compared, mean_overlap: 0.5 } });
+  });
+  await page.route("**/indexes/*/switch", (route) => {
+    const chosen = route.request().url().includes("/other/") ? other : present;
+    for (const index of [present, other]) index.state = index === chosen ? "active" : "retired";
+    other.activated_at ??= "2026-01-01T00:00:00Z";
+    return route.fulfill({ json: chosen });
+  });
+  await page.goto(`${server.address}/settings`);
+  const lines = page.locator(".index");
+  await expect(lines).toHaveCount(2);
+  await lines.nth(1).getByRole("button", { name: "Compare" }).click();
+  const comparison = page.getByRole("dialog", { name: /^Compare/ });
+  await comparison.getByLabel("Questions, one per line").fill("maximum loan size\n\ninterest per month");
+  await comparison.getByRole("button", { name: "Compare" }).click();
+  await expect(comparison.locator(".overlaps li")).toHaveCount(2);
+  await expect(comparison).toContainText("50%");
+  await comparison.getByRole("button", { name: "Close" }).click();
+  for (const name of ["Switch", "Switch back"]) {
+    await lines.nth(1).getByRole("button", { name, exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Switch", exact: true }).click();
+    await expect(page.getByText(/answers now\.$/).last()).toBeVisible();
+    await expect(lines.first()).toContainText("In use");
+  }
+  expect([present.state, other.state]).toEqual(["active", "retired"]);
+});
