@@ -161,7 +161,7 @@ def test_a_figure_that_the_cited_source_lacks_is_flagged(talk: Talk):
 
 
 def test_what_it_cost_and_what_context_stuffing_would_have(talk: Talk):
-    answer = talk.ask(LOAN_SIZE)
+    answer = talk.ask("Tell me, what is the maximum loan size for first-time borrowers?")
     used = answer["usage"]
     assert used["embedded_texts"] > 0
     assert used["stuffing_tokens"] > 8_000

@@ -12,7 +12,7 @@ import pytest
 
 from citewell.errors import CorruptFile, PasswordRequired, WrongPassword
 from citewell.extract.registry import summary
-from citewell.extract.sink import Sink
+from citewell.extract.sink import ELEMENTS_FILE, TITLE_FILE, Sink
 from citewell.types import Category, DetectedType, ElementType, ExtractionSummary, ExtractOptions, Locator
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.office import docx, paragraph, picture
@@ -37,7 +37,7 @@ def test_an_encrypted_document_opens_with_its_password_only(tmp_path: Path) -> N
     reading = read_bytes(tmp_path, "c.docx", data, password="tika")
     assert reading.texts() == ["The secret"]
     assert reading.summary.detected.label == "docx"
-    assert sorted(path.name for path in reading.folder.iterdir()) == ["elements.jsonl"]
+    assert {path.name for path in reading.folder.iterdir()} == {ELEMENTS_FILE, TITLE_FILE}
 
 
 def test_a_file_that_opens_with_the_default_password_needs_none(tmp_path: Path) -> None:
