@@ -72,8 +72,8 @@ def test_headings_become_questions_without_their_numbers() -> None:
     ]
     assert _asked(heading_questions(headings, "en")) == [
         "How late is late?",
-        "What should I know about first-time borrowers?",
         "Why does it work?",
+        "What should I know about first-time borrowers?",
     ]
 
 

@@ -34,7 +34,7 @@ _TEMPLATES = {
 
 
 def heading_questions(headings: Sequence[str], language: str | None) -> list[Candidate]:
-    """Headings that are questions as they are, then others put into one; in a language without a form for that, as they stand.
+    """Headings that are questions, or stand for one, then others put into one; in a language without a form for that, as they stand.
 
     headings: in reading order, the first of several taken for the document's title.
     """
@@ -45,13 +45,18 @@ def heading_questions(headings: Sequence[str], language: str | None) -> list[Can
         heading = _NUMBERING.sub("", source).strip()
         if not _speaks(heading):
             continue
-        if heading.endswith("?"):
-            asked.append(Candidate(Origin.HEADING, (heading,), source))
-        elif language is None or language.partition("-")[0].lower() == "en":
-            made.append(Candidate(Origin.HEADING, _english(heading.rstrip(":. "), large), source))
+        plain = heading.rstrip(":. ")
+        in_english = language is None or language.partition("-")[0].lower() == "en"
+        question = heading if heading.endswith("?") else inverted(plain) if in_english else None
+        if question:
+            asked.append(Candidate(Origin.HEADING, (question,), source))
+        elif "," in plain or ";" in plain:
+            continue
+        elif in_english:
+            made.append(Candidate(Origin.HEADING, _english(plain, large), source))
         else:
-            form = _TEMPLATES.get(language.partition("-")[0].lower(), "{}")
-            made.append(Candidate(Origin.HEADING, (form.format(heading.rstrip(":. ")),), source))
+            form = _TEMPLATES.get((language or "").partition("-")[0].lower(), "{}")
+            made.append(Candidate(Origin.HEADING, (form.format(plain),), source))
     return asked + made
 
 
@@ -73,9 +78,6 @@ def _large_words(headings: Sequence[str]) -> frozenset[str]:
 
 
 def _english(heading: str, large: frozenset[str]) -> tuple[str, ...]:
-    question = inverted(heading)
-    if question:
-        return (question,)
     first, _, rest = heading.partition(" ")
     if first.lower() in _IMPERATIVES and rest[:1].islower():
         return f"How do I {first.lower()} {rest}?", f"What does it say about how to {first.lower()} {rest}?"
