@@ -33,9 +33,10 @@ for (const [size, viewport] of Object.entries(SIZES)) {
         await expect(page.locator(".pdf-mark").first()).toBeVisible();
         await shoot("viewer-pdf");
         await page.keyboard.press("Escape");
+        await page.goto(server.address);
         await showTable(page);
         await shoot("viewer-sheet");
-        await page.keyboard.press("Escape");
+        await page.goto(server.address);
         const none = await ask(page, "What is the melting point of tungsten?");
         await none.getByRole("button", { name: /^Nearest/ }).click();
         await expect(page.locator(".nearest-text").first()).not.toBeEmpty();
