@@ -59,8 +59,18 @@ function NearPassage({ place }: { place: Place }): ReactNode {
           <strong className="truncate">{name}</strong>
           {spot && <span className="muted">{spot}</span>}
         </span>
-        <span className="nearest-text muted">{text}</span>
+        <span className="nearest-text muted">{inOneLine(text)}</span>
       </button>
     </li>
   );
+}
+
+/** Tables come as Markdown: their cells one after the other. */
+export function inOneLine(text: string): string {
+  return text
+    .split("\n")
+    .filter((line) => !/^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$/.test(line))
+    .map((line) => (/^\s*\|.*\|\s*$/.test(line) ? line.trim().slice(1, -1).split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line.trim()))
+    .filter(Boolean)
+    .join(" / ");
 }
