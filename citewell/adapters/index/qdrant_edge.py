@@ -59,18 +59,28 @@ class QdrantEdgeIndex:
         self._compaction: asyncio.Task[None] | None = None
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
+        self._late_start: asyncio.TimerHandle | None = None
         self._closed = False
 
     @classmethod
     async def open(
-        cls, folder: Path, dimensions: int, *, compact_from: int = 10_000, search_threads: int = 4
+        cls,
+        folder: Path,
+        dimensions: int,
+        *,
+        compact_from: int = 10_000,
+        search_threads: int = 4,
+        compact_after: float = 20.0,
     ) -> QdrantEdgeIndex:
         """Open the index in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then.
 
         compact_from: how many points without a search graph (and at least a twentieth of all), or how many deleted ones (and
         at least a quarter of those left), start a compaction.
+        compact_after: seconds until what an earlier process left undone is compacted; commands that end sooner never begin.
         """
-        return await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads)
+        index = await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads)
+        index._late_start = asyncio.get_running_loop().call_later(compact_after, index._start_compaction)
+        return index
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -118,6 +128,8 @@ class QdrantEdgeIndex:
         if self._closed:
             return
         self._closed = True
+        if self._late_start is not None:
+            self._late_start.cancel()
         if self._compaction is not None:
             self._compaction.cancel()
             await asyncio.gather(self._compaction, return_exceptions=True)

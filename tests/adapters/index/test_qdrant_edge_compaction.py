@@ -72,6 +72,20 @@ async def test_closing_during_a_compaction_keeps_everything_and_leaves_no_copy(t
     assert _shards(tmp_path) == 1
 
 
+async def test_graphs_that_an_earlier_process_left_unbuilt_are_built_after_a_while(tmp_path: Path) -> None:
+    index, reference = await _open(tmp_path), MemoryIndex()
+    for store in (index, reference):
+        await store.upsert(_points(range(400)))
+    await index.close()
+    again = await QdrantEdgeIndex.open(tmp_path, DIMENSIONS, compact_from=100, compact_after=0.0)
+    assert _current(tmp_path) == "shard-1"
+    await asyncio.sleep(0.05)
+    await again.settled()
+    assert _current(tmp_path) != "shard-1"
+    await _same(again, reference)
+    await again.close()
+
+
 async def test_a_small_index_is_never_compacted(tmp_path: Path) -> None:
     index = await _open(tmp_path)
     await index.upsert(_points(range(300)))
