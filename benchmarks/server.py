@@ -64,7 +64,7 @@ def add_file(client: httpx.Client, path: Path) -> dict:
     answer.raise_for_status()
     resource = answer.json()
     while resource["status"] not in TERMINAL:
-        time.sleep(0.1)
+        time.sleep(0.25)
         answer = client.get("/resources", params={"id": resource["id"], "fields": "summary"})
         (resource,) = answer.raise_for_status().json()["resources"]
     return resource
