@@ -10,13 +10,12 @@ import asyncio
 import itertools
 import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.errors import ExtractionError
 from citewell.extract.sink import TITLE_FILE
 from citewell.ingest.chunking import chunk_title, config_of
 from citewell.ingest.indexes import IndexSet
@@ -53,8 +52,7 @@ class ReadAhead:
         finally:
             ended.set()
             task.cancel()
-            with suppress(asyncio.CancelledError, OSError, ExtractionError):
-                await task
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _run(self, resource: Resource, folder: Path, ended: threading.Event) -> None:
         await asyncio.sleep(_LONG_SECONDS)

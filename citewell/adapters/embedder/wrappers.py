@@ -45,10 +45,10 @@ class CachingEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        if kind == "query":
-            return await self._query(texts)
         if not texts:
             return await self.inner.embed(texts, kind)
+        if kind == "query":
+            return await self._query(texts)
         fingerprint = str(self.fingerprint)
         keys = [text_key(text) for text in texts]
         known = await self._cache.get(fingerprint, list(dict.fromkeys(keys)))
@@ -63,10 +63,8 @@ class CachingEmbedder(EmbedderWrapper):
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
         known = {text: self._asked[text] for text in texts if text in self._asked}
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new or not texts:
+        if new:
             vectors = await self.inner.embed(new, "query")
-            if not texts:
-                return vectors
             known |= {text: vector.copy() for text, vector in zip(new, vectors, strict=True)}
         for text, vector in known.items():
             if len(text) <= _LONGEST_REMEMBERED:
