@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+import numpy as np
+
+from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_document
 from citewell.types import Chunk, JsonObject, JsonValue, Point
 
@@ -49,6 +52,19 @@ def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, lang
         sparse=sparse_document(chunk.text, chunk.context, language),
         payload=_payload(chunk, filename, language),
     )
+
+
+def pulled(
+    query: Sequence[float], pulls: Sequence[tuple[str, float]], vectors: Mapping[str, FloatMatrix]
+) -> FloatMatrix:
+    """`query` moved as `VectorQuery.pulls` says, shape (dimensions,); unmoved where the sum would vanish."""
+    start = np.asarray(query, dtype=np.float32)
+    known = [(vectors[key], weight) for key, weight in pulls if key in vectors]
+    if not known:
+        return start
+    moved = start + np.array([weight for _, weight in known], dtype=np.float32) @ np.stack([v for v, _ in known])
+    length = float(np.linalg.norm(moved))
+    return (moved / length).astype(np.float32) if length > 0.0 else start
 
 
 def keyword(value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
 from pathlib import Path
@@ -14,6 +15,7 @@ from citewell.errors import ConfigurationError
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 
+_COLLECT_AFTER = 50_000
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -59,11 +61,19 @@ class _Server(uvicorn.Server):
         if not self.started:
             return
         self.was_ready = True
+        _spare_the_collector()
         folder: DataFolder = self.config.app.state.services.folder  # pyright: ignore[reportFunctionMemberAccess, reportAttributeAccessIssue]
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)
         _welcome(url, folder)
+
+
+def _spare_the_collector() -> None:
+    """What was loaded by now stays: looking through it again and again took a sixth of a search's time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 20, 50)
 
 
 def _welcome(url: str, folder: DataFolder) -> None:

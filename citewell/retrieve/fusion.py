@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
-from citewell.types import ScoredId
+from citewell.types import ScoredId, scored
 
 RRF_K = 60
 
@@ -53,15 +53,14 @@ def reciprocal_rank(
 
 def ordered(scores: Mapping[str, float]) -> list[ScoredId]:
     """Best first; equal scores by id."""
-    return [ScoredId(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
+    best = sorted(scores)
+    best.sort(key=scores.__getitem__, reverse=True)
+    return scored([(key, scores[key]) for key in best])
 
 
 def _weighted(legs: Sequence[Mapping[str, float]], weights: Sequence[float]) -> list[ScoredId]:
     total: dict[str, float] = {}
     for leg, weight in zip(legs, weights, strict=True):
-        if not total:
-            total = {key: weight * score for key, score in leg.items()}
-            continue
         for key, score in leg.items():
             total[key] = total.get(key, 0.0) + weight * score
     return ordered(total)

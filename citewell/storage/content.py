@@ -275,7 +275,7 @@ def _chunk(row: Mapping[Any, Any]) -> Chunk:
         locator=Locator.from_json(orjson.loads(row["locator"])),
         pieces=tuple(Piece(*piece) for piece in orjson.loads(row["pieces"])),
         token_count=row["token_count"],
-        metadata=json.loads(row["metadata"]),
+        metadata=orjson.loads(row["metadata"]),
     )
 
 

@@ -92,8 +92,8 @@ class OwnerRepository:
             tokens.c.revoked_at.is_(None),
             sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > time.time()),
         )
-        async with self._database.read() as connection:
-            return await connection.scalar(query)
+        rows = await self._database.rows(query)
+        return rows[0]["owner_id"] if rows else None
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
         """Valid tokens of an owner, newest first."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -110,6 +111,31 @@ class VectorIndexConformance(_Opened):
             best = np.argsort(-matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32))[:10]
             shared += len({mine[i].id for i in best} & set(_ids(await index.search(near(n)))))
         assert shared >= 0.99 * 200
+
+    async def test_several_searches_at_once_find_what_each_alone_finds(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, owner="ann" if n % 2 else "bob") for n in range(60)])
+        nobody = Filter(owner_id="ann", resource_ids=())
+        asked = [
+            near(3),
+            near(8, filter=nobody),
+            near(7, limit=1),
+            near(5, filter=Filter(owner_id="bob")),
+            near(9, limit=0),
+        ]
+        together = await index.search_all(asked)
+        alone = [await index.search(query) for query in asked]
+        assert [_ids(found) for found in together] == [_ids(found) for found in alone]
+        assert [len(found) for found in together] == [10, 0, 1, 10, 0]
+        assert await index.search_all([]) == []
+
+    async def test_points_pull_a_query_towards_themselves(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n) for n in range(30)])
+        query = near(3, limit=30)
+        assert (await index.search(query))[0].id == point_id(3)
+        pulled = await index.search(replace(query, pulls=((point_id(8), 5.0), (point_id(99), 9.0))))
+        assert pulled[0].id == point_id(8)
+        assert pulled[0].score <= 1.0 + 1e-3
+        assert _ids(await index.search(replace(query, pulls=((point_id(99), 9.0),)))) == _ids(await index.search(query))
 
     async def test_a_limit_beyond_the_size_returns_everything_once(self, index: VectorIndex) -> None:
         await index.upsert([make_point(n) for n in range(5)])

@@ -43,6 +43,7 @@ from citewell.types.search import (
     SparseVector,
     Trace,
     VectorQuery,
+    scored,
 )
 from citewell.types.threads import Message, Thread, Usage
 
@@ -96,4 +97,5 @@ __all__ = [
     "Usage",
     "VectorQuery",
     "Verdict",
+    "scored",
 ]

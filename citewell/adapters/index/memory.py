@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from citewell.errors import InvalidFilter, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, RESOURCE, TYPE, FieldKind, keyword
+from citewell.points import OWNER, PAYLOAD_FIELDS, RESOURCE, TYPE, FieldKind, keyword, pulled
 from citewell.ports import Capability, FloatMatrix
 from citewell.types import Condition, Filter, JsonValue, Operator, Point, ScoredId, SparseVector, VectorQuery
 
@@ -35,13 +35,18 @@ class MemoryIndex:
         self._check_open()
         admitted = [point for point in self._points.values() if admits(query.filter, point.payload)]
         if query.dense is not None:
-            scores = _dense_scores(np.asarray(query.dense, dtype=np.float32), admitted)
+            vectors = await self.vectors([key for key, _ in query.pulls])
+            scores = _dense_scores(pulled(query.dense, query.pulls, vectors), admitted)
         elif query.sparse is not None:
             scores = self._lexical_scores(query.sparse, admitted)
         else:
             raise ValueError("A vector query has a dense or a sparse vector.")
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [ScoredId(key, score) for key, score in best[: max(0, query.limit)]]
+
+    async def search_all(self, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
+        """See `VectorIndex.search_all`."""
+        return [await self.search(query) for query in queries]
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""

@@ -14,9 +14,9 @@ import qdrant_edge as qe
 
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.errors import DataFolderBusy, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind
+from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, pulled
 from citewell.ports import FloatMatrix
-from citewell.types import Filter, Point, ScoredId, VectorQuery
+from citewell.types import Filter, Point, ScoredId, VectorQuery, scored
 
 DENSE = "dense"
 LEXICAL = "lexical"
@@ -105,10 +105,20 @@ def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) 
             delete_points(target, gone)
 
 
-def search_request(query: VectorQuery) -> qe.QueryRequest:
-    """The engine's form of one leg."""
+def query_all(shard: qe.EdgeShard, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
+    """What each finds, best first."""
+    requests = [_request(shard, query) for query in queries]
+    if len(requests) == 1:
+        return [_scored_ids(shard.query(requests[0]))]
+    return [_scored_ids(points) for points in shard.query_batch(qe.QueryBatchRequest(requests))]
+
+
+def _request(shard: qe.EdgeShard, query: VectorQuery) -> qe.QueryRequest:
     if query.dense is not None:
-        nearest = qe.Query.Nearest(list(query.dense), using=DENSE)
+        dense: Sequence[float] = query.dense
+        if query.pulls:
+            dense = pulled(dense, query.pulls, dense_vectors(shard, [key for key, _ in query.pulls])).tolist()
+        nearest = qe.Query.Nearest(list(dense), using=DENSE)
     elif query.sparse is not None:
         vector = qe.SparseVector(list(query.sparse.indices), list(query.sparse.values))
         nearest = qe.Query.Nearest(vector, using=LEXICAL)
@@ -124,9 +134,9 @@ def search_request(query: VectorQuery) -> qe.QueryRequest:
     )
 
 
-def scored_ids(points: Sequence[qe.ScoredPoint]) -> list[ScoredId]:
-    """Ids and scores in our form. Ids already written once are looked up, which is ten times as fast as writing them again."""
-    found: list[ScoredId] = []
+def _scored_ids(points: Sequence[qe.ScoredPoint]) -> list[ScoredId]:
+    # Ids already written once are looked up, which is ten times as fast as writing them again.
+    found: list[tuple[str, float]] = []
     for point in points:
         made = cast(UUID, point.id)  # the engine makes it anew each time
         name = _written.get(made.int)
@@ -134,8 +144,8 @@ def scored_ids(points: Sequence[qe.ScoredPoint]) -> list[ScoredId]:
             if len(_written) >= _MOST_WRITTEN:
                 _written.clear()
             name = _written[made.int] = str(made)
-        found.append(ScoredId(name, point.score))
-    return found
+        found.append((name, point.score))
+    return scored(found)
 
 
 def dense_vectors(shard: qe.EdgeShard, ids: Sequence[str]) -> dict[str, FloatMatrix]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # `wasm-unsafe-eval` admits the image decoders of the PDF viewer, and no script. Styles set by scripts are the object model's, not inline.
@@ -32,6 +31,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+_ENCODED = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in _HEADERS.items()]
 
 
 class SecurityHeaders:
@@ -48,9 +48,9 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                given = list(message.get("headers", ()))
+                set_already = {name.lower() for name, _ in given}
+                message["headers"] = given + [header for header in _ENCODED if header[0] not in set_already]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

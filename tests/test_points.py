@@ -1,0 +1,39 @@
+"""How points pull a query vector: towards them, at length 1, and nowhere when there is nothing to pull."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.points import pulled
+from citewell.ports import FloatMatrix
+
+_QUERY = (1.0, 0.0, 0.0)
+_VECTORS = {"a": np.asarray((0, 1, 0), dtype=np.float32), "c": np.asarray((-1, 0, 0), dtype=np.float32)}
+
+
+def _unit(*values: float) -> FloatMatrix:
+    vector = np.asarray(values, dtype=np.float32)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def test_the_query_moves_by_the_weight_and_keeps_its_length() -> None:
+    assert pulled(_QUERY, [("a", 0.5)], _VECTORS) == pytest.approx(_unit(1, 0.5, 0), abs=1e-6)
+
+
+def test_points_that_are_not_there_pull_nothing() -> None:
+    assert pulled(_QUERY, [("unknown", 1.0)], _VECTORS) == pytest.approx(_QUERY)
+    assert pulled(_QUERY, [], _VECTORS) == pytest.approx(_QUERY)
+
+
+def test_opposite_vectors_do_not_divide_by_nothing() -> None:
+    assert pulled(_QUERY, [("c", 1.0)], _VECTORS) == pytest.approx(_QUERY)
+
+
+@given(st.integers(0, 10_000), st.floats(0, 2))
+def test_the_result_is_a_unit_vector_no_further_from_what_pulls(seed: int, weight: float) -> None:
+    random = np.random.default_rng(seed)
+    query, towards = _unit(*random.normal(size=8)), _unit(*random.normal(size=8))
+    moved = pulled(query.tolist(), [("a", weight)], {"a": towards})
+    assert float(np.linalg.norm(moved)) == pytest.approx(1.0, abs=1e-5)
+    assert float(moved @ towards) >= float(query @ towards) - 1e-5
