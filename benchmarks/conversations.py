@@ -12,6 +12,7 @@ import asyncio
 import json
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,27 +88,48 @@ def measure_rephrasing(folder: Path, gold: Path) -> dict[str, Any]:
 
 
 async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
-    """Refusals of turns that the set cannot answer, among those that it can; everything is searched for."""
+    """Refusals of turns that the set cannot answer, among those that it can.
+
+    `searched`: everybody gets what a search finds. `given`: turns that can be answered get the passages that the set names.
+    """
     embedder = BuiltinEmbedder.load()
     answerer = ExtractiveAnswerer(embedder)
-    counts = {"refused rightly": 0, "refused wrongly": 0, "answered rightly": 0, "answered wrongly": 0}
+    corpus = {record["id"]: record["text"] for record in sets.load(folder).records()}
+    counts = {"searched": Counter[tuple[bool, bool]](), "given": Counter[tuple[bool, bool]]()}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(sets.load(folder).records())
         for turn in read_lines(turns):
             if turn["expected_behaviour"] in ("ask_clarification", "no_retrieval"):
                 continue
             asked = rephrase(turn["last_user"], thread(turn["history"]))
-            extract = await answerer.answer(asked.question, find(citewell, asked.queries))
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
-            counts[
-                f"{'answered' if extract.answered else 'refused'} {'rightly' if extract.answered != refuse else 'wrongly'}"
-            ] += 1
+            found = find(citewell, asked.queries)
+            for kind, hits in (("searched", found), ("given", named(citewell, corpus, turn) or found)):
+                extract = await answerer.answer(asked.question, hits)
+                counts[kind][not extract.answered, refuse] += 1
     await embedder.aclose()
-    right = counts["refused rightly"]
-    precision = right / max(1, right + counts["refused wrongly"])
-    recall = right / max(1, right + counts["answered wrongly"])
-    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-    return {**counts, "precision": precision, "recall": recall, "f1": f1}
+    return {kind: quality(count) for kind, count in counts.items()}
+
+
+def named(citewell: Citewell, corpus: dict[str, str], turn: dict[str, Any]) -> list[Hit]:
+    """The passages that the set names for this turn: each is found by its own text."""
+    passages = [(key, corpus[key]) for key in turn["gold_context_ids"] if key in corpus]
+    return [hit for key, text in passages for hit in citewell.search(text[:1_000], TOP_K) if hit.record_id == key]
+
+
+def quality(count: Counter[tuple[bool, bool]]) -> dict[str, Any]:
+    """How well (refused, should have refused) agree."""
+    right = count[True, True]
+    precision, recall = right / max(1, right + count[True, False]), right / max(1, right + count[False, True])
+    return {
+        "refused rightly": right,
+        "refused wrongly": count[True, False],
+        "answered rightly": count[False, False],
+        "answered wrongly": count[False, True],
+        "precision": round(precision, 4),
+        "recall": round(recall, 4),
+        "f1": round(2 * precision * recall / (precision + recall), 4) if right else 0.0,
+    }
 
 
 def main() -> None:

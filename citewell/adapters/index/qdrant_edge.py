@@ -53,8 +53,10 @@ class QdrantEdgeIndex:
         self._compact_from = compact_from
         self._shard = self._open_current()
         self._lock = threading.Lock()
-        self._unindexed = engine.unindexed_points(self._shard.engine)
-        self._deleted = 0
+        noted = self._folder.unindexed()
+        self._unindexed = engine.unindexed_points(self._shard.engine) if noted is None else noted
+        # Points without a search graph: written since the last compaction began, and before it as long as it has not ended.
+        self._attempted = self._deleted = 0
         self._touched: set[str] | None = None
         self._compaction: asyncio.Task[None] | None = None
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
@@ -168,6 +170,7 @@ class QdrantEdgeIndex:
     def _upsert(self, points: Sequence[Point]) -> None:
         engine.upsert_points(self._shard.engine, points)
         self._unindexed += len(points)
+        self._note_unindexed()
         self._touch([point.id for point in points])
 
     def _delete(self, filter: Filter) -> None:
@@ -184,6 +187,9 @@ class QdrantEdgeIndex:
             self._deleted += len(ids)
             self._touch(ids)
 
+    def _note_unindexed(self) -> None:
+        self._folder.note_unindexed(self._attempted + self._unindexed)
+
     def _touch(self, ids: Sequence[str]) -> None:
         if self._touched is not None:
             self._touched.update(ids)
@@ -191,15 +197,20 @@ class QdrantEdgeIndex:
     # Compaction.
 
     def _start_compaction(self) -> None:
-        if self._compaction is not None and not self._compaction.done():
-            return
-        points = self._shard.engine.info().points_count
-        grown = self._unindexed >= max(self._compact_from, points // _UNINDEXED_SHARE)
-        shrunk = self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
-        if grown or shrunk:
+        if (self._compaction is None or self._compaction.done()) and self._compaction_is_due():
             self._compaction = asyncio.create_task(self._compact())
 
+    def _compaction_is_due(self) -> bool:
+        points = self._shard.engine.info().points_count
+        grown = self._unindexed >= max(self._compact_from, points // _UNINDEXED_SHARE)
+        return grown or self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
+
     async def _compact(self) -> None:
+        # What was written during a compaction may be as much again, and nothing may be written after it for long.
+        while self._compaction_is_due() and await self._compact_once():
+            pass
+
+    async def _compact_once(self) -> bool:
         target = self._folder.next()
         try:
             await self._write(self._copy_to, target)
@@ -216,13 +227,15 @@ class QdrantEdgeIndex:
                 await self._write(self._switch_to, target)
             else:
                 _log.warning("The search graphs could not be built (exit code %s); searches stay as they are.", code)
+            return code == 0
         finally:
-            self._writes.submit(self._end_compaction)
+            await asyncio.shield(asyncio.wrap_future(self._writes.submit(self._end_compaction)))
 
     def _copy_to(self, target: Path) -> None:
         self._shard.engine.flush()
         copy_sparsely(self._shard.path, target)
         self._touched = set()
+        self._attempted += self._unindexed
         self._unindexed = self._deleted = 0
 
     def _switch_to(self, target: Path) -> None:
@@ -231,6 +244,8 @@ class QdrantEdgeIndex:
         engine.copy_points(self._shard.engine, fresh.engine, touched)
         fresh.engine.flush()
         self._folder.make_current(target)
+        self._attempted = 0
+        self._note_unindexed()
         with self._lock:
             old, self._shard = self._shard, fresh
             old.retired = True

@@ -16,6 +16,7 @@ class ShardFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._unindexed = folder / "unindexed"
 
     def current(self) -> Path | None:
         """The current shard; None in a new folder."""
@@ -40,6 +41,17 @@ class ShardFolder:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def note_unindexed(self, points: int) -> None:
+        """Write down how many points have no search graph, as the engine does not tell; a power failure may lose the last note."""
+        self._unindexed.write_text(str(points), encoding="ascii")
+
+    def unindexed(self) -> int | None:
+        """What was noted last; None when nothing was, or nothing legible."""
+        try:
+            return int(self._unindexed.read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            return None
 
     def remove_others(self) -> None:
         """Delete every shard but the current one."""

@@ -62,6 +62,46 @@ async def test_writes_and_deletions_during_a_compaction_are_kept(tmp_path: Path)
     assert _shards(tmp_path) == 1
 
 
+async def test_what_was_written_during_a_compaction_is_compacted_after_it(tmp_path: Path) -> None:
+    index = await _open(tmp_path, compact_from=1_000)
+    await index.upsert(_points(range(1_000)))
+    for start in range(1_000, 4_000, 500):
+        await index.upsert(_points(range(start, start + 500)))
+    assert _current(tmp_path) == "shard-1"
+    await index.settled()
+    assert int(_current(tmp_path).removeprefix("shard-")) > 2
+    assert ShardFolder(tmp_path).unindexed() == 0
+    assert await index.count() == 4_000
+    await index.close()
+
+
+async def test_what_has_no_graph_yet_is_known_after_a_crash(tmp_path: Path) -> None:
+    index = await _open(tmp_path, compact_from=1_000)
+    await index.upsert(_points(range(1_200)))
+    assert ShardFolder(tmp_path).unindexed() == 1_200
+    await index.close()  # ends the compaction that has just begun
+    assert ShardFolder(tmp_path).unindexed() == 1_200
+    again = await QdrantEdgeIndex.open(tmp_path, DIMENSIONS, compact_from=1_000, compact_after=0.0)
+    await asyncio.sleep(0.05)
+    await again.settled()
+    assert ShardFolder(tmp_path).unindexed() == 0
+    await again.close()
+
+
+async def test_a_compaction_that_fails_is_not_tried_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("sys.executable", "false")
+    index = await _open(tmp_path, compact_from=1_000)
+    for start in range(0, 2_000, 500):
+        await index.upsert(_points(range(start, start + 500)))
+        await index.settled()
+    assert caplog.text.count("The search graphs could not be built") == 2
+    assert ShardFolder(tmp_path).unindexed() == 2_000
+    assert await index.count() == 2_000
+    await index.close()
+
+
 async def test_closing_during_a_compaction_keeps_everything_and_leaves_no_copy(tmp_path: Path) -> None:
     index = await _open(tmp_path, compact_from=100)
     await index.upsert(_points(range(400)))
