@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
+from typing import TypeAlias
 
 from citewell.types import ScoredId, scored
 
 RRF_K = 60
+# A leg, what is taken off each of its scores, and what they are multiplied with then.
+_Scaled: TypeAlias = tuple[Sequence[tuple[str, float]], float, float]
 
 
 def hybrid(
@@ -21,7 +24,9 @@ def hybrid(
     """
     if not dense or not lexical:
         dense_weight = 1.0 if dense else 0.0
-    return _weighted([_above_last(dense, typical_spread), _share_of_best(lexical)], [dense_weight, 1.0 - dense_weight])
+    best = max([score for _, score in lexical], default=0.0)
+    by_words = (lexical, 0.0, (1.0 - dense_weight) / best) if best > 0.0 else ((), 0.0, 0.0)
+    return _summed([_above_last(dense, dense_weight, typical_spread), by_words])
 
 
 def convex(legs: Sequence[Sequence[ScoredId]], weights: Sequence[float]) -> list[ScoredId]:
@@ -29,7 +34,7 @@ def convex(legs: Sequence[Sequence[ScoredId]], weights: Sequence[float]) -> list
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023.
     """
-    return _weighted([_above_last(leg, 0.0) for leg in legs], weights)
+    return _summed([_above_last(leg, weight, 0.0) for leg, weight in zip(legs, weights, strict=True)])
 
 
 def distribution_based(legs: Sequence[Sequence[ScoredId]], weights: Sequence[float]) -> list[ScoredId]:
@@ -37,7 +42,7 @@ def distribution_based(legs: Sequence[Sequence[ScoredId]], weights: Sequence[flo
 
     Mazzeschi, "Distribution-Based Score Fusion", 2023.
     """
-    return _weighted([_three_sigma(leg) for leg in legs], weights)
+    return _summed([(_three_sigma(leg), 0.0, weight) for leg, weight in zip(legs, weights, strict=True)])
 
 
 def reciprocal_rank(
@@ -47,8 +52,8 @@ def reciprocal_rank(
 
     Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods", 2009.
     """
-    scaled = [{found.id: 1.0 / (k + rank) for rank, found in enumerate(leg, 1)} for leg in legs]
-    return _weighted(scaled, weights or [1.0] * len(legs))
+    scaled = [[(key, 1.0 / (k + rank)) for rank, (key, _) in enumerate(leg, 1)] for leg in legs]
+    return _summed([(leg, 0.0, weight) for leg, weight in zip(scaled, weights or [1.0] * len(legs), strict=True)])
 
 
 def ordered(scores: Mapping[str, float]) -> list[ScoredId]:
@@ -58,36 +63,32 @@ def ordered(scores: Mapping[str, float]) -> list[ScoredId]:
     return scored([(key, scores[key]) for key in best])
 
 
-def _weighted(legs: Sequence[Mapping[str, float]], weights: Sequence[float]) -> list[ScoredId]:
+def _summed(legs: Sequence[_Scaled]) -> list[ScoredId]:
     total: dict[str, float] = {}
-    for leg, weight in zip(legs, weights, strict=True):
-        for key, score in leg.items():
-            total[key] = total.get(key, 0.0) + weight * score
+    for leg, low, factor in legs:
+        if not total:
+            total = {key: (score - low) * factor for key, score in leg}
+            continue
+        for key, score in leg:
+            total[key] = total.get(key, 0.0) + (score - low) * factor
     return ordered(total)
 
 
-def _above_last(leg: Sequence[ScoredId], least_spread: float) -> dict[str, float]:
-    """Scores from 0 for the last to 1 for the best, or less for the best where the spread is below `least_spread`."""
+def _above_last(leg: Sequence[ScoredId], weight: float, least_spread: float) -> _Scaled:
+    """From 0 for the last to `weight` for the best, or less for the best where the spread is below `least_spread`."""
     if not leg:
-        return {}
+        return (), 0.0, 0.0
     scores = [score for _, score in leg]
     low = min(scores)
     spread = max(max(scores) - low, least_spread)
-    if spread <= 0.0:
-        return {key: 1.0 for key, _ in leg}
-    return {key: (score - low) / spread for key, score in leg}
+    return (leg, low, weight / spread) if spread > 0.0 else (leg, low - 1.0, weight)
 
 
-def _share_of_best(leg: Sequence[ScoredId]) -> dict[str, float]:
-    best = max([score for _, score in leg], default=0.0)
-    return {key: score / best for key, score in leg} if best > 0.0 else {}
-
-
-def _three_sigma(leg: Sequence[ScoredId]) -> dict[str, float]:
+def _three_sigma(leg: Sequence[ScoredId]) -> list[tuple[str, float]]:
     if not leg:
-        return {}
-    scores = [found.score for found in leg]
+        return []
+    scores = [score for _, score in leg]
     mean, spread = fmean(scores), 3 * pstdev(scores)
     if spread == 0:
-        return {found.id: 1.0 for found in leg}
-    return {found.id: min(1.0, max(0.0, (found.score - mean + spread) / (2 * spread))) for found in leg}
+        return [(key, 1.0) for key, _ in leg]
+    return [(key, min(1.0, max(0.0, (score - mean + spread) / (2 * spread)))) for key, score in leg]
