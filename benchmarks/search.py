@@ -77,11 +77,12 @@ def prepare(folder: Path, size: int, queries: int) -> dict[str, Any]:
     if not done.exists():
         generated.write_vectors(folder / "vectors.npy", size)
         generated.write_sentences(folder / "sentences.json")
-        sentences = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
-        asked = generated.questions(sentences, generated.read_vectors(folder / "vectors.npy"), queries)
-        (folder / "queries.json").write_text(json.dumps([text for text, _ in asked]), encoding="utf-8")
-        np.save(folder / "queries.npy", np.stack([vector for _, vector in asked]))
         done.write_text(json.dumps(stage("build", folder)), encoding="utf-8")
+    sentences = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
+    # As many again, to warm up with.
+    asked = generated.questions(sentences, generated.read_vectors(folder / "vectors.npy"), 2 * queries)
+    (folder / "queries.json").write_text(json.dumps([text for text, _ in asked]), encoding="utf-8")
+    np.save(folder / "queries.npy", np.stack([vector for _, vector in asked]))
     return json.loads(done.read_text(encoding="utf-8"))
 
 

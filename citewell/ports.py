@@ -257,10 +257,6 @@ class VectorIndex(Protocol):
         """At most `query.limit`, best first; only points that the filter admits."""
         ...
 
-    async def search_all(self, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
-        """What `search` finds for each, in this order, in one request where the store can."""
-        ...
-
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """Stored dense vectors, shape (dimensions,), of those ids that exist."""
         ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.ports import Capability, Embedder, VectorIndex
+from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.feedback import pulls_of
 from citewell.retrieve.fusion import convex, distribution_based, hybrid, reciprocal_rank
 from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
@@ -40,14 +41,16 @@ class Legs:
         """Search with `query` in `scope`; each leg returns at most `limit`."""
         language = detect_language(query)
         weight = self._dense_weight(language)
-        vector = await self._vector(query, trace) if weight > 0.0 else None
-        dense, lexical = await self._both(query, language, vector, weight, scope, limit, trace)
+        (vector, dense), lexical = await asyncio.gather(
+            self._dense(query, scope, limit if weight > 0.0 else 0, trace),
+            self._lexical(query, language, scope, limit if weight < 1.0 else 0, trace),
+        )
         with timed(trace, "fuse"):
             fused = self._fuse(dense, lexical, weight)
         if vector is not None and fused and self._options.feedback_chunks:
             pulls = pulls_of(fused[: self._options.feedback_chunks], self._options.feedback_weight)
             with timed(trace, "feedback"):
-                pulled = await self._index.search(_near(vector, scope, limit, pulls))
+                pulled = await self._near(vector, scope, limit, pulls)
             with timed(trace, "fuse"):
                 fused = self._fuse(pulled, lexical, weight)
         return Found(language, tuple(dense), tuple(lexical), tuple(fused))
@@ -60,29 +63,31 @@ class Legs:
         known = self._traits.languages is None or language is None or language in self._traits.languages
         return weight if known or weight == 1.0 else weight * FOREIGN_DENSE_WEIGHT
 
-    async def _vector(self, query: str, trace: Trace) -> tuple[float, ...]:
+    async def _dense(
+        self, query: str, scope: Filter, limit: int, trace: Trace
+    ) -> tuple[FloatMatrix | None, list[ScoredId]]:
+        if limit < 1:
+            return None, []
         with timed(trace, "embed"):
-            return tuple((await self._embedder.embed([query], "query"))[0].tolist())
+            vector: FloatMatrix = (await self._embedder.embed([query], "query"))[0]
+        with timed(trace, "dense"):
+            return vector, await self._near(vector, scope, limit)
 
-    async def _both(
-        self,
-        query: str,
-        language: str | None,
-        vector: tuple[float, ...] | None,
-        weight: float,
-        scope: Filter,
-        limit: int,
-        trace: Trace,
-    ) -> tuple[list[ScoredId], list[ScoredId]]:
-        """What each leg finds, in one step: for a small library, going to the index costs more than searching in it."""
-        near = [] if vector is None else [_near(vector, scope, limit)]
-        about: list[VectorQuery] = []
-        if weight < 1.0:
-            with timed(trace, "analyse"):
-                about = [VectorQuery(sparse=sparse_query(query, language), filter=scope, limit=limit)]
-        with timed(trace, "legs"):
-            found = await self._index.search_all([*near, *about])
-        return (found[0] if near else []), (found[-1] if about else [])
+    async def _near(
+        self, vector: FloatMatrix, scope: Filter, limit: int, pulls: tuple[tuple[str, float], ...] = ()
+    ) -> list[ScoredId]:
+        query = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit, pulls=pulls)
+        return await self._index.search(query)
+
+    async def _lexical(
+        self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> list[ScoredId]:
+        if limit < 1:
+            return []
+        with timed(trace, "analyse"):
+            terms = sparse_query(query, language)
+        with timed(trace, "lexical"):
+            return await self._index.search(VectorQuery(sparse=terms, filter=scope, limit=limit))
 
     def _fuse(self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float) -> list[ScoredId]:
         shares = [weight, 1.0 - weight]
@@ -95,9 +100,3 @@ class Legs:
                 return distribution_based([dense, lexical], shares)
             case FusionMethod.RECIPROCAL_RANK:
                 return reciprocal_rank([dense, lexical], shares)
-
-
-def _near(
-    vector: tuple[float, ...], scope: Filter, limit: int, pulls: tuple[tuple[str, float], ...] = ()
-) -> VectorQuery:
-    return VectorQuery(dense=vector, filter=scope, limit=limit, pulls=pulls)

@@ -112,22 +112,6 @@ class VectorIndexConformance(_Opened):
             shared += len({mine[i].id for i in best} & set(_ids(await index.search(near(n)))))
         assert shared >= 0.99 * 200
 
-    async def test_several_searches_at_once_find_what_each_alone_finds(self, index: VectorIndex) -> None:
-        await index.upsert([make_point(n, owner="ann" if n % 2 else "bob") for n in range(60)])
-        nobody = Filter(owner_id="ann", resource_ids=())
-        asked = [
-            near(3),
-            near(8, filter=nobody),
-            near(7, limit=1),
-            near(5, filter=Filter(owner_id="bob")),
-            near(9, limit=0),
-        ]
-        together = await index.search_all(asked)
-        alone = [await index.search(query) for query in asked]
-        assert [_ids(found) for found in together] == [_ids(found) for found in alone]
-        assert [len(found) for found in together] == [10, 0, 1, 10, 0]
-        assert await index.search_all([]) == []
-
     async def test_points_pull_a_query_towards_themselves(self, index: VectorIndex) -> None:
         await index.upsert([make_point(n) for n in range(30)])
         query = near(3, limit=30)

@@ -142,7 +142,7 @@ async def test_a_named_file_that_does_not_exist_narrows_nothing(library: Library
 
 async def test_the_trace_names_every_step_and_details_come_on_demand(library: Library) -> None:
     quiet = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
-    assert {"scope", "embed", "analyse", "legs", "fuse", "feedback", "load"} <= set(quiet.trace.timings_ms)
+    assert {"scope", "embed", "dense", "analyse", "lexical", "fuse", "feedback", "load"} <= set(quiet.trace.timings_ms)
     assert all(spent >= 0 for spent in quiet.trace.timings_ms.values())
     assert quiet.trace.details == {}
     loud = await library.retriever().search(SearchRequest(owner_id="ann", query="loan", debug=True))

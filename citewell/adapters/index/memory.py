@@ -44,10 +44,6 @@ class MemoryIndex:
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [ScoredId(key, score) for key, score in best[: max(0, query.limit)]]
 
-    async def search_all(self, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
-        """See `VectorIndex.search_all`."""
-        return [await self.search(query) for query in queries]
-
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
         self._check_open()

@@ -97,15 +97,9 @@ class QdrantEdgeIndex:
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the index."""
-        return (await self.search_all([query]))[0]
-
-    async def search_all(self, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
-        """See `VectorIndex.search_all`; one step in one thread."""
-        asked = [query for query in queries if not _finds_nothing(query)]
-        if not asked:
-            return [[] for _ in queries]
-        found = iter(await self._read(lambda shard: engine.query_all(shard, asked)))
-        return [[] if _finds_nothing(query) else next(found) for query in queries]
+        if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
+            return []
+        return await self._read(lambda shard: engine.search(shard, query))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
@@ -292,11 +286,6 @@ class QdrantEdgeIndex:
             raise
         except Exception as error:  # the engine raises nothing more specific
             raise Unavailable(f"The index could not do this: {error}") from error
-
-
-def _finds_nothing(query: VectorQuery) -> bool:
-    no_words = query.sparse is not None and not query.sparse.indices
-    return no_words or query.limit < 1 or admits_nothing(query.filter)
 
 
 def _nothing() -> None:

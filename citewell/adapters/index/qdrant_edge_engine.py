@@ -105,12 +105,9 @@ def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) 
             delete_points(target, gone)
 
 
-def query_all(shard: qe.EdgeShard, queries: Sequence[VectorQuery]) -> list[list[ScoredId]]:
-    """What each finds, best first."""
-    requests = [_request(shard, query) for query in queries]
-    if len(requests) == 1:
-        return [_scored_ids(shard.query(requests[0]))]
-    return [_scored_ids(points) for points in shard.query_batch(qe.QueryBatchRequest(requests))]
+def search(shard: qe.EdgeShard, query: VectorQuery) -> list[ScoredId]:
+    """What one leg finds, best first."""
+    return _scored_ids(shard.query(_request(shard, query)))
 
 
 def _request(shard: qe.EdgeShard, query: VectorQuery) -> qe.QueryRequest:

@@ -30,12 +30,12 @@ function Waterfall({ timings }: { timings: Readonly<Record<string, number>> }): 
         <span className="muted small tabular">{formatDuration(total)}</span>
       </div>
       <ol className="waterfall">
-        {steps.map(({ name, start, duration }) => (
+        {steps.map(({ name, start, duration, lane }) => (
           <li key={name}>
             <span className="small">{t.step[name] ?? name}</span>
             <span className="waterfall-track" aria-hidden>
               <span
-                className="waterfall-bar leg-fused"
+                className={`waterfall-bar leg-${lane === "both" ? "fused" : lane}`}
                 style={{ left: `${total ? (start / total) * 100 : 0}%`, width: `${total ? Math.max((duration / total) * 100, 0.8) : 0}%` }}
               />
             </span>

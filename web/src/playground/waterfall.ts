@@ -1,23 +1,35 @@
-// The steps of a search, placed in time, each after the one before.
+// The steps of a search, placed in time: the two legs run side by side, all else in turn.
 export interface Step {
   name: string;
   start: number;
   duration: number;
+  lane: "both" | "dense" | "lexical";
 }
 
-const ORDER = ["scope", "self_query", "embed", "analyse", "legs", "feedback", "fuse", "expand", "load", "diversify", "rerank"];
+const BEFORE = ["scope", "self_query"];
+const DENSE = ["embed", "dense"];
+const LEXICAL = ["analyse", "lexical"];
+const AFTER = ["feedback", "fuse", "expand", "load", "diversify", "rerank"];
 
 /** Steps in the order that they begin, in milliseconds from the start; steps that this client does not know come last. */
 export function stepsOf(timings: Readonly<Record<string, number>>): Step[] {
-  const unknown = Object.keys(timings).filter((name) => !ORDER.includes(name));
-  let at = 0;
-  return [...ORDER, ...unknown].flatMap((name) => {
-    const duration = timings[name];
-    if (duration === undefined) return [];
-    const step = { name, start: at, duration };
-    at += duration;
-    return [step];
-  });
+  const steps: Step[] = [];
+  const lay = (names: readonly string[], from: number, lane: Step["lane"]): number => {
+    let at = from;
+    for (const name of names) {
+      const duration = timings[name];
+      if (duration === undefined) continue;
+      steps.push({ name, start: at, duration, lane });
+      at += duration;
+    }
+    return at;
+  };
+  const known = new Set([...BEFORE, ...DENSE, ...LEXICAL, ...AFTER]);
+  const begun = lay(BEFORE, 0, "both");
+  const found = Math.max(lay(DENSE, begun, "dense"), lay(LEXICAL, begun, "lexical"));
+  const done = lay(AFTER, found, "both");
+  lay(Object.keys(timings).filter((name) => !known.has(name)), done, "both");
+  return steps;
 }
 
 /** Milliseconds until the last step has ended. */
