@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from typing import Any
 
 import generated
 import numpy as np
+from process import Watch
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
@@ -34,6 +35,7 @@ async def build(folder: Path) -> dict[str, Any]:
     texts = generated.passages(json.loads((folder / "sentences.json").read_text(encoding="utf-8")), seed=1)
     words = generated.analysed(texts, len(vectors))
     index = await QdrantEdgeIndex.open(folder / "index", generated.DIMENSIONS)
+    watch = Watch(os.getpid())
     started = time.perf_counter()
     for start in range(0, len(vectors), BATCH):
         batch = enumerate(np.asarray(vectors[start : start + BATCH]), start)
@@ -42,11 +44,12 @@ async def build(folder: Path) -> dict[str, Any]:
     await index.settled()
     settled = time.perf_counter() - started
     await index.close()
+    watch.stop()
     return {
         "build_s": filled,
         "graphs_s": settled - filled,
-        "build_peak_mb": _status("VmHWM"),
-        "child_peak_mb": _child(),
+        "build_peak_mb": watch.peak_mb,
+        "build_anonymous_mb": watch.peak_anonymous_mb,
     }
 
 
@@ -134,11 +137,6 @@ def _status(name: str) -> float:
     """A figure of this process in MB, as the kernel has it."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
-
-
-def _child() -> float:
-    """The peak of the largest child that was waited for, in MB."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

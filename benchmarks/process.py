@@ -26,7 +26,7 @@ class Watch:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._peak_kb = 0
+        self._peak_kb = self._peak_anonymous_kb = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -35,13 +35,20 @@ class Watch:
     def peak_mb(self) -> float:
         return self._peak_kb / 1024
 
+    @property
+    def peak_anonymous_mb(self) -> float:
+        """Without what is mapped from files, which the system can take back at any time."""
+        return self._peak_anonymous_kb / 1024
+
     def stop(self) -> None:
         self._ended.set()
         self._thread.join()
 
     def _run(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            self._peak_kb = max(self._peak_kb, sum(_memory_kb(pid) for pid in tree(self._pid)))
+            pids = tree(self._pid)
+            self._peak_kb = max(self._peak_kb, sum(_memory_kb(pid, "Pss:") for pid in pids))
+            self._peak_anonymous_kb = max(self._peak_anonymous_kb, sum(_memory_kb(pid, "Pss_Anon:") for pid in pids))
 
 
 def run(command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> Usage:
@@ -101,9 +108,9 @@ def tree(pid: int) -> list[int]:
     return pids
 
 
-def _memory_kb(pid: int) -> int:
+def _memory_kb(pid: int, field: str) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return sum(int(line.split()[1]) for line in lines if line.startswith(field))
