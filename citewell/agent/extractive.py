@@ -19,7 +19,7 @@ from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
 NO_ANSWER = "I don't have enough information to answer that."
-EMBEDDED_SENTENCES = 24
+EMBEDDED_SENTENCES = 12
 MAX_SENTENCES = 3
 MAX_FACTS = 2
 CLOSE_BEHIND = 0.85
@@ -43,17 +43,17 @@ _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 class Answerability:
     """When passages hold an answer, on a scale of 0..1.
 
-    First look: 0.7 · (mean similarity of the three nearest sentences) + 0.3 · (best share of the question's terms in one sentence).
-    Below `refuse` there is no answer, from `accept` on there is. In between a second look decides, for which the best passages are
-    embedded whole: 0.36 · sentences + 0.39 · (similarity of the nearest passage) + 0.25 · terms, against `second`.
+    First look: 0.9 · (similarity of the nearest sentence) + 0.1 · (best share of the question's terms in one sentence).
+    Below `refuse` there is no answer, from `accept` on there is. In between (one question in five) a second look decides, for
+    which the best passages are embedded whole: half of the similarity is then that of the nearest passage, against `second`.
 
-    The weights are those of a logistic regression on conversations with answerable and unanswerable turns (MTRAG), for the
-    built-in model; see `benchmarks/conversations.py abstain`. Another sentence model needs limits of its own.
+    The limits are for the built-in model, from conversations with answerable and unanswerable turns (MTRAG); see
+    `benchmarks/conversations.py abstain`. Another sentence model needs limits of its own.
     """
 
     refuse: float = 0.40
-    accept: float = 0.52
-    second: float = 0.44
+    accept: float = 0.57
+    second: float = 0.48
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +121,15 @@ class ExtractiveAnswerer:
         """Confidence, whether there is an answer, and how many texts were embedded in all."""
         if not scored:
             return 0.0, False, 0
-        nearest = sorted((s.similarity for s in scored), reverse=True)[:3]
-        sentences = sum(nearest) / len(nearest)
+        nearest = max(s.similarity for s in scored)
         terms = max(s.coverage for s in scored)
-        first = 0.7 * sentences + 0.3 * terms
+        first = 0.9 * nearest + 0.1 * terms
         if not self._limits.refuse <= first < self._limits.accept:
             return first, first >= self._limits.accept, len(scored) + 1
         texts = [hit.chunk.text for hit in hits[:3]]
         vectors = await self._embedder.embed([question.text, *texts], "query")
         passage = float((vectors[1:] @ vectors[0]).max())
-        second = 0.36 * sentences + 0.39 * passage + 0.25 * terms
+        second = 0.45 * (nearest + passage) + 0.1 * terms
         return second, second >= self._limits.second, len(scored) + 1 + len(vectors)
 
     async def _list(

@@ -32,7 +32,7 @@ class World:
     def __init__(self, *hits: object) -> None:
         self.embedder = WordEmbedder()
         self.searcher = WordSearcher(list(hits) or [*POLICY, *STEPS])
-        self.assistant = Assistant(self.searcher, self.embedder, answerability=Answerability(0.2, 0.2, 0.2))
+        self.assistant = Assistant(self.searcher, self.embedder, answerability=Answerability(0.3, 0.3, 0.3))
 
     async def events(self, message: str, **request: object) -> list[AgentEvent]:
         turn = TurnRequest(owner_id="ada", message=message, **request)
