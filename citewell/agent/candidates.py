@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import groupby
 
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit
@@ -12,6 +14,8 @@ from citewell.types import ChunkType, Hit
 MAX_CHARACTERS = 600
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}.*$")
 _LETTER_OR_DIGIT = re.compile(r"\w")
+# A line of a printed table of contents: a title, a row of dots, a page. It names what stands elsewhere, and answers nothing.
+_CONTENTS = re.compile(r"\w.*?(?:(?:\.[ \t]?){4,}|…[ \t.…]*)[ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +54,35 @@ def _statements(hit: Hit, rank: int) -> Iterator[Candidate]:
         row = tuple(part.partition(": ")[2] or part for part in text.split(" | "))
         yield Candidate(hit, rank, 0, len(text), _row(text), heading, row)
         return
-    for start, end in _blocks(text):
+    for kind, start, end in _blocks(text):
         block = text[start:end]
-        if block.lstrip().startswith("|"):
+        if kind is _Kind.TABLE:
             yield from _table_rows(hit, rank, start, end, heading)
-        else:
+        elif kind is _Kind.TEXT:
             for first, last in sentence_spans(block):
                 sentence = block[first:last]
                 if len(_LETTER_OR_DIGIT.findall(sentence)) >= 3:
                     yield Candidate(hit, rank, start + first, start + last, _line(sentence), heading)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of runs of lines that are all table (begin with `|`) or all not."""
-    position, start, in_table = 0, 0, None
-    for line in text.splitlines(keepends=True):
-        table = line.lstrip().startswith("|")
-        if in_table is not None and table != in_table:
-            yield start, position
-            start = position
-        in_table = table
-        position += len(line)
-    if position > start:
-        yield start, position
+class _Kind(Enum):
+    TEXT = auto()
+    TABLE = auto()
+    CONTENTS = auto()
+
+
+def _blocks(text: str) -> Iterator[tuple[_Kind, int, int]]:
+    """Spans of runs of lines of one kind."""
+    position = 0
+    for kind, lines in groupby(text.splitlines(keepends=True), key=_kind):
+        start, position = position, position + sum(map(len, lines))
+        yield kind, start, position
+
+
+def _kind(line: str) -> _Kind:
+    if line.lstrip().startswith("|"):
+        return _Kind.TABLE
+    return _Kind.CONTENTS if _CONTENTS.search(line) else _Kind.TEXT
 
 
 def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iterator[Candidate]:
