@@ -30,13 +30,9 @@ _RERANKERS = {
     "pinecone": "citewell.adapters.reranker.pinecone:build",
     "fastembed": "citewell.adapters.reranker.fastembed:build",
 }
-_CHAT_MODELS = {
+_CHAT_AND_VISION_MODELS = {
     "openai": "citewell.adapters.chat.openai:build",
     "anthropic": "citewell.adapters.chat.anthropic:build",
-}
-_VISION_MODELS = {
-    "openai": "citewell.adapters.chat.openai:build_vision",
-    "anthropic": "citewell.adapters.chat.anthropic:build_vision",
 }
 _BLOB_STORES = {
     "local": "citewell.adapters.blob.local:build",
@@ -67,14 +63,18 @@ def build_reranker(settings: Settings) -> Reranker | None:
 
 def build_chat_model(settings: Settings) -> ChatModel | None:
     """The chat model, or None: then answers are extractive."""
-    return None if settings.chat_provider == "none" else _builder(_CHAT_MODELS, settings.chat_provider)(settings)
+    if settings.chat_provider == "none":
+        return None
+    build = _builder(_CHAT_AND_VISION_MODELS, settings.chat_provider)
+    return build(settings, _named("CHAT_MODEL", settings.chat_model))
 
 
 def build_vision_model(settings: Settings) -> VisionModel | None:
     """The vision model, or None: then images are kept and read by OCR, not described."""
     if settings.vision_provider == "none":
         return None
-    return _builder(_VISION_MODELS, settings.vision_provider)(settings)
+    build = _builder(_CHAT_AND_VISION_MODELS, settings.vision_provider)
+    return build(settings, _named("VISION_MODEL", settings.vision_model or settings.chat_model))
 
 
 def build_blob_store(settings: Settings) -> BlobStore:
@@ -86,6 +86,12 @@ def index_folder(settings: Settings, fingerprint: Fingerprint) -> Path:
     """The folder of an embedded index: one per fingerprint."""
     name = "".join(c if c.isalnum() or c in "-." else "_" for c in str(fingerprint))
     return settings.data / "indexes" / name
+
+
+def _named(setting: str, model: str | None) -> str:
+    if model is None:
+        raise ConfigurationError(f"Name the model to use in {setting}.")
+    return model
 
 
 def _builder(table: dict[str, str], name: str) -> Any:

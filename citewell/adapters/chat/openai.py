@@ -83,22 +83,11 @@ def chat(model: str, api_key: str, base_url: str | None = None, timeout: float =
     )
 
 
-def build(settings: Settings) -> PatientChat:
-    """The chat model that the settings name, with retries and time limits."""
-    return PatientChat(_configured(settings, settings.chat_model, "CHAT_MODEL"), settings.answer_seconds)
-
-
-def build_vision(settings: Settings) -> PatientChat:
-    """The vision model that the settings name."""
-    return PatientChat(
-        _configured(settings, settings.vision_model or settings.chat_model, "VISION_MODEL"), settings.answer_seconds
-    )
-
-
-def _configured(settings: Settings, model: str | None, name: str) -> LangChainChat:
-    if model is None:
-        raise ConfigurationError(f"Name the model to use in {name}.")
+def build(settings: Settings, model: str) -> PatientChat:
+    """This chat and vision model with the settings' key, retries and time limits."""
     key = settings.openai_api_key
     if key is None and settings.chat_base_url is None:
         raise ConfigurationError("OPENAI_API_KEY is not set.")
-    return chat(model, key.get_secret_value() if key else "none", settings.chat_base_url, settings.answer_seconds)
+    secret = key.get_secret_value() if key else "none"
+    inner = chat(model, secret, settings.chat_base_url, settings.answer_seconds)
+    return PatientChat(inner, settings.answer_seconds)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import openai
 import pytest
 
+from citewell.adapters import registry
 from citewell.adapters.chat.langchain import LangChainChat
-from citewell.adapters.chat.openai import OpenAIDialect, build, build_vision, chat
+from citewell.adapters.chat.openai import OpenAIDialect, build, chat
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderRejected, ProviderUnavailable
 from citewell.ports import ChatMessage, ImageInput
 from citewell.settings import load_settings
@@ -112,11 +113,12 @@ def test_every_error_of_the_sdk_is_one_of_ours():
 
 
 def test_settings_that_lack_something_are_told():
-    for make in (build, build_vision):
-        with pytest.raises(ConfigurationError, match="MODEL"):
-            make(load_settings(chat_provider="openai", openai_api_key="k"))
+    with pytest.raises(ConfigurationError, match="CHAT_MODEL"):
+        registry.build_chat_model(load_settings(chat_provider="openai", openai_api_key="k"))
+    with pytest.raises(ConfigurationError, match="VISION_MODEL"):
+        registry.build_vision_model(load_settings(vision_provider="openai", openai_api_key="k"))
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        build(load_settings(chat_provider="openai", chat_model="gpt-test"))
+        build(load_settings(chat_provider="openai"), "gpt-test")
 
 
 def _all_subclasses(kind: type) -> list[type]:
