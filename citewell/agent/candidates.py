@@ -14,8 +14,7 @@ from citewell.types import ChunkType, Hit
 MAX_CHARACTERS = 600
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}.*$")
 _LETTER_OR_DIGIT = re.compile(r"\w")
-# A line of a printed table of contents: a title, a row of dots, a page. It names what stands elsewhere, and answers nothing.
-_CONTENTS = re.compile(r"\w.*?(?:(?:\.[ \t]?){4,}|…[ \t.…]*)[ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*$", re.I)
+_PAGE = re.compile(r"(?<=[\s.…])(?:\d{1,4}|[ivxlc]{1,6})$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,16 @@ def _blocks(text: str) -> Iterator[tuple[_Kind, int, int]]:
 def _kind(line: str) -> _Kind:
     if line.lstrip().startswith("|"):
         return _Kind.TABLE
-    return _Kind.CONTENTS if _CONTENTS.search(line) else _Kind.TEXT
+    return _Kind.CONTENTS if _names_a_page(line.rstrip()) else _Kind.TEXT
+
+
+def _names_a_page(line: str) -> bool:
+    """A line of a printed table of contents: a title, a row of dots, a page. It tells what stands elsewhere, and answers nothing."""
+    page = _PAGE.search(line, max(0, len(line) - 7))
+    if page is None:
+        return False
+    dots = line[len(line[: page.start()].rstrip(" \t.…")) : page.start()]
+    return dots.count(".") >= 4 or "…" in dots
 
 
 def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iterator[Candidate]:
