@@ -90,7 +90,7 @@ def _names_a_page(line: str) -> bool:
     if page is None:
         return False
     dots = line[len(line[: page.start()].rstrip(" \t.…")) : page.start()]
-    return dots.count(".") >= 4 or "…" in dots
+    return dots.count(".") + 3 * dots.count("…") >= 4
 
 
 def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iterator[Candidate]:
