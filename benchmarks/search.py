@@ -111,7 +111,7 @@ def row(one: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"{one['chunks']:,}",
         *(f"{one[key]:.1f}" for key in ("build_s", "graphs_s")),
-        f"{one['build_anonymous_mb']:.0f}",
+        f"{one['build_anonymous_mb']:.0f}" if "build_anonymous_mb" in one else "–",
         f"{one['open_s']:.1f}",
         f"{one['rss_mb']:.0f}",
         *(f"{search[key]:.1f}" for key in ("p50_ms", "p95_ms", "p99_ms", "cpu_ms")),

