@@ -149,8 +149,7 @@ class ContentRepository:
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
         )
-        async with self._database.read() as connection:
-            found = [Element.from_json(json.loads(data)) for data in (await connection.execute(query)).scalars()]
+        found = [Element.from_json(orjson.loads(row["data"])) for row in await self._database.rows(query)]
         return {element.id: element for element in found}
 
     async def blobs(self, resource_id: str, version: int, kind: str | None = None) -> list[StoredBlob]:
@@ -186,8 +185,7 @@ class ContentRepository:
             .join(resources, resources.c.id == chunks.c.resource_id)
             .where(at.in_(list(places)), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).mappings().all()
+        rows = await self._database.rows(query)
         return [(_chunk(row), row["filename"], row["record_id"]) for row in rows]
 
     async def chunks_page(
@@ -209,8 +207,7 @@ class ContentRepository:
             .where(chunks.c.resource_id == resource_id, chunks.c.owner_id == owner_id, chunks.c.ordinal.in_(ordinals))
             .order_by(chunks.c.ordinal)
         )
-        async with self._database.read() as connection:
-            return [_chunk(row) for row in (await connection.execute(query)).mappings()]
+        return [_chunk(row) for row in await self._database.rows(query)]
 
     async def chunk_ids(self, resource_id: str) -> set[str]:
         """Ids of all chunks of a resource."""

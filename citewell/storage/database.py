@@ -50,7 +50,9 @@ class Database:
         async with self._engine.connect() as connection:
             yield connection
 
-    async def rows(self, query: sa.Select[Any], parameters: Mapping[str, Any] | None = None) -> Sequence[sa.RowMapping]:
+    async def rows(
+        self, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[sa.RowMapping]:
         """All rows of one query, outside a transaction. On SQLite in one step in one thread: a search waits for this."""
         if self._reader is None:
             async with self._engine.connect() as connection:
@@ -88,7 +90,9 @@ class Database:
         return reader
 
 
-def _fetch(reader: sa.Engine, query: sa.Select[Any], parameters: Mapping[str, Any] | None) -> Sequence[sa.RowMapping]:
+def _fetch(
+    reader: sa.Engine, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None
+) -> Sequence[sa.RowMapping]:
     with reader.connect() as connection:
         return connection.execute(query, parameters).mappings().all()
 

@@ -28,10 +28,9 @@ class ProjectRepository:
         query = sa.select(projects.c.id).where(
             projects.c.owner_id == owner_id, sa.or_(projects.c.id == wanted, projects.c.name == wanted)
         )
-        async with self._database.read() as connection:
-            found = await connection.scalar(query)
-        if found is not None:
-            return found
+        found = await self._database.rows(query)
+        if found:
+            return found[0]["id"]
         if not create:
             raise NotFound(f"There is no project called {wanted!r}.")
         return (await self.create(owner_id, wanted)).id
@@ -103,8 +102,7 @@ class ProjectRepository:
             .join(projects, projects.c.id == resource_projects.c.project_id)
             .where(projects.c.id == project_id, projects.c.owner_id == owner_id)
         )
-        async with self._database.read() as connection:
-            return tuple((await connection.execute(query)).scalars())
+        return tuple(row["resource_id"] for row in await self._database.rows(query))
 
 
 async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> None:

@@ -19,6 +19,7 @@ from citewell.storage.projects import link
 from citewell.storage.tables import chunks, elements, resource_blobs, resource_projects, resource_versions, resources
 from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
 
+_MOST_COPIES = 10_000
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # What grows with a file's content, and is left out of summaries.
@@ -75,7 +76,6 @@ class ResourceFilter:
     category: str | None = None
     parent_id: str | None = None
     query: str | None = None
-    has_tables: bool = False
     ids: tuple[str, ...] | None = None
 
 
@@ -105,12 +105,10 @@ class ResourceRepository:
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource; `NotFound` when it is not the owner's."""
         query = sa.select(*_PUBLIC).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).mappings().first()
-            if row is None:
-                raise NotFound("There is no such resource, or it is not yours.")
-            linked = await _projects_of(connection, [resource_id])
-        return _resource(row, linked)
+        rows = await self._database.rows(query)
+        if not rows:
+            raise NotFound("There is no such resource, or it is not yours.")
+        return _resource(rows[0], await self._projects_of([resource_id]))
 
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
@@ -125,6 +123,20 @@ class ResourceRepository:
         rows, linked = await self._rows(query, limit, cursor)
         found = [_resource(row, linked) for row in rows[:limit]]
         return found, _next_cursor(found, len(rows) > limit)
+
+    async def with_tables(self, owner_id: str, project_id: str | None, limit: int) -> list[Resource]:
+        """The newest resources of which exact copies of tables are kept, and no more than `limit` of them."""
+        copied = (
+            sa.select(resource_blobs.c.resource_id)
+            .join(resources, resources.c.id == resource_blobs.c.resource_id)
+            # An expression, so that SQLite begins with the few copies and not with all of the owner's resources.
+            .where(resource_blobs.c.kind == "parquet", resources.c.owner_id.concat("") == owner_id)
+            .limit(_MOST_COPIES)
+        )
+        ids = tuple(dict.fromkeys(row["resource_id"] for row in await self._database.rows(copied)))
+        if not ids:
+            return []
+        return (await self.page(owner_id, ResourceFilter(project_id=project_id, ids=ids), limit, None))[0]
 
     async def summaries(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
@@ -147,9 +159,17 @@ class ResourceRepository:
             created, last = decode_cursor(cursor, float, str)
             query = query.where(sa.tuple_(resources.c.created_at, resources.c.id) < sa.tuple_(created, last))
         query = query.order_by(resources.c.created_at.desc(), resources.c.id.desc()).limit(limit + 1)
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-            return rows, await _projects_of(connection, [row["id"] for row in rows])
+        rows = await self._database.rows(query)
+        return rows, await self._projects_of([row["id"] for row in rows])
+
+    async def _projects_of(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        linked: dict[str, list[str]] = {}
+        if ids:
+            for row in await self._database.rows(
+                sa.select(resource_projects).where(resource_projects.c.resource_id.in_(ids))
+            ):
+                linked.setdefault(row["resource_id"], []).append(row["project_id"])
+        return linked
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
         """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then."""
@@ -197,19 +217,17 @@ class ResourceRepository:
     ) -> int:
         """Characters that extraction found in the owner's files; of a record without coverage, its bytes."""
         read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
-        query = sa.select(sa.func.coalesce(sa.func.sum(read), 0)).where(
+        query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
             resources.c.owner_id == owner_id, *_conditions(ResourceFilter(project_id=project_id))
         )
         if ids is not None:
             query = query.where(resources.c.id.in_(ids))
-        async with self._database.read() as connection:
-            return int(await connection.scalar(query) or 0)
+        return int((await self._database.rows(query))[0]["characters"])
 
     async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
         """Those of `ids` that exist and are the owner's."""
         query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.id.in_(ids))
-        async with self._database.read() as connection:
-            return set((await connection.execute(query)).scalars())
+        return {row["id"] for row in await self._database.rows(query)}
 
     async def known_blob_keys(self) -> set[str]:
         """Every blob key that a row refers to."""
@@ -314,9 +332,6 @@ def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
         conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
     if filter.ids is not None:
         conditions.append(resources.c.id.in_(filter.ids))
-    if filter.has_tables:
-        copies = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
-        conditions.append(resources.c.id.in_(copies))
     if filter.project_id:
         inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == filter.project_id)
         conditions.append(resources.c.id.in_(inside))
@@ -326,14 +341,6 @@ def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
 async def _id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
     query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)
     return await connection.scalar(query)
-
-
-async def _projects_of(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, list[str]]:
-    linked: dict[str, list[str]] = {}
-    query = sa.select(resource_projects).where(resource_projects.c.resource_id.in_(ids))
-    for resource_id, project_id in await connection.execute(query):
-        linked.setdefault(resource_id, []).append(project_id)
-    return linked
 
 
 async def _family(connection: AsyncConnection, owner_id: str, resource_id: str) -> list[str]:

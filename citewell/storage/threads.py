@@ -39,11 +39,10 @@ class ThreadRepository:
     async def get(self, owner_id: str, thread_id: str) -> Thread:
         """One thread; `NotFound` when it is not the owner's."""
         query = sa.select(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).mappings().first()
-        if row is None:
+        rows = await self._database.rows(query)
+        if not rows:
             raise NotFound("There is no such thread, or it is not yours.")
-        return Thread(**row)
+        return Thread(**rows[0])
 
     async def page(
         self, owner_id: str, limit: int, cursor: str | None, search: str | None = None
@@ -127,19 +126,15 @@ class ThreadRepository:
         """The messages of a thread, oldest first; only the `last` ones when given."""
         await self.get(owner_id, thread_id)
         query = sa.select(messages).where(messages.c.thread_id == thread_id).order_by(messages.c.ordinal.desc())
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query.limit(last) if last else query)).mappings().all()
-            ids = [row["id"] for row in rows]
-            cited = (
-                await connection.execute(
-                    sa.select(citations.c.message_id, citations.c.data)
-                    .where(citations.c.message_id.in_(ids))
-                    .order_by(citations.c.ordinal)
-                )
-            ).all()
+        rows = await self._database.rows(query.limit(last) if last else query)
+        cited = (
+            sa.select(citations.c.message_id, citations.c.data)
+            .where(citations.c.message_id.in_([row["id"] for row in rows]))
+            .order_by(citations.c.ordinal)
+        )
         by_message: dict[str, list[Citation]] = {}
-        for message_id, data in cited:
-            by_message.setdefault(message_id, []).append(_citation(data))
+        for row in await self._database.rows(cited) if rows else ():
+            by_message.setdefault(row["message_id"], []).append(_citation(row["data"]))
         return [
             Message(
                 id=row["id"],

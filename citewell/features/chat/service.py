@@ -69,7 +69,9 @@ class ChatService:
         text = checked_text(request.message)
         scope = await self.scope(request.owner_id, request.project, request.resource_ids)
         thread = await self._thread(request, text, scope)
-        history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
+        history: list[Message] = []
+        if request.thread_id is not None:
+            history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
         details: JsonObject = {"scope": _scope_json(scope)}
         asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)

@@ -16,7 +16,7 @@ from citewell.errors import NotFound
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.types import Resource
 
 _MOST_RESOURCES = 500
@@ -38,8 +38,7 @@ class SqlTables:
             found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
         else:
             project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-            narrowed = ResourceFilter(project_id=project, has_tables=True)
-            found, _ = await self.resources.page(owner_id, narrowed, _MOST_RESOURCES, None)
+            found = await self.resources.with_tables(owner_id, project, _MOST_RESOURCES)
         return [table for resource in found for table in _tables(resource)]
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:
