@@ -156,7 +156,12 @@ class ExtractiveAnswerer:
 
     async def score(self, question: Question, hits: Sequence[Hit]) -> list[Scored]:
         """The candidates worth embedding, best first. What a table is made of answers only a question about tables."""
-        pool = candidates([h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables])
+        found = candidates([h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables])
+        # What stands there many times over is judged once, or it would leave no room for anything else.
+        unique: dict[str, Candidate] = {}
+        for candidate in found:
+            unique.setdefault(candidate.judged, candidate)
+        pool = list(unique.values())
         if not pool:
             return []
         idf = _idf(question, pool)

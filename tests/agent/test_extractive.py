@@ -8,6 +8,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive import NO_ANSWER, Extract, ExtractiveAnswerer
+from citewell.agent.question import read_question
 from citewell.types import ChunkType, Hit
 from tests.agent.fakes import hit
 
@@ -128,3 +129,10 @@ async def test_nothing_is_said_where_nothing_fits(answerer: ExtractiveAnswerer):
     extract = await answerer.answer("Who won the chess championship?", ALL)
     assert not extract.answered
     assert len(extract.sources) == 3
+
+
+async def test_a_sentence_that_is_repeated_leaves_room_for_others(answerer: ExtractiveAnswerer):
+    noise = hit("The harbour has a rule on dogs. " * 20, resource="r7", filename="Rules.txt", ordinal=1)
+    rule = hit("Dogs must be kept on a lead near the cranes.", resource="r8", filename="Dogs.txt", ordinal=2)
+    scored = await answerer.score(read_question("What is the rule on dogs in the harbour?"), [noise, rule])
+    assert sorted(s.candidate.hit.filename for s in scored) == ["Dogs.txt", "Rules.txt"]
