@@ -46,9 +46,9 @@ class Watch:
 
     def _run(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            pids = tree(self._pid)
-            self._peak_kb = max(self._peak_kb, sum(_memory_kb(pid, "Pss:") for pid in pids))
-            self._peak_anonymous_kb = max(self._peak_anonymous_kb, sum(_memory_kb(pid, "Pss_Anon:") for pid in pids))
+            used = [_memory_kb(pid) for pid in tree(self._pid)]
+            self._peak_kb = max(self._peak_kb, sum(whole for whole, _ in used))
+            self._peak_anonymous_kb = max(self._peak_anonymous_kb, sum(anonymous for _, anonymous in used))
 
 
 def run(command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> Usage:
@@ -108,9 +108,11 @@ def tree(pid: int) -> list[int]:
     return pids
 
 
-def _memory_kb(pid: int, field: str) -> int:
+def _memory_kb(pid: int) -> tuple[int, int]:
+    """Proportional set size, and the part of it that is not mapped from files."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(field))
+        return 0, 0
+    fields = {line.split()[0]: line.split()[1] for line in lines[1:]}
+    return int(fields["Pss:"]), int(fields["Pss_Anon:"])

@@ -61,12 +61,12 @@ class _Server(uvicorn.Server):
         if not self.started:
             return
         self.was_ready = True
-        _spare_the_collector()
         folder: DataFolder = self.config.app.state.services.folder  # pyright: ignore[reportFunctionMemberAccess, reportAttributeAccessIssue]
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)
         _welcome(url, folder)
+        _spare_the_collector()
 
 
 def _spare_the_collector() -> None:

@@ -149,7 +149,7 @@ class ContentRepository:
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
         )
-        found = [Element.from_json(orjson.loads(row["data"])) for row in await self._database.rows(query)]
+        found = [Element.from_json(json.loads(row["data"])) for row in await self._database.rows(query)]
         return {element.id: element for element in found}
 
     async def blobs(self, resource_id: str, version: int, kind: str | None = None) -> list[StoredBlob]:
@@ -272,7 +272,7 @@ def _chunk(row: Mapping[Any, Any]) -> Chunk:
         locator=Locator.from_json(orjson.loads(row["locator"])),
         pieces=tuple(Piece(*piece) for piece in orjson.loads(row["pieces"])),
         token_count=row["token_count"],
-        metadata=orjson.loads(row["metadata"]),
+        metadata=json.loads(row["metadata"]),
     )
 
 

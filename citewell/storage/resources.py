@@ -19,7 +19,6 @@ from citewell.storage.projects import link
 from citewell.storage.tables import chunks, elements, resource_blobs, resource_projects, resource_versions, resources
 from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
 
-_MOST_COPIES = 10_000
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # What grows with a file's content, and is left out of summaries.
@@ -126,17 +125,15 @@ class ResourceRepository:
 
     async def with_tables(self, owner_id: str, project_id: str | None, limit: int) -> list[Resource]:
         """The newest resources of which exact copies of tables are kept, and no more than `limit` of them."""
-        copied = (
-            sa.select(resource_blobs.c.resource_id)
-            .join(resources, resources.c.id == resource_blobs.c.resource_id)
-            # An expression, so that SQLite begins with the few copies and not with all of the owner's resources.
-            .where(resource_blobs.c.kind == "parquet", resources.c.owner_id.concat("") == owner_id)
-            .limit(_MOST_COPIES)
+        copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
+        query = sa.select(*_PUBLIC).where(
+            # An expression, so that SQLite begins with the few copies and not with all of the owner's resources by age.
+            resources.c.owner_id.concat("") == owner_id,
+            resources.c.id.in_(copied),
+            *_conditions(ResourceFilter(project_id=project_id)),
         )
-        ids = tuple(dict.fromkeys(row["resource_id"] for row in await self._database.rows(copied)))
-        if not ids:
-            return []
-        return (await self.page(owner_id, ResourceFilter(project_id=project_id, ids=ids), limit, None))[0]
+        rows, linked = await self._rows(query, limit, None)
+        return [_resource(row, linked) for row in rows[:limit]]
 
     async def summaries(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None

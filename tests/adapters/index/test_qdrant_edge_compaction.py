@@ -75,7 +75,7 @@ async def test_what_was_written_during_a_compaction_is_compacted_after_it(tmp_pa
     await index.close()
 
 
-async def test_what_has_no_graph_yet_is_known_after_a_crash(tmp_path: Path) -> None:
+async def test_what_has_no_graph_yet_is_known_after_a_restart(tmp_path: Path) -> None:
     index = await _open(tmp_path, compact_from=1_000)
     await index.upsert(_points(range(1_200)))
     assert ShardFolder(tmp_path).unindexed() == 1_200
