@@ -98,7 +98,7 @@ def check_exposure(settings: Settings) -> None:
     if settings.is_loopback or settings.auth_secret is not None:
         return
     raise ConfigurationError(
-        f"Not listening on {settings.host}: anybody who reaches it could try to come in, and no accounts are configured. "
+        f"Not listening on {settings.host}: anyone who can reach this address could connect, and no accounts are configured. "
         "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
         "or listen on 127.0.0.1."
     )

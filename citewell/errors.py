@@ -71,7 +71,7 @@ class NotFound(CitewellError):
 
 
 class Conflict(CitewellError):
-    """The request contradicts the present state."""
+    """The request conflicts with the current state."""
 
     code = "conflict"
 
@@ -99,7 +99,7 @@ class RateLimited(CitewellError):
 
 
 class Unavailable(CitewellError):
-    """A part that this request needs is not available now. Try again shortly."""
+    """A service that this request needs is temporarily unavailable. Try again shortly."""
 
     code = "unavailable"
 

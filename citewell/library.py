@@ -175,7 +175,7 @@ class Citewell:
                 return event.answer
             if isinstance(event, Failed):
                 raise CitewellError(event.message, code=event.code)
-        raise CitewellError("The answer ended without an end.")
+        raise CitewellError("The stream closed before the answer was complete.")
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -16,7 +16,7 @@ def work(settings: Settings) -> None:
     """Work until told to stop. Raises `ConfigurationError` unless database and vector store can be shared."""
     if settings.database_url is None or settings.vector_store == "edge":
         raise ConfigurationError(
-            "The server does this work itself while everything stands in its data folder. To share it, set "
+            "The server does this work itself while everything is stored in its data folder. To share it, set "
             "CITEWELL_DATABASE_URL (Postgres) and CITEWELL_VECTOR_STORE (qdrant, pgvector, redis or pinecone) for all of them, "
             "a shared CITEWELL_BLOB_BACKEND, and a data folder of its own for each (--data)."
         )

@@ -91,7 +91,7 @@ def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
 def decode_file(path: Path, limit: int, declared: str | None = None) -> Decoded:
     """`decode_bytes` of a file of at most `limit` bytes; `CorruptFile` when it is larger."""
     if path.stat().st_size > limit:
-        raise CorruptFile(f"A text of this type may have at most {limit:,} bytes.")
+        raise CorruptFile(f"The text exceeds the limit of {limit:,} bytes.")
     return decode_bytes(path.read_bytes(), declared)
 
 

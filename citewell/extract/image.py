@@ -45,7 +45,7 @@ def extract(path: Path, sink: Sink) -> None:
     Rectangles are pixels of the upright picture, which is a page at 72 dots per inch.
     """
     register_heif_opener()
-    with _pixel_limit(sink.options.max_pixels), _open(path) as image:
+    with _pixel_limit(sink.options.max_pixels), _open(path, sink.options.max_pixels) as image:
         frames = _frame_count(image)
         sink.metadata |= {"format": image.format, "mode": image.mode, "frames": frames}
         paged = image.format in _PAGED and frames > 1
@@ -111,7 +111,7 @@ def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image
 def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image.Image:
     before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, True
     try:
-        with _open(path) as image:
+        with _open(path, sink.options.max_pixels) as image:
             image.seek(index)
             _check_size(image, sink)
             image.load()
@@ -124,11 +124,11 @@ def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image
     return upright
 
 
-def _open(path: Path) -> Image.Image:
+def _open(path: Path, max_pixels: int) -> Image.Image:
     try:
         return Image.open(path, formats=_FORMATS)
     except Image.DecompressionBombError as error:
-        raise LimitExceeded("The picture has more pixels than a picture may have.") from error
+        raise LimitExceeded(f"The image exceeds the limit of {max_pixels:,} pixels.") from error
     except UNREADABLE as error:
         raise CorruptFile("The file is not a picture that can be read.") from error
 

@@ -27,7 +27,7 @@ def extract(path: Path, sink: Sink) -> None:
         _read_mailbox(path, sink)
         return
     if path.stat().st_size > MAX_MESSAGE_BYTES:
-        raise CorruptFile(f"A message may have at most {MAX_MESSAGE_BYTES:,} bytes.")
+        raise CorruptFile(f"The message exceeds the limit of {MAX_MESSAGE_BYTES:,} bytes.")
     message = _parsed(path.read_bytes())
     sink.start_unit("file", 1)
     sink.metadata.update(header_fields(message))

@@ -39,7 +39,9 @@ def validate(condition: Condition) -> None:
     if kind is None:
         raise InvalidFilter(f"A search cannot be filtered by {condition.field[:64]!r}.", allowed=sorted(FIELDS))
     if condition.operator not in OPERATORS[kind]:
-        raise InvalidFilter(f"The field {condition.field!r} does not know {condition.operator.value!r}.")
+        raise InvalidFilter(
+            f"The field {condition.field!r} does not support the operator {condition.operator.value!r}."
+        )
     many = isinstance(condition.value, tuple)
     if many != (condition.operator is Operator.IN):
         raise InvalidFilter("A list of values goes with `in`, a single value with every other operator.")

@@ -134,7 +134,7 @@ def test_what_is_no_picture_inside_is_a_typed_error(tmp_path: Path) -> None:
 
 
 def test_more_pixels_than_allowed_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(LimitExceeded, match="exceeds the limit of 89,000,000 pixels"):
         read_bytes(tmp_path, "a.png", giant_png(30_000, 30_000))
     with pytest.raises(LimitExceeded):
         read_bytes(tmp_path, "b.png", picture("PNG"), max_pixels=2_399)

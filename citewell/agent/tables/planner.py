@@ -191,7 +191,7 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     """Sum, average or median of one numeric column."""
     metric = _one_metric(reading)
     if reading.entity is not None and reading.entity.name != metric.name:
-        raise CannotPlan("it asks which, but for no highest or lowest")
+        raise CannotPlan("the question asks which one, but not for the highest or the lowest value")
     aggregate = Aggregate(_AGGREGATES[operation], metric.name)
     if reading.groups:
         return _groups(reading, aggregate, metric)

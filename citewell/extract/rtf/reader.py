@@ -30,7 +30,7 @@ _ASIDES = frozenset((Place.HEADER, Place.FOOTER, Place.FOOTNOTE, Place.COMMENT, 
 def extract(path: Path, sink: Sink) -> None:
     """Read an RTF file. Raises `CorruptFile` when it is none, or larger than the limit."""
     if path.stat().st_size > MAX_RTF_BYTES:
-        raise CorruptFile(f"An RTF file may have at most {MAX_RTF_BYTES:,} bytes.")
+        raise CorruptFile(f"The RTF file exceeds the limit of {MAX_RTF_BYTES:,} bytes.")
     data = path.read_bytes()
     if not data.lstrip().startswith(b"{\\rtf"):
         raise CorruptFile("The file does not begin as RTF does.")

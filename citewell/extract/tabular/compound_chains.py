@@ -72,7 +72,7 @@ def _numbers(data: bytes, size: int, sectors: Sequence[int]) -> list[int]:
 
 def _within(sector: int, count: int) -> None:
     if count <= sector < _LAST:
-        raise CorruptFile("The OLE container is damaged: it points to a place behind its end.")
+        raise CorruptFile("The OLE container is damaged: it points past its end.")
 
 
 def _check(following: Sequence[int], count: int) -> None:

@@ -59,7 +59,7 @@ def _read_sheet(
     if hints.uncalculated:
         data.sink.warn(f"{hints.uncalculated} formulas were never calculated; their cells are empty")
     if sheet.typ != SheetTypeEnum.WorkSheet:
-        data.sink.skip("a sheet of a chart, dialog or macro, not of cells")
+        data.sink.skip("a chart, dialog or macro sheet")
     elif hints.cells > _MOST_CELLS:
         data.sink.skip(
             f"the sheet spans {hints.last_row + 1:,} rows and {hints.last_column + 1:,} columns, which is too large"

@@ -31,7 +31,7 @@ async def _last(events: AsyncGenerator[AgentEvent]) -> Done | Failed:
         async for event in events:
             if isinstance(event, Done | Failed):
                 return event
-    return Failed("internal", "The answer ended without an end.")
+    return Failed("internal", "The stream closed before the answer was complete.")
 
 
 async def _disconnected(request: Request) -> None:

@@ -248,7 +248,7 @@ def test_charts_give_their_titles_and_values(tmp_path: Path) -> None:
 
     reading = read(xlsx(tmp_path / "a.xlsx", fill))
     assert reading.texts(ElementType.CAPTION) == ["Growth by month"]
-    assert "not of cells" in reading.notes()
+    assert "a chart, dialog or macro sheet" in reading.notes()
 
 
 def test_ods_that_breaks_off_is_refused_rather_than_read_for_ever(tmp_path: Path) -> None:
