@@ -381,14 +381,15 @@ def _parser_limits(settings: Settings) -> ParserLimits:
 def _retrieval(settings: Settings) -> RetrievalOptions:
     return RetrievalOptions(
         candidates=settings.candidates,
-        score_threshold=settings.score_threshold,
+        rerank_candidates=settings.rerank_candidates,
+        rerank_top_n=settings.rerank_top_n,
         rerank_threshold=settings.rerank_threshold or None,
         rerank=settings.rerank_enabled,
         variations=settings.query_variations,
         self_query=SelfQuery(settings.self_query),
         fusion=FusionMethod(settings.fusion),
         dense_weight=settings.dense_weight,
-        vector_threshold=settings.vector_threshold,
+        vector_threshold=max(settings.score_threshold, settings.vector_threshold),
         near_duplicate=settings.near_duplicate or None,
         diversity=settings.diversity,
     )

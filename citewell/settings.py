@@ -125,13 +125,22 @@ class Settings(BaseSettings):
     top_k: int = Field(default=10, ge=1, le=100, validation_alias=_names("TOP_K", "RETRIEVAL_TOP_K"))
     candidates: int = Field(default=100, ge=1, le=1_000, validation_alias=_names("CANDIDATES", "RETRIEVAL_CANDIDATES"))
     score_threshold: float = Field(
-        default=0.0, validation_alias=_names("SCORE_THRESHOLD", "SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD")
+        default=-1.0,
+        ge=-1,
+        le=1,
+        validation_alias=_names("SCORE_THRESHOLD", "SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD"),
     )
     rerank_enabled: bool = Field(default=False, validation_alias=_names("RERANK_ENABLED", "RERANK_ENABLED"))
     rerank_provider: RerankProvider = Field(
         default="builtin", validation_alias=_names("RERANK_PROVIDER", "RERANK_PROVIDER")
     )
     rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL", "RERANK_MODEL"))
+    rerank_candidates: int | None = Field(
+        default=None, ge=1, le=1_000, validation_alias=_names("RERANK_CANDIDATES", "RERANK_CANDIDATES")
+    )
+    rerank_top_n: int | None = Field(
+        default=None, ge=1, le=100, validation_alias=_names("RERANK_TOP_N", "RERANK_TOP_N")
+    )
     rerank_threshold: float = Field(default=0.0, validation_alias=_names("RERANK_THRESHOLD", "RERANK_THRESHOLD"))
     query_variations: int = Field(default=0, ge=0, le=10, validation_alias=_names("QUERY_VARIATIONS"))
     self_query: Literal["off", "rules", "model"] = Field(default="rules", validation_alias=_names("SELF_QUERY"))

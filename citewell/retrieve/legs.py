@@ -20,9 +20,13 @@ FOREIGN_DENSE_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one query found: the scores of each leg (cosines, BM25) and the fused list, best first."""
+    """What one query found: the scores of each leg (cosines, BM25) and the fused list, best first.
+
+    vector is the query's own, as `dense` was searched with, before feedback moved it; None when only words were asked.
+    """
 
     language: str | None
+    vector: FloatMatrix | None
     dense: tuple[ScoredId, ...]
     lexical: tuple[ScoredId, ...]
     fused: tuple[ScoredId, ...]
@@ -53,7 +57,12 @@ class Legs:
                 pulled = await self._near(vector, scope, limit, pulls)
             with timed(trace, "fuse"):
                 fused = self._fuse(pulled, lexical, weight)
-        return Found(language, tuple(dense), tuple(lexical), tuple(fused))
+        return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
+
+    async def vector_of(self, query: str) -> FloatMatrix:
+        """The query's vector, shape (dimensions,)."""
+        vectors: FloatMatrix = await self._embedder.embed([query], "query")
+        return vectors[0]
 
     def _dense_weight(self, language: str | None) -> float:
         """Less than usual for a language that the model was not trained on, nothing for an index without words."""
@@ -69,7 +78,7 @@ class Legs:
         if limit < 1:
             return None, []
         with timed(trace, "embed"):
-            vector: FloatMatrix = (await self._embedder.embed([query], "query"))[0]
+            vector = await self.vector_of(query)
         with timed(trace, "dense"):
             return vector, await self._near(vector, scope, limit)
 

@@ -32,9 +32,10 @@ class RetrievalOptions:
     dense_weight:      share of the dense leg in the fused score, the rest is the lexical leg's; 1 and 0 search with one leg alone
     feedback_chunks:   how many of the best chunks of a first pass pull the query vector towards them; 0 turns it off
     feedback_weight:   how far they pull it, against 1 for the query itself
-    vector_threshold:  chunks that only the dense leg found, with a cosine below this, are left out
-    score_threshold:   hits below this fused score are left out
-    rerank_candidates: how many hits a reranker gets to see; None takes what suits the reranker
+    vector_threshold:  chunks whose cosine with the query as it was asked is below this are left out, whatever brought them;
+                       one without a vector has no cosine and is kept, as words alone found it; -1 keeps all
+    rerank_candidates: how many hits a reranker gets to see, never fewer than are kept; None takes what suits the reranker
+    rerank_top_n:      how many hits are kept after reranking; None keeps what was asked for
     rerank_weight:     share of the reranker in the order of what it saw, the rest is the fused score's; None takes what is best
                        for the reranker: all of it for a cross-encoder, part of it for the built-in late interaction
     rerank_threshold:  hits that the reranker scores below this are left out
@@ -51,8 +52,8 @@ class RetrievalOptions:
     feedback_chunks: int = 3
     feedback_weight: float = 0.5
     vector_threshold: float = -1.0
-    score_threshold: float = 0.0
     rerank_candidates: int | None = None
+    rerank_top_n: int | None = None
     rerank_weight: float | None = None
     rerank_threshold: float | None = None
     near_duplicate: float | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource, StoredChunk
@@ -31,6 +33,8 @@ from citewell.types import (
 )
 
 __all__ = ["RetrievalOptions", "Retriever"]
+
+_SHOWN = 10  # passages of each leg in a trace
 
 
 class Retriever:
@@ -74,10 +78,12 @@ class Retriever:
         found, inferred = await self._find(request, scope, inferred, limit, trace)
         fused = await self._with_variations(request, options, found, scope, limit, trace)
         hits = await self._hits(request, options, found, fused, trace)
-        hits = await self._rerank(request, options, hits, trace)
+        if self._reranks(options):
+            hits = await self._rerank(request, hits, trace)
         if request.debug:
-            trace.details.update(_details(found, fused, inferred))
-        return SearchResult(tuple(hits[: request.top_k]), trace)
+            texts = await self._texts(request.owner_id, [found.dense, found.lexical, fused])
+            trace.details.update(_details(found, fused, inferred, texts))
+        return SearchResult(tuple(hits[: self._kept(request, options)]), trace)
 
     async def _infer(self, query: str, options: RetrievalOptions, trace: Trace) -> tuple[Condition, ...]:
         """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
@@ -133,13 +139,15 @@ class Retriever:
         trace: Trace,
     ) -> list[Hit]:
         """The fused list with its text, as far down as later steps may need it."""
-        wanted = max(request.top_k, self._rerank_traits.candidates) if self._reranks(options) else request.top_k
+        kept = self._kept(request, options)
+        wanted = max(kept, self._rerank_traits.candidates) if self._reranks(options) else kept
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
-        dense, lexical = _by_id(found.dense), _by_id(found.lexical)
-        good = [item for item in fused if item.score >= options.score_threshold]
+        dense, lexical, good = _by_id(found.dense), _by_id(found.lexical), fused
         if options.vector_threshold > -1.0:
-            good = [item for item in good if item.id in lexical or dense.get(item.id, 1.0) >= options.vector_threshold]
+            with timed(trace, "threshold"):
+                dense = await self._cosines(request.query, found, fused)
+            good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):
             start = 0
@@ -159,17 +167,41 @@ class Retriever:
             hits = maximal_marginal_relevance(hits, vectors, options.diversity, wanted)
         return hits
 
+    async def _cosines(self, query: str, found: Found, fused: Sequence[ScoredId]) -> dict[str, float]:
+        """The cosine of the query as it was asked with each of `fused` that has a vector."""
+        known = _by_id(found.dense)
+        unseen = [item.id for item in fused if item.id not in known]
+        if not unseen:
+            return known
+        asked = found.vector if found.vector is not None else await self._legs.vector_of(query)
+        vectors = await self._index.vectors(unseen)
+        return known | {key: float(np.dot(vector, asked)) for key, vector in vectors.items()}
+
     def _reranks(self, options: RetrievalOptions) -> bool:
         return self._reranker is not None and options.rerank
 
-    async def _rerank(
-        self, request: SearchRequest, options: RetrievalOptions, hits: list[Hit], trace: Trace
-    ) -> list[Hit]:
-        if self._reranker is None or not options.rerank or not hits:
+    def _kept(self, request: SearchRequest, options: RetrievalOptions) -> int:
+        """How many hits are given back."""
+        if options.rerank_top_n is None or not self._reranks(options):
+            return request.top_k
+        return min(request.top_k, options.rerank_top_n)
+
+    async def _rerank(self, request: SearchRequest, hits: list[Hit], trace: Trace) -> list[Hit]:
+        if self._reranker is None or not hits:
             return hits
         with timed(trace, "rerank"):
             ranked = await self._reranker.rerank(request.query, [hit.chunk.embedded_text for hit in hits], len(hits))
-        return reordered(hits, ranked, self._rerank_traits.weight, self._options.rerank_threshold)
+        after = reordered(hits, ranked, self._rerank_traits.weight, self._options.rerank_threshold)
+        if request.debug:
+            model = self._reranker.model
+            trace.details["rerank"] = {"model": model, "before": _order(hits), "after": _order(after)}
+        return after
+
+    async def _texts(self, owner_id: str, legs: Sequence[Sequence[ScoredId]]) -> dict[str, str]:
+        """The texts of what a trace shows of each leg."""
+        shown = dict.fromkeys(item.id for leg in legs for item in leg[:_SHOWN])
+        stored = await self._chunks.load(owner_id, list(shown))
+        return {key: item.chunk.text for key, item in stored.items()}
 
 
 def _rerank_traits(reranker: Reranker | None, options: RetrievalOptions) -> RerankerTraits:
@@ -204,12 +236,14 @@ def _to_hits(
     ]
 
 
-def _details(found: Found, fused: Sequence[ScoredId], inferred: Sequence[Condition]) -> dict[str, JsonValue]:
+def _details(
+    found: Found, fused: Sequence[ScoredId], inferred: Sequence[Condition], texts: Mapping[str, str]
+) -> dict[str, JsonValue]:
     return {
         "language": found.language,
-        "dense": _top(found.dense),
-        "lexical": _top(found.lexical),
-        "fused": _top(fused),
+        "dense": _top(found.dense, texts),
+        "lexical": _top(found.lexical, texts),
+        "fused": _top(fused, texts),
         "filters": [
             {
                 "field": condition.field,
@@ -221,5 +255,19 @@ def _details(found: Found, fused: Sequence[ScoredId], inferred: Sequence[Conditi
     }
 
 
-def _top(leg: Sequence[ScoredId]) -> list[JsonValue]:
-    return [{"id": found.id, "score": round(found.score, 6)} for found in leg[:10]]
+def _top(leg: Sequence[ScoredId], texts: Mapping[str, str]) -> list[JsonValue]:
+    """The best of a leg; those that the owner's library no longer has are without a text."""
+    return [{"id": one.id, "score": round(one.score, 6), "text": texts.get(one.id, "")} for one in leg[:_SHOWN]]
+
+
+def _order(hits: Sequence[Hit]) -> list[JsonValue]:
+    return [
+        {
+            "chunk_id": hit.chunk.id,
+            "place": hit.chunk.locator.label(hit.filename),
+            "text": hit.chunk.text,
+            "score": round(hit.score, 6),
+            **hit.scores.to_json(),
+        }
+        for hit in hits
+    ]

@@ -1,13 +1,17 @@
 """The retriever over real parts: what it finds, for whom, in which order, and what its trace says."""
 
 import json
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
+from citewell.points import index_point
 from citewell.ports import Capability
-from citewell.retrieve.options import RetrievalOptions
+from citewell.retrieve.chunks import StoredChunk
+from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery
 from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
@@ -188,17 +192,107 @@ async def test_asking_for_what_is_not_configured_is_an_error(library: Library) -
         await _texts(library.retriever(), "loan", variations=2)
 
 
-async def test_hits_below_a_threshold_are_left_out(library: Library) -> None:
-    every = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
-    least = every.hits[1].score
-    some = library.retriever(options=RetrievalOptions(score_threshold=least))
-    assert len(await _texts(some, "loan")) == 2
+async def test_hits_that_the_reranker_scores_below_its_threshold_are_left_out(library: Library) -> None:
     reranked = library.retriever(
         reranker=LengthReranker(), options=RetrievalOptions(rerank=True, rerank_threshold=1 / 30)
     )
     assert all(len(text) <= 30 for text in await _texts(reranked, "loan"))
-    near = library.retriever(options=RetrievalOptions(vector_threshold=0.99))
-    assert await _texts(near, "turnover") == []
+
+
+async def _cosines(library: Library, query: str) -> dict[str, float]:
+    """The true cosine of the query with every text of ann's."""
+    asked = (await library.embedder.embed([query], "query"))[0]
+    texts = [item.chunk.text for item in library.source.stored.values() if item.chunk.owner_id == "ann"]
+    vectors = await library.embedder.embed(texts)
+    return {text: float(vector @ asked) for text, vector in zip(texts, vectors, strict=True)}
+
+
+_REPHRASING = ScriptedChat(json.dumps({"queries": ["trees planted in spring", "the office closes at noon"]}))
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.6])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"fusion": FusionMethod.RECIPROCAL_RANK},
+        {"fusion": FusionMethod.DISTRIBUTION},
+        {"dense_weight": 0.0},
+        {"dense_weight": 1.0},
+        {"candidates": 1},
+        {"variations": 2},
+    ],
+    ids=str,
+)
+async def test_a_passage_stays_exactly_when_its_cosine_with_the_query_reaches_the_threshold(
+    library: Library, threshold: float, other: dict[str, Any]
+) -> None:
+    query = "loan of an office"
+    true = await _cosines(library, query)
+    plain = library.retriever(options=RetrievalOptions(**other), chat=_REPHRASING)
+    strict = library.retriever(options=RetrievalOptions(vector_threshold=threshold, **other), chat=_REPHRASING)
+    every = await _texts(plain, query)
+    assert any(true[text] < 0.05 for text in every) or other.get("dense_weight") == 0.0
+    found = await strict.search(SearchRequest(owner_id="ann", query=query))
+    assert [hit.chunk.text for hit in found.hits] == [text for text in every if true[text] >= threshold]
+    assert all(hit.scores.dense == pytest.approx(true[hit.chunk.text], abs=1e-5) for hit in found.hits)
+
+
+async def test_nonsense_finds_nothing_above_a_threshold_not_even_by_feedback_or_a_shared_word(library: Library) -> None:
+    strict = library.retriever(options=RetrievalOptions(vector_threshold=0.6, candidates=1))
+    assert await _texts(strict, "zyx qwv") == []
+    assert await _texts(strict, "zyx qwv signatures vutsr kkqj spring") == []
+
+
+async def test_a_passage_without_a_vector_has_no_cosine_and_is_kept(library: Library) -> None:
+    row = make_chunk("Row 20001: borrower Abena, signatures missing.", ordinal=30)
+    await library.index.upsert([index_point(row, None, "rows.csv")])
+    library.source.stored[row.id] = StoredChunk(row, "rows.csv", None)
+    strict = library.retriever(options=RetrievalOptions(vector_threshold=0.99))
+    found = await strict.search(SearchRequest(owner_id="ann", query="Abena"))
+    assert [hit.chunk.id for hit in found.hits] == [row.id]
+    assert found.hits[0].scores.dense is None
+
+
+@pytest.mark.parametrize(
+    ("options", "seen", "kept"), [({}, 6, 2), ({"rerank_candidates": 3}, 3, 2), ({"rerank_candidates": 1}, 2, 2)]
+)
+async def test_a_reranker_is_given_as_many_candidates_as_configured_and_at_least_as_many_as_are_kept(
+    library: Library, options: dict[str, Any], seen: int, kept: int
+) -> None:
+    reranker = LengthReranker()
+    retriever = library.retriever(reranker=reranker, options=RetrievalOptions(rerank=True, **options))
+    assert len(await _texts(retriever, "loan", top_k=2)) == kept
+    assert len(reranker.seen) == seen
+
+
+async def test_only_the_first_of_the_reranked_are_kept(library: Library) -> None:
+    options = RetrievalOptions(rerank_top_n=2, rerank_candidates=4)
+    reranker = LengthReranker()
+    retriever = library.retriever(reranker=reranker, options=options)
+    reranked = await _texts(retriever, "loan", rerank=True)
+    assert len(reranker.seen) == 4
+    assert reranked == sorted(reranker.seen, key=len)[:2]
+    assert len(await _texts(retriever, "loan")) == 6
+
+
+async def test_debug_shows_texts_and_the_order_before_and_after_reranking(library: Library) -> None:
+    retriever = library.retriever(reranker=LengthReranker(), options=RetrievalOptions(rerank_candidates=4))
+    request = SearchRequest(owner_id="ann", query="loan", rerank=True, top_k=3, debug=True)
+    found = await retriever.search(request)
+    shown = cast(dict[str, Any], found.trace.details["rerank"])
+    plain = (await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=4))).hits
+    assert [item["chunk_id"] for item in shown["before"]] == [hit.chunk.id for hit in plain]
+    assert [item["text"] for item in shown["before"]] == [hit.chunk.text for hit in plain]
+    assert [item["score"] for item in shown["before"]] == [round(hit.score, 6) for hit in plain]
+    assert [item["text"] for item in shown["after"]] == sorted((hit.chunk.text for hit in plain), key=len)
+    assert [item["chunk_id"] for item in shown["after"]][:3] == [hit.chunk.id for hit in found.hits]
+    assert all(item["rerank"] == round(1 / len(item["text"]), 6) for item in shown["after"])
+    assert shown["model"] == "length"
+    legs = cast(list[dict[str, Any]], found.trace.details["fused"])
+    assert all(item["text"] == library.source.stored[item["id"]].chunk.text for item in legs)
+    plain_trace = (await retriever.search(replace(request, rerank=False))).trace
+    assert "rerank" not in plain_trace.details
 
 
 async def test_near_duplicates_can_be_left_out(library: Library) -> None:
