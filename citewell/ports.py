@@ -254,7 +254,11 @@ class VectorIndex(Protocol):
         ...
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """At most `query.limit`, best first; only points that the filter admits."""
+        """At most `query.limit`, best first; only points that the filter admits.
+
+        A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so
+        that what other owners have neither changes a score nor shows in it.
+        """
         ...
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:

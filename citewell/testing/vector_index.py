@@ -229,6 +229,20 @@ class SparseConformance(_Opened):
         assert found[0].score > 3 * found[1].score
         assert len(found) == 21
 
+    async def test_what_others_hold_does_not_change_a_lexical_score(self, open_index: OpenIndex) -> None:
+        index = await open_index()
+        await index.upsert([make_point(n, terms=[1 if n < 3 else 2]) for n in range(20)])
+        before = await index.search(about(1, 2, limit=20))
+        await index.upsert([make_point(n, owner="bob", terms=[1]) for n in range(100, 300)])
+        assert await index.search(about(1, 2, limit=20)) == before
+        await index.delete(BOB)
+        assert await index.search(about(1, 2, limit=20)) == before
+        await index.close()
+        again = await open_index()
+        if Capability.PERSISTENT in again.capabilities:
+            assert await again.search(about(1, 2, limit=20)) == before
+        await again.close()
+
     async def test_more_of_the_terms_is_better_and_none_is_not_found(self, index: VectorIndex) -> None:
         await index.upsert([make_point(1, terms=[5, 6, 7]), make_point(2, terms=[5, 8]), make_point(3, terms=[9])])
         assert _ids(await index.search(about(5, 6))) == [point_id(1), point_id(2)]

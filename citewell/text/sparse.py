@@ -1,4 +1,5 @@
-"""BM25 as sparse vectors: documents carry saturated term frequencies, queries carry 1 per term, the store adds the IDF.
+"""BM25 as sparse vectors: documents carry saturated term frequencies, queries carry 1 per term, the store adds the IDF
+of each term among the owner's chunks.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 """

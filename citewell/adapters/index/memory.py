@@ -31,14 +31,14 @@ class MemoryIndex:
         self._points.update({point.id: point for point in points})
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of all points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
         self._check_open()
         admitted = [point for point in self._points.values() if admits(query.filter, point.payload)]
         if query.dense is not None:
             vectors = await self.vectors([key for key, _ in query.pulls])
             scores = _dense_scores(pulled(query.dense, query.pulls, vectors), admitted)
         elif query.sparse is not None:
-            scores = self._lexical_scores(query.sparse, admitted)
+            scores = self._lexical_scores(query.sparse, query.filter.owner_id, admitted)
         else:
             raise ValueError("A vector query has a dense or a sparse vector.")
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
@@ -75,8 +75,9 @@ class MemoryIndex:
         if self._closed:
             raise Unavailable("The index is closed.")
 
-    def _lexical_scores(self, query: SparseVector, admitted: Sequence[Point]) -> dict[str, float]:
-        vectors = {p.id: _terms(p.sparse) for p in self._points.values() if p.sparse is not None}
+    def _lexical_scores(self, query: SparseVector, owner_id: str, admitted: Sequence[Point]) -> dict[str, float]:
+        held = [point for point in self._points.values() if point.payload.get(OWNER) == owner_id]
+        vectors = {point.id: _terms(point.sparse) for point in held if point.sparse is not None}
         weights: dict[int, float] = {}
         for term, weight in zip(query.indices, query.values, strict=True):
             holders = sum(1 for terms in vectors.values() if term in terms)

@@ -18,6 +18,7 @@ from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
 from citewell.errors import CitewellError, Unavailable
+from citewell.points import OWNER
 from citewell.ports import Capability, FloatMatrix
 from citewell.types import Filter, Point, ScoredId, VectorQuery
 
@@ -52,6 +53,8 @@ class QdrantEdgeIndex:
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()
+        # With one owner, the engine's own document frequencies are that owner's, and counting them for each search is saved.
+        self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
         noted = self._folder.unindexed()
         self._unindexed = engine.unindexed_points(self._shard.engine) if noted is None else noted
@@ -96,10 +99,11 @@ class QdrantEdgeIndex:
         self._start_compaction()
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the index."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
-        return await self._read(lambda shard: engine.search(shard, query))
+        own_statistics = self._sole_owner is None
+        return await self._read(lambda shard: engine.search(shard, query, own_statistics))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
@@ -150,6 +154,7 @@ class QdrantEdgeIndex:
             return _Shard(current, opened)
         fresh = self._folder.next()
         opened = engine.create_shard(fresh, self._dimensions)
+        self._folder.note_sole_owner("")
         self._folder.make_current(fresh)
         return _Shard(fresh, opened)
 
@@ -162,6 +167,7 @@ class QdrantEdgeIndex:
     # What runs in the one thread for writes.
 
     def _upsert(self, points: Sequence[Point]) -> None:
+        self._note_owners(points)
         engine.upsert_points(self._shard.engine, points)
         self._unindexed += len(points)
         self._note_unindexed()
@@ -180,6 +186,13 @@ class QdrantEdgeIndex:
             engine.delete_points(self._shard.engine, ids)
             self._deleted += len(ids)
             self._touch(ids)
+
+    def _note_owners(self, points: Sequence[Point]) -> None:
+        owners = {str(point.payload[OWNER]) for point in points}
+        if self._sole_owner is None or owners <= {self._sole_owner}:
+            return
+        self._sole_owner = owners.pop() if self._sole_owner == "" and len(owners) == 1 else None
+        self._folder.note_sole_owner(self._sole_owner)
 
     def _note_unindexed(self) -> None:
         self._folder.note_unindexed(self._attempted + self._unindexed)

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qe
 
-from citewell.adapters.index.qdrant_edge_filters import compile_filter
+from citewell.adapters.index.qdrant_edge_filters import compile_filter, owned_by
 from citewell.errors import DataFolderBusy, Unavailable
 from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, pulled
 from citewell.ports import FloatMatrix
@@ -108,27 +108,35 @@ def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) 
             delete_points(target, gone)
 
 
-def search(shard: qe.EdgeShard, query: VectorQuery) -> list[ScoredId]:
-    """What one leg finds, best first."""
-    return _scored_ids(shard.query(_request(shard, query)))
+def search(shard: qe.EdgeShard, query: VectorQuery, own_statistics: bool) -> list[ScoredId]:
+    """What one leg finds, best first.
+
+    own_statistics: count document frequencies over the owner's points instead of over all. It takes time in proportion to
+    the owner's points, none to others': 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10.
+    """
+    return _scored_ids(shard.query(_request(shard, query, own_statistics)))
 
 
-def _request(shard: qe.EdgeShard, query: VectorQuery) -> qe.QueryRequest:
+def _request(shard: qe.EdgeShard, query: VectorQuery, own_statistics: bool) -> qe.QueryRequest:
+    params: qe.SearchParams | None = None
     if query.dense is not None:
         dense: Sequence[float] = query.dense
         if query.pulls:
             dense = pulled(dense, query.pulls, dense_vectors(shard, [key for key, _ in query.pulls])).tolist()
         nearest = qe.Query.Nearest(list(dense), using=DENSE)
+        params = _search_params(shard, query.limit)
     elif query.sparse is not None:
         vector = qe.SparseVector(list(query.sparse.indices), list(query.sparse.values))
         nearest = qe.Query.Nearest(vector, using=LEXICAL)
+        if own_statistics:
+            params = qe.SearchParams(idf=qe.IdfParams(corpus=owned_by(query.filter.owner_id)))
     else:
         raise ValueError("A vector query has a dense or a sparse vector.")
     return qe.QueryRequest(
         limit=query.limit,
         query=nearest,
         filter=compile_filter(query.filter),
-        params=_search_params(shard, query.limit) if query.dense is not None else None,
+        params=params,
         with_payload=False,
         with_vector=False,
     )

@@ -20,6 +20,11 @@ def compile_filter(filter: Filter) -> qe.Filter:
     return qe.Filter(must=list(must))
 
 
+def owned_by(owner_id: str) -> qe.Filter:
+    """All points of an owner."""
+    return qe.Filter(must=[_match(OWNER, owner_id)])
+
+
 def admits_nothing(filter: Filter) -> bool:
     """Whether an empty tuple of ids or types already rules out every point."""
     return filter.resource_ids == () or filter.types == ()

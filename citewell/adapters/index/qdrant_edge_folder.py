@@ -17,6 +17,7 @@ class ShardFolder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._unindexed = folder / "unindexed"
+        self._sole_owner = folder / "sole-owner"
 
     def current(self) -> Path | None:
         """The current shard; None in a new folder."""
@@ -30,17 +31,7 @@ class ShardFolder:
 
     def make_current(self, shard: Path) -> None:
         """Name `shard` as the current one, all or nothing, also when the power fails."""
-        temporary = self._folder / f"{_POINTER}.new"
-        with temporary.open("w", encoding="ascii") as file:
-            file.write(shard.name)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._folder / _POINTER)
-        descriptor = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        self._write(self._folder / _POINTER, shard.name)
 
     def note_unindexed(self, points: int) -> None:
         """Write down how many points have no search graph, as the engine does not tell; a power failure may lose the last note."""
@@ -53,12 +44,44 @@ class ShardFolder:
         except (FileNotFoundError, ValueError):
             return None
 
+    def note_sole_owner(self, owner_id: str | None) -> None:
+        """Write down whose points alone were ever written here, empty for nobody's yet; None when several owners' were."""
+        if owner_id is None:
+            self._sole_owner.unlink(missing_ok=True)
+            self._sync()
+        else:
+            self._write(self._sole_owner, owner_id)
+
+    def sole_owner(self) -> str | None:
+        """What was noted last; None also for a folder of a version that did not take notes."""
+        try:
+            return self._sole_owner.read_text(encoding="utf-8")
+        except (FileNotFoundError, UnicodeDecodeError):
+            return None
+
     def remove_others(self) -> None:
         """Delete every shard but the current one."""
         current = self.current()
         for shard in self._shards():
             if shard != current:
                 shutil.rmtree(shard, ignore_errors=True)
+
+    def _write(self, path: Path, text: str) -> None:
+        """Replace a file, all or nothing, also when the power fails."""
+        temporary = path.with_name(f"{path.name}.new")
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        self._sync()
+
+    def _sync(self) -> None:
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _shards(self) -> list[Path]:
         return [path for path in self._folder.glob(f"{_PREFIX}*") if path.name.removeprefix(_PREFIX).isdigit()]
