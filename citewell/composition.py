@@ -264,7 +264,8 @@ async def _assemble(
     )
     chat = _chat_model(settings)
     passages = SqlChunks(stores.content, stores.projects)
-    search = SearchService(indexes, passages, _retrieval(settings), _reranker(settings), chat)
+    reranker = _reranker(settings)
+    search = SearchService(indexes, passages, _retrieval(settings), reranker, chat, settings.top_k)
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
     assistant = _assistant(settings, search, indexes.embedder, library, tables, chat)
@@ -278,7 +279,14 @@ async def _assemble(
         resources=resources,
         search=search,
         chat=ChatService(
-            assistant, threads, stores.projects, stores.resources, ledger, settings.top_k, settings.compare_model
+            assistant,
+            threads,
+            stores.projects,
+            stores.resources,
+            ledger,
+            settings.top_k,
+            settings.compare_model,
+            can_rerank=reranker is not None,
         ),
         threads=threads,
         projects=stores.projects,

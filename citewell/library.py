@@ -80,7 +80,7 @@ class Citewell:
     def search(
         self,
         query: str,
-        top_k: int = 10,
+        top_k: int | None = None,
         *,
         project: str | None = None,
         resource_ids: Iterable[str] | None = None,
@@ -88,12 +88,12 @@ class Citewell:
         conditions: Iterable[Condition] = (),
         rerank: bool | None = None,
     ) -> list[Hit]:
-        """Passages, best first; `conditions` narrow by file name, page and the like (`citewell.retrieve.filters.FIELDS`)."""
+        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by file name, page and the like (`citewell.retrieve.filters.FIELDS`)."""
         services = self._services
         request = SearchRequest(
             owner_id=services.local_owner,
             query=query,
-            top_k=top_k,
+            top_k=services.search.top_k if top_k is None else top_k,
             project_id=project,
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
@@ -109,14 +109,16 @@ class Citewell:
         project: str | None = None,
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
+        rerank: bool | None = None,
     ) -> Answer:
-        """An answer with checked citations."""
+        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find."""
         request = ChatRequest(
             owner_id=self._services.local_owner,
             message=question,
             project=project,
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             thread_id=thread_id,
+            rerank=rerank,
         )
         return self._call(self._ask(request))
 

@@ -80,6 +80,7 @@ class Toolbox:
             project_id=scope.project_id,
             resource_ids=_within(scope.resource_ids, _texts(arguments, "resource_ids")),
             types=_types(arguments),
+            rerank=context.request.rerank,
             debug=context.request.debug,
         )
         context.meter.searches += 1
@@ -134,6 +135,7 @@ def _search_details(
             "n": s.n,
             "chunk_id": s.hit.chunk.id,
             "place": s.hit.chunk.locator.label(s.hit.filename),
+            "text": s.hit.chunk.text,
             "score": round(s.hit.score, 4),
             "scores": s.hit.scores.to_json(),
         }

@@ -39,8 +39,8 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
-    summary: of the oldest messages of `history`, as an earlier turn made it; instructions: how the caller wants answers to be
-    written, which a chat model heeds as far as the rules of an answer allow.
+    rerank: whether searches are reranked, None as configured; summary: of the oldest messages of `history`, as an earlier turn
+    made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
     """
 
     owner_id: str
@@ -48,6 +48,7 @@ class TurnRequest:
     history: tuple[PastMessage, ...] = ()
     scope: Scope = Scope()
     top_k: int = 10
+    rerank: bool | None = None
     references: bool = False
     debug: bool = False
     summary: ThreadSummary | None = None

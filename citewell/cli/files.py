@@ -23,6 +23,9 @@ from citewell.types import TERMINAL
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
+Rerank = Annotated[
+    bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
+]
 _TERMINAL = {status.value for status in TERMINAL}
 _AT_ONCE = 8
 _SKIPPED_NAMES = {".DS_Store", "Thumbs.db"}
@@ -81,12 +84,13 @@ def add(
 def search(
     query: str,
     data: Data = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k")] = 5,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many; else as configured.")] = None,
     project: Project = None,
+    rerank: Rerank = None,
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
-    body = {"query": query, "top_k": top_k, "project": project}
+    body = {"query": query, "top_k": top_k, "project": project, "rerank": rerank}
     found = run(_call(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
         print_json(found)
@@ -100,10 +104,11 @@ def ask(
     data: Data = None,
     project: Project = None,
     thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
+    rerank: Rerank = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
-    body = {"message": question, "project": project, "thread_id": thread}
+    body = {"message": question, "project": project, "thread_id": thread, "rerank": rerank}
     answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:
         print_json(answer)

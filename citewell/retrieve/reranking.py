@@ -8,6 +8,8 @@ from dataclasses import replace
 from citewell.ports import Reranked
 from citewell.types import Hit
 
+NO_RERANKER = "No reranker is configured: set CITEWELL_RERANK_PROVIDER, or leave `rerank` out."
+
 
 def reordered(hits: Sequence[Hit], ranked: Sequence[Reranked], weight: float, least: float | None) -> list[Hit]:
     """The ranked hits, best first, without those that the reranker scores below `least`.

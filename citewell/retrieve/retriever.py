@@ -16,7 +16,7 @@ from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
 from citewell.retrieve.modelquery import conditions_from_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
-from citewell.retrieve.reranking import reordered
+from citewell.retrieve.reranking import NO_RERANKER, reordered
 from citewell.retrieve.selfquery import infer_conditions
 from citewell.retrieve.trace import timed
 from citewell.types import (
@@ -67,7 +67,7 @@ class Retriever:
         trace = Trace()
         options = self._options.for_request(request)
         if request.rerank and self._reranker is None:
-            raise InvalidInput("No reranker is configured: set CITEWELL_RERANK_PROVIDER, or leave `rerank` out.")
+            raise InvalidInput(NO_RERANKER)
         if request.variations and self._chat is None:
             raise InvalidInput("No chat model is configured: set CITEWELL_CHAT_PROVIDER, or leave `variations` out.")
         with timed(trace, "scope"):

@@ -65,6 +65,15 @@ def test_search_lists_passages_with_scores_and_places(folder: Path) -> None:
     assert "Harbour rules.md" in _citewell("search", "engines at night", "--data", folder)
 
 
+def test_answers_and_searches_are_reranked_on_demand(folder: Path) -> None:
+    asked = ("ask", "What does a visiting boat pay for a night?", "--data", folder)
+    assert _json(*asked, "--rerank")["usage"]["rerank_units"] == 1
+    assert _json(*asked)["usage"]["rerank_units"] == 0
+    found = _json("search", "engines at night", "--rerank", "--top-k", "2", "--data", folder)["hits"]
+    assert len(found) == 2
+    assert all("rerank" in hit["scores"] for hit in found)
+
+
 def test_ls_lists_files(folder: Path) -> None:
     assert {r["filename"] for r in _json("ls", "--data", folder)} == {"Harbour rules.md", "catch.csv"}
     assert [r["filename"] for r in _json("ls", "--data", folder, "--status", "ready")]

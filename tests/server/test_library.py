@@ -26,6 +26,18 @@ def test_add_search_ask_delete(tmp_path: Path) -> None:
         assert cw.search("spare key") == []
 
 
+def test_how_many_and_whether_to_rerank_are_as_configured_unless_told(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("\n\n".join(f"# Key {n}\n\n" + f"The spare key {n} hangs behind door {n}. " * 12 for n in range(6)))
+    with Citewell(tmp_path / "data", top_k=2, rerank_provider="none") as cw:
+        cw.add(note)
+        assert len(cw.search("spare key")) == 2
+        assert len(cw.search("spare key", 4)) == 4
+        assert cw.ask("Where does the spare key 3 hang?", rerank=False).text
+        with pytest.raises(InvalidInput, match="RERANK_PROVIDER"):
+            cw.ask("Where does the spare key 3 hang?", rerank=True)
+
+
 def test_texts_are_found_by_their_record_id_and_replaced_by_it(tmp_path: Path) -> None:
     with Citewell(tmp_path / "data") as cw:
         records = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -90,6 +92,59 @@ def test_reranking_waits_to_be_asked(server: RunningServer, handbook: dict[str, 
     scope = {"resource_ids": [handbook["id"]]}
     assert all("rerank" not in hit["scores"] for hit in _search(server, "dogs", **scope).json()["hits"])
     assert all("rerank" in hit["scores"] for hit in _search(server, "dogs", rerank=True, **scope).json()["hits"])
+
+
+def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
+        rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(12))
+        server.add("masters.csv", f"n,who\n{rows}\n".encode())
+        assert len(_search(server, "harbour master").json()["hits"]) == 3
+        assert len(_search(server, "harbour master", top_k=5).json()["hits"]) == 5
+        reranked = _search(server, "harbour master", rerank=True, debug=True).json()
+        shown = reranked["trace"]["details"]["rerank"]
+        assert len(shown["before"]) == len(shown["after"]) == 7
+        assert all(item["text"] for item in shown["before"] + shown["after"])
+        assert [hit["chunk_id"] for hit in reranked["hits"]] == [item["chunk_id"] for item in shown["after"][:2]]
+
+
+def test_an_answer_is_reranked_when_its_request_says_so(server: RunningServer, handbook: dict[str, Any]) -> None:
+    body = {"message": "What is the rule on dogs?", "resource_ids": [handbook["id"]], "debug": True}
+    url = "/chat"
+    plain = server.client.post(url, json=body).json()["trace"]["searches"][0]
+    assert "rerank" not in plain["details"]
+    assert all(hit["text"] for hit in plain["hits"])
+    streamed = server.client.post(url, json={**body, "rerank": True, "stream": True}).text.splitlines()
+    for answer in (server.client.post(url, json={**body, "rerank": True}).json(), json.loads(streamed[-1])["done"]):
+        (found,) = answer["trace"]["searches"]
+        assert len(found["details"]["rerank"]["before"]) == len(found["details"]["rerank"]["after"]) >= 4
+        assert [hit["chunk_id"] for hit in found["hits"]] == [
+            item["chunk_id"] for item in found["details"]["rerank"]["after"][: len(found["hits"])]
+        ]
+        assert all("rerank" in hit["scores"] for hit in found["hits"])
+
+
+def test_reranking_without_a_reranker_is_an_error_in_answers_too(tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data", CITEWELL_RERANK_PROVIDER="none") as server:
+        for url, body in (
+            ("/search", {"query": "x"}),
+            ("/chat", {"message": "x"}),
+            ("/chat", {"message": "x", "stream": True}),
+        ):
+            response = server.client.post(url, json={**body, "rerank": True})
+            assert response.status_code == 400
+            assert "CITEWELL_RERANK_PROVIDER" in response.json()["error"]["message"]
+        assert server.client.post("/chat", json={"message": "x", "rerank": False}).status_code == 200
+
+
+def test_nonsense_keeps_nothing_above_a_score_threshold(tmp_path: Path) -> None:
+    environment = {"SCORE_THRESHOLD": "0.3", "CITEWELL_FUSION": "rrf"}
+    with RunningServer(tmp_path / "data", **environment) as server:
+        text = "\n\n".join(f"# {h}\n\n" + f"The harbour has a rule on {h.lower()}. " * 12 for h in _HEADINGS)
+        server.add("Handbook.md", text.encode())
+        assert _search(server, "flibbertigibbet zxqv wug").json()["hits"] == []
+        hits = _search(server, "rule on dogs in the harbour").json()["hits"]
+        assert len(hits) >= 4
+        assert all(hit["scores"]["dense"] >= 0.3 for hit in hits)
 
 
 @pytest.mark.parametrize("wrong", [{"diversity": 2}, {"near_duplicate": -1}, {"variations": 2}, {"neighbours": 11}])

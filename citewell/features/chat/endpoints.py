@@ -31,6 +31,7 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
             thread_id=body.thread_id,
             project=body.project,
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+            rerank=body.rerank,
             references=body.references,
             debug=body.debug,
         )

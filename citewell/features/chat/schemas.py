@@ -17,6 +17,7 @@ class ChatIn(BaseModel):
     thread_id: str | None = None
     project: str | None = Field(default=None, description="id or name")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000)
+    rerank: bool | None = Field(default=None, description="let the reranker order what is found")
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
     stream: bool = Field(default=False, description="answer as NDJSON lines")

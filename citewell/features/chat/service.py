@@ -15,6 +15,7 @@ from citewell.errors import EmptyQuery, InvalidInput, NotFound
 from citewell.features.chat.schemas import place
 from citewell.features.usage.service import Ledger
 from citewell.metering import Spent, Tally
+from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
@@ -35,6 +36,7 @@ class ChatRequest:
     project: str | None = None
     resource_ids: tuple[str, ...] | None = None
     top_k: int | None = None
+    rerank: bool | None = None
     references: bool = False
     debug: bool = False
 
@@ -62,11 +64,14 @@ class ChatService:
     ledger: Ledger
     top_k: int = 10
     compare_model: str = ""
+    can_rerank: bool = False
     _entries: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
         text = checked_text(request.message)
+        if request.rerank and not self.can_rerank:
+            raise InvalidInput(NO_RERANKER)
         scope = await self.scope(request.owner_id, request.project, request.resource_ids)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
@@ -81,6 +86,7 @@ class ChatService:
             history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
             top_k=request.top_k or self.top_k,
+            rerank=request.rerank,
             references=request.references,
             debug=request.debug,
             summary=_summary(past),

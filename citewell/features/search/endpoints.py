@@ -19,7 +19,7 @@ router = APIRouter(tags=["search"], responses=ERROR_RESPONSES)
 async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
-    found = await service.search(_typed(body, owner))
+    found = await service.search(_typed(body, owner, service.top_k))
     answer: dict[str, Any] = {"hits": [hit_json(hit) for hit in found.hits]}
     if body.neighbours:
         answer["passages"] = [passage_json(passage) for passage in found.passages]
@@ -28,11 +28,11 @@ async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     return Response(orjson.dumps(answer), media_type="application/json")
 
 
-def _typed(body: SearchIn, owner: str) -> SearchRequest:
+def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
     return SearchRequest(
         owner_id=owner,
         query=body.query,
-        top_k=body.top_k,
+        top_k=top_k if body.top_k is None else body.top_k,
         project_id=body.project,
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,

@@ -26,7 +26,7 @@ class SearchIn(BaseModel):
     """What to look for, and where. What is left out is as the server is configured."""
 
     query: str = Field(description="words or a question")
-    top_k: int = Field(default=10, description="1 to 100")
+    top_k: int | None = Field(default=None, description="1 to 100")
     project: str | None = Field(default=None, description="id or name")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000)
     types: list[ChunkType] | None = None

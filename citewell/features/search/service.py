@@ -50,13 +50,14 @@ class SqlChunks:
 
 @dataclass(slots=True)
 class SearchService:
-    """Searches in the active index; after a switch, in the new one."""
+    """Searches in the active index; after a switch, in the new one. top_k: hits where a request does not say how many."""
 
     indexes: IndexSet
     chunks: SqlChunks
     options: RetrievalOptions
     reranker: Reranker | None = None
     chat: ChatModel | None = None
+    top_k: int = 10
     _retrievers: dict[str, Retriever] = field(default_factory=dict[str, Retriever])
 
     async def search(self, request: SearchRequest) -> SearchResult:
