@@ -129,7 +129,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
     database = Database(settings.sql_url)
     stack.push_async_callback(database.close)
-    await database.migrate()
+    await database.migrate(settings.data / "backups")
     return _Stores(
         database,
         OwnerRepository(database),

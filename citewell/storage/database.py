@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,9 +15,14 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from citewell.errors import ConfigurationError
+
+_log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 
@@ -69,12 +75,28 @@ class Database:
             async with connection.begin():
                 yield connection
 
-    async def migrate(self) -> None:
-        """Bring the schema up to date; safe to call at every start."""
+    async def migrate(self, backups: Path | None = None) -> None:
+        """Bring the schema up to date; safe to call at every start.
+
+        backups: where a copy of an SQLite database goes before its schema changes; on Postgres, backups are the operator's.
+        Raises `ConfigurationError` for a database that a newer version has changed: migrations only go forward.
+        """
+        config = _alembic()
+        scripts = ScriptDirectory.from_config(config)
+        async with self.read() as connection:
+            revision = await connection.run_sync(lambda c: MigrationContext.configure(c).get_current_revision())
+        if revision is not None and revision not in {script.revision for script in scripts.walk_revisions()}:
+            raise ConfigurationError(
+                f"The database is at revision {revision}, which this version of Citewell does not know. Install the newer version."
+            )
+        if revision == scripts.get_current_head():
+            return
+        if revision is not None and self._reader is not None and backups is not None:
+            await asyncio.to_thread(_copy, self._reader, backups / f"citewell-{revision}.db")
         async with self._engine.connect() as connection:
             await connection.execution_options(citewell_write=True)
             async with connection.begin():
-                await connection.run_sync(_upgrade)
+                await connection.run_sync(_upgrade, config)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -97,9 +119,24 @@ def _fetch(
         return connection.execute(query, parameters).mappings().all()
 
 
-def _upgrade(connection: sa.Connection) -> None:
+def _copy(reader: sa.Engine, path: Path) -> None:
+    """Copy the whole database to `path`: complete, or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    partial = path.with_name(f"{path.name}.new")
+    partial.unlink(missing_ok=True)
+    with reader.connect() as connection:
+        connection.execute(sa.text("VACUUM INTO :path"), {"path": str(partial)})
+    partial.replace(path)
+    _log.info("The database was copied to %s before its schema changes.", path)
+
+
+def _alembic() -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
+    return config
+
+
+def _upgrade(connection: sa.Connection, config: Config) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
+from alembic.script import ScriptDirectory
 
+from citewell.errors import ConfigurationError
+from citewell.storage import database as module
 from citewell.storage.database import Database
+from citewell.storage.tables import owners
 
 _TABLE = sa.Table("notes", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True), sa.Column("text", sa.Text))
 
@@ -25,4 +34,59 @@ async def test_rows_are_those_committed_last(tmp_path: Path) -> None:
         assert [row["text"] for row in await database.rows(query)] == [f"note {n}" for n in range(number + 1)]
     many = await asyncio.gather(*(database.rows(query.where(_TABLE.c.id == n % 3)) for n in range(40)))
     assert [rows[0]["id"] for rows in many] == [n % 3 for n in range(40)]
+    await database.close()
+
+
+@pytest.fixture
+def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Gives the code one more revision than it has."""
+
+    def add() -> None:
+        folder = tmp_path / "migrations"
+        shutil.copytree(module.MIGRATIONS, folder)
+        head = ScriptDirectory(str(folder)).get_current_head()
+        change = f"revision, down_revision = 'later', {head!r}\n\n\ndef upgrade():\n    op.drop_table('usage')\n"
+        (folder / "versions" / "later.py").write_text(f"from alembic import op\n\n{change}", encoding="utf-8")
+        monkeypatch.setattr(module, "MIGRATIONS", folder)
+
+    return add
+
+
+async def _owners(url: str) -> list[str]:
+    database = Database(url)
+    names = [row["name"] for row in await database.rows(sa.select(owners.c.name))]
+    await database.close()
+    return names
+
+
+async def test_a_database_is_copied_before_its_schema_changes(
+    tmp_path: Path, later_version: Callable[[], None]
+) -> None:
+    url, backups = f"sqlite+aiosqlite:///{tmp_path / 'a.db'}", tmp_path / "backups"
+    database = Database(url)
+    await database.migrate(backups)
+    await database.migrate(backups)
+    assert not backups.exists(), "nothing changed"
+    async with database.write() as connection:
+        await connection.execute(sa.insert(owners), {"id": "o", "name": "ann", "created_at": 1.0})
+    later_version()
+    await database.migrate(backups)
+    await database.close()
+    (copy,) = backups.iterdir()
+    assert await _owners(f"sqlite+aiosqlite:///{copy}") == ["ann"]
+    with closing(sqlite3.connect(copy)) as before, closing(sqlite3.connect(tmp_path / "a.db")) as after:
+        named = "SELECT count(*) FROM sqlite_master WHERE name = 'usage'"
+        assert (before.execute(named).fetchone(), after.execute(named).fetchone()) == ((1,), (0,))
+
+
+async def test_a_database_of_a_newer_version_is_refused_in_one_line(
+    tmp_path: Path, later_version: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, known = f"sqlite+aiosqlite:///{tmp_path / 'a.db'}", module.MIGRATIONS
+    database = Database(url)
+    later_version()
+    await database.migrate()
+    monkeypatch.setattr(module, "MIGRATIONS", known)
+    with pytest.raises(ConfigurationError, match=r"revision later.*Install the newer version"):
+        await database.migrate()
     await database.close()
