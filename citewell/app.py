@@ -15,6 +15,7 @@ from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.examination import examine_configuration
 from citewell.features.auth.endpoints import router as tokens_router
+from citewell.features.bodies import BodyGuard
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
@@ -74,6 +75,7 @@ def build(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     install_error_handlers(app)
+    app.add_middleware(BodyGuard, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))

@@ -82,6 +82,12 @@ class TooLarge(CitewellError):
     code = "too_large"
 
 
+class RequestTimeout(CitewellError):
+    """The body of the request came too slowly, or not at all. Nothing was kept; send it again."""
+
+    code = "request_timeout"
+
+
 class UnsupportedType(CitewellError):
     """There is no reader for this type of file. Send it without `strict` to have it stored unread."""
 

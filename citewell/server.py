@@ -10,6 +10,7 @@ from pathlib import Path
 import uvicorn
 
 from citewell.app import build, check_exposure
+from citewell.connections import bounded_protocol
 from citewell.console import out
 from citewell.errors import ConfigurationError
 from citewell.folder import DataFolder
@@ -25,7 +26,13 @@ def serve(settings: Settings) -> None:
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     listener = _listen(settings)
     app = build(settings)
-    config = uvicorn.Config(app, log_level=settings.log_level, access_log=False, timeout_graceful_shutdown=10)
+    config = uvicorn.Config(
+        app,
+        http=bounded_protocol(settings.header_seconds),
+        log_level=settings.log_level,
+        access_log=False,
+        timeout_graceful_shutdown=10,
+    )
     server = _Server(config, settings, listener)
     server.run(sockets=[listener])
     if not server.was_ready:

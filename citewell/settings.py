@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     max_upload_bytes: int = Field(
         default=512 * 1024 * 1024, ge=1, validation_alias=_names("MAX_UPLOAD_BYTES", "MAX_FILE_SIZE")
     )
+    max_body_bytes: int = Field(default=32 * 1024 * 1024, ge=1024, validation_alias=_names("MAX_BODY_BYTES"))
+    header_seconds: float = Field(default=20.0, gt=0, validation_alias=_names("HEADER_SECONDS"))
+    body_seconds: float = Field(default=60.0, gt=0, validation_alias=_names("BODY_SECONDS"))
     blob_backend: BlobBackend = Field(default="local", validation_alias=_names("BLOB_BACKEND", "STORAGE_BACKEND"))
     blob_bucket: str | None = Field(
         default=None, validation_alias=_names("BLOB_BUCKET", "S3_BUCKET", "GCS_BUCKET", "AWS_S3_BUCKET")

@@ -23,6 +23,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
     (errors.NotFound, 404),
+    (errors.RequestTimeout, 408),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
     (errors.UnsupportedType, 415),
@@ -50,7 +51,7 @@ class ErrorResponse(BaseModel):
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
+    status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503)
 }
 
 _EXPLAINED = {

@@ -50,6 +50,11 @@ class Spool:
         if not self._finished:
             self._path.unlink(missing_ok=True)
 
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._size
+
     def write(self, data: bytes) -> None:
         """Add bytes; raises `TooLarge` when they pass the limit."""
         self._size += len(data)
@@ -88,12 +93,12 @@ class Capture:
         self._resources = resources
         self._blobs = blobs
         self._folder = spool_folder
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
 
     def open_spool(self) -> Spool:
         """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self._max_bytes)
+        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
         """Take in all chunks; raises `TooLarge` as soon as the limit is passed, and `EmptyFile`."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from citewell.errors import IncompleteUpload, InvalidInput, TooLarge
+from citewell.features.bodies import allow_body
 from citewell.ingest.capture import Capture, Spool, Spooled
 
 _MOST_FIELD_BYTES = 64 * 1024
-_MOST_FIELDS = 100
-_MOST_DRAINED = 64 * 1024 * 1024
+_MOST_PARTS = 100
+# Everything but the file: fields, heads of parts, and what stands before the first part and after the last.
+_MOST_AROUND = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,15 @@ async def receive_upload(request: Request, capture: Capture) -> Upload:
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
+    allow_body(request, capture.max_bytes + _MOST_AROUND)
     with capture.open_spool() as spool:
         form = _Form(spool)
         try:
             parser = MultipartParser(boundary, form.callbacks())  # pyright: ignore[reportArgumentType]
-            await _feed(request.stream(), parser)
+            await _feed(request.stream(), parser, spool)
         except ClientDisconnect as error:
             raise IncompleteUpload from error
-        except MultipartParseError as error:
+        except FormParserError as error:
             raise InvalidInput(f"The form cannot be read: {error}") from error
         if not form.ended:
             raise IncompleteUpload
@@ -51,22 +55,14 @@ async def receive_upload(request: Request, capture: Capture) -> Upload:
         return Upload(spool.finish(), form.filename, form.fields)
 
 
-async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser) -> None:
-    """Parse the stream. After the limit is passed, a bounded rest is read and dropped, so that the client hears the answer."""
-    too_large: TooLarge | None = None
-    drained = 0
+async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser, spool: Spool) -> None:
+    """Parse the stream, in a thread: hashing, writing and a body made of nothing but near-boundaries must not hold the loop."""
+    received = 0
     async for data in stream:
-        if too_large is None:
-            try:
-                parser.write(data)
-            except TooLarge as error:
-                too_large = error
-        else:
-            drained += len(data)
-            if drained > _MOST_DRAINED:
-                break
-    if too_large is not None:
-        raise too_large
+        received += len(data)
+        await asyncio.to_thread(parser.write, data)
+        if received - spool.size > _MOST_AROUND:
+            raise TooLarge(f"The form has more than {_MOST_AROUND:,} bytes beside the file.")
 
 
 @dataclass(slots=True)
@@ -77,6 +73,7 @@ class _Form:
     fields: dict[str, str] = field(default_factory=dict[str, str])
     filename: str | None = None
     ended: bool = False
+    _parts: int = 0
     _header_name: bytes = b""
     _header_value: bytes = b""
     _disposition: bytes = b""
@@ -97,6 +94,9 @@ class _Form:
         }
 
     def _part_begin(self) -> None:
+        self._parts += 1
+        if self._parts > _MOST_PARTS:
+            raise InvalidInput(f"The form has more than {_MOST_PARTS} parts.")
         self._disposition, self._value, self._is_file, self._name = b"", bytearray(), False, ""
         self._header_name = self._header_value = b""
 
@@ -130,8 +130,6 @@ class _Form:
 
     def _part_end(self) -> None:
         if not self._is_file:
-            if len(self.fields) >= _MOST_FIELDS:
-                raise InvalidInput("Too many fields.")
             self.fields[self._name] = self._value.decode("utf-8", "replace")
 
     def _end(self) -> None:

@@ -1,0 +1,127 @@
+"""Bodies of requests: bounded in size, and in how long they may keep a request waiting. Plain ASGI, as `health.observer`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from citewell.errors import CitewellError, RequestTimeout, TooLarge
+from citewell.features.http import error_body, status_of
+
+_KEY = "citewell.body"
+# A body has made progress when it brought this much more, in bytes. One byte a minute is an attack, not a poor line.
+_PROGRESS = 1024
+
+
+class BodyGuard:
+    """ASGI middleware: answers 413 for a body that is larger than allowed, and 408 for one that makes no progress.
+
+    max_bytes holds unless the endpoint allows more (`allow_body`). A body that announces its size is refused before it is
+    read. seconds is the time in which a body must bring 1,024 bytes more or end; time in which nobody reads it does not count.
+    """
+
+    def __init__(self, app: ASGIApp, max_bytes: int, seconds: float) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; when the body was refused, with the reason instead of what the application makes of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = _Body(scope, receive, send, self._max_bytes, self._seconds)
+        scope[_KEY] = body
+        try:
+            await self._app(scope, body.receive, body.send)
+        except ClientDisconnect:
+            if body.refusal is None:
+                raise
+        await body.answer_refusal()
+
+
+def allow_body(request: Request, max_bytes: int) -> None:
+    """Let the body of this request have up to `max_bytes`; raises `TooLarge` when it announces more."""
+    body: _Body | None = request.scope.get(_KEY)
+    if body is None:
+        return
+    body.max_bytes = max_bytes
+    if body.announced > max_bytes:
+        raise _too_large(max_bytes)
+
+
+class _Body:
+    """The body of one request, read through its bounds."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int, seconds: float) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._seconds = self._left = seconds
+        self._received = self._since_progress = 0
+        self._ended = self._started = self._answered = False
+        self.max_bytes = max_bytes
+        self.announced = _announced(scope)
+        self.refusal: CitewellError | None = None
+
+    async def receive(self) -> Message:
+        """The next piece; a disconnect once the body is refused."""
+        if self._ended:
+            return await self._receive()
+        if self.refusal is None and self.announced > self.max_bytes:
+            self.refusal = _too_large(self.max_bytes)
+        if self.refusal is not None:
+            return {"type": "http.disconnect"}
+        asked = time.monotonic()
+        try:
+            async with asyncio.timeout(self._left):
+                message = await self._receive()
+        except TimeoutError:
+            self.refusal = RequestTimeout()
+            return {"type": "http.disconnect"}
+        self._left -= time.monotonic() - asked
+        return self._counted(message)
+
+    def _counted(self, message: Message) -> Message:
+        size = len(message.get("body", b""))
+        self._received += size
+        self._since_progress += size
+        if self._since_progress >= _PROGRESS:
+            self._left, self._since_progress = self._seconds, 0
+        self._ended = not message.get("more_body", False)
+        if self._received > self.max_bytes:
+            self.refusal = _too_large(self.max_bytes)
+            return {"type": "http.disconnect"}
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass the response on, unless the body was refused before it began."""
+        if self.refusal is None or self._started:
+            self._started = True
+            await self._send(message)
+        else:
+            await self.answer_refusal()
+
+    async def answer_refusal(self) -> None:
+        """Say why the body was refused, once. After a 408 nothing more is expected; a body too large is read on and dropped."""
+        if self.refusal is None or self._started or self._answered:
+            return
+        self._answered = True
+        headers = {"Connection": "close"} if isinstance(self.refusal, RequestTimeout) else None
+        response = JSONResponse({"error": error_body(self.refusal)}, status_of(self.refusal), headers)
+        await response(self._scope, self._receive, self._send)
+
+
+def _too_large(max_bytes: int) -> TooLarge:
+    return TooLarge(f"The body of this request is larger than the limit of {max_bytes:,} bytes.")
+
+
+def _announced(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0
