@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pins requirements/*.txt with hashes from pyproject.toml; keeps present pins unless UPGRADE=1.
+# Pins requirements/*.txt with hashes from pyproject.toml; keeps existing pins unless UPGRADE=1.
 set -euo pipefail
 uv=$(command -v uv || true)
 if [ -z "$uv" ]; then
@@ -18,3 +18,6 @@ pin build --group pyproject.toml:build
 pin node --group pyproject.toml:node
 # Tests run against the pinned base, with every vendor's SDK.
 pin dev pyproject.toml --all-extras --group pyproject.toml:dev --constraint requirements/base.txt
+# The documentation site and mutation tests are built in the same environment, when they are asked for.
+pin docs --group pyproject.toml:docs --constraint requirements/dev.txt
+pin mutation --group pyproject.toml:mutation --constraint requirements/dev.txt

@@ -98,7 +98,7 @@ def test_every_requirement_is_pinned_and_hashed(path: Path) -> None:
     assert [line for line in lines if not pinned.match(line)] == []
 
 
-@pytest.mark.parametrize("file", ["base", "dev", "build", "node"])
+@pytest.mark.parametrize("file", ["base", "dev", "build", "node", "docs", "mutation"])
 def test_requirement_files_are_in_step_with_pyproject(file: str) -> None:
     groups = PYPROJECT["dependency-groups"]
     declared = PYPROJECT["project"]["dependencies"] if file == "base" else groups[file]
