@@ -112,13 +112,19 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         parsers = ParserPool(settings.parser_processes, _parser_limits(settings))
         stack.push_async_callback(parsers.close)
         migration = IndexMigration(
-            indexes, IndexRepository(stores.database), stores.content, _opener(settings, stores, indexes)
+            indexes,
+            IndexRepository(stores.database),
+            stores.content,
+            _opener(settings, stores, indexes),
+            settings.max_dense_rows,
         )
         stack.push_async_callback(migration.close)
         await _open_beside(settings, stores, indexes, migration)
         services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration)
         if damaged:
-            task = asyncio.create_task(_rebuild(indexes.active, stores.content, services.health))
+            task = asyncio.create_task(
+                _rebuild(indexes.active, stores.content, settings.max_dense_rows, services.health)
+            )
             stack.push_async_callback(_cancel, task)
         if settings.workers:
             services.workers.start()
@@ -414,12 +420,12 @@ def _jwt_rules(settings: Settings) -> JwtRules | None:
     )
 
 
-async def _rebuild(index: OpenIndex, content: ContentRepository, health: HealthService) -> None:
+async def _rebuild(index: OpenIndex, content: ContentRepository, max_dense_rows: int, health: HealthService) -> None:
     async def progress(done: int, total: int) -> None:
         health.rebuilding = f"being built again from SQL: {done:,} of {total:,} chunks"
 
     health.rebuilding = "being built again from SQL"
-    await rebuild(index, content, progress)
+    await rebuild(index, content, max_dense_rows, progress)
     health.rebuilding = None
 
 

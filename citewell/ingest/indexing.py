@@ -104,8 +104,7 @@ class IndexingStage:
             async for batch in _batches(chunks):
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
-                dense = [c.type is not ChunkType.ROW or rows + i < self.max_dense_rows for i, c in enumerate(batch)]
-                rows += sum(c.type is ChunkType.ROW for c in batch)
+                dense, rows = _embedded_of(batch, rows, self.max_dense_rows)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
                 writing.append(asyncio.create_task(self._write(batch, dense, resource.filename, language)))
@@ -121,7 +120,7 @@ class IndexingStage:
     async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None) -> None:
         """Embed a batch and put it into every open index."""
         for index in self.indexes.all:
-            await upsert(index, batch, await embed(index, batch, dense), filename, language)
+            await write_points(index, batch, dense, filename, language)
 
     async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
         """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
@@ -133,9 +132,11 @@ class IndexingStage:
                 continue
             await index.store.delete(mine)
             cursor: str | None = None
+            rows = 0
             while True:
                 page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
-                await write_points(index, page, resource.filename, language)
+                dense, rows = _embedded_of(page, rows, self.max_dense_rows)
+                await write_points(index, page, dense, resource.filename, language)
                 if cursor is None:
                     break
 
@@ -207,9 +208,25 @@ async def upsert(
     await index.store.upsert(await asyncio.to_thread(points))
 
 
-async def write_points(index: OpenIndex, batch: Sequence[Chunk], filename: str, language: str | None) -> None:
-    """Embed a batch and put it into the store."""
-    await upsert(index, batch, await embed(index, batch, [True] * len(batch)), filename, language)
+async def write_points(
+    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
+) -> None:
+    """Embed what is marked `dense` of a batch, and put the batch into the store."""
+    await upsert(index, batch, await embed(index, batch, dense), filename, language)
+
+
+def embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
+    """Whether a chunk gets a vector: all but the rows beyond the first `max_dense_rows` of a resource do."""
+    return chunk.type is not ChunkType.ROW or rows_before < max_dense_rows
+
+
+def _embedded_of(batch: Sequence[Chunk], rows: int, max_dense_rows: int) -> tuple[list[bool], int]:
+    """For each chunk of a batch whether it gets a vector, `rows` of its resource standing before; and how many stand after."""
+    marked: list[bool] = []
+    for chunk in batch:
+        marked.append(embedded(chunk, rows, max_dense_rows))
+        rows += chunk.type is ChunkType.ROW
+    return marked, rows
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:

@@ -31,6 +31,7 @@ class IndexMigration:
     records: IndexRepository
     content: ContentRepository
     open_index: Opener
+    max_dense_rows: int
     _builds: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -103,7 +104,7 @@ class IndexMigration:
             await asyncio.sleep(pause_seconds)
 
         try:
-            done = await rebuild(index, self.content, progress)
+            done = await rebuild(index, self.content, self.max_dense_rows, progress)
             await self.records.set_progress(index.record.id, done, done, IndexState.READY)
         except CitewellError:
             log.exception("building index %s stopped; it goes on at the next start", index.record.fingerprint)

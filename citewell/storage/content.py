@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -27,6 +28,19 @@ _LOADED = (
         resources.c.owner_id == sa.bindparam("owner"),
     )
 )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with what its point in an index is made of besides: its file's name and language (ISO 639-1, None where unknown).
+
+    rows_before: how many rows of the same resource stand before it, which decides whether it is embedded.
+    """
+
+    chunk: Chunk
+    filename: str
+    language: str | None
+    rows_before: int
 
 
 async def insert_elements(
@@ -223,23 +237,32 @@ class ContentRepository:
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
 
-    async def iterate_chunks(self, batch: int = 512) -> AsyncGenerator[list[tuple[Chunk, str]]]:
-        """Every chunk with its resource's file name, in id order, in batches: what an index is rebuilt from."""
-        last = ""
+    async def iterate_chunks(self, batch: int = 512) -> AsyncGenerator[list[IndexedChunk]]:
+        """Every chunk with what an index holds of it besides, resource by resource, in order, in batches: to rebuild an index from."""
+        place = (chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
+        last: tuple[str, int, int] = ("", 0, -1)
+        rows_before = 0
         while True:
             query = (
-                sa.select(chunks, resources.c.filename)
+                sa.select(chunks, resources.c.filename, resources.c.language)
                 .join(resources, resources.c.id == chunks.c.resource_id)
-                .where(chunks.c.id > last)
-                .order_by(chunks.c.id)
+                .where(sa.tuple_(*place) > sa.tuple_(*last))
+                .order_by(*place)
                 .limit(batch)
             )
             async with self._database.read() as connection:
                 rows = (await connection.execute(query)).mappings().all()
             if not rows:
                 return
-            last = rows[-1]["id"]
-            yield [(_chunk(row), row["filename"]) for row in rows]
+            found: list[IndexedChunk] = []
+            for row in rows:
+                chunk = _chunk(row)
+                if (chunk.resource_id, chunk.version) != last[:2]:
+                    rows_before = 0
+                found.append(IndexedChunk(chunk, row["filename"], row["language"], rows_before))
+                rows_before += chunk.type is ChunkType.ROW
+                last = (chunk.resource_id, chunk.version, chunk.ordinal)
+            yield found
 
 
 def _chunk_row(chunk: Chunk) -> dict[str, Any]:
