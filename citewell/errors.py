@@ -201,10 +201,9 @@ class ParserCrashed(ExtractionError):
 
 
 class ParserOutOfMemory(ExtractionError):
-    """Reading the file needs more memory than a parser may use."""
+    """Reading the file needs more memory than a parser may use. Divide it, or raise `CITEWELL_PARSER_MEMORY_BYTES`."""
 
     code = "parser_out_of_memory"
-    retryable = True
 
 
 class LeaseLost(CitewellError):

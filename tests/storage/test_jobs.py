@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,11 +13,10 @@ from citewell.errors import LeaseLost
 from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import owners
-from citewell.types import Stage, Status, UploadOptions
+from citewell.types import Stage, Status
+from tests.storage.rows import add_resource
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -34,33 +32,10 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     await opened.close()
 
 
-async def _resource(database: Database, owner: str) -> tuple[str, str]:
-    owner_id = await OwnerRepository(database).ensure(owner)
-    project_id = await ProjectRepository(database).resolve(owner_id, None)
-    new = NewResource(
-        id=str(uuid.uuid4()),
-        owner_id=owner_id,
-        filename="a.txt",
-        identifier=None,
-        file_size_bytes=1,
-        mime_type="text/plain",
-        content_hash=uuid.uuid4().hex,
-        detected_category="rag",
-        type="txt",
-        source="upload",
-        storage_backend="local",
-        blob_key="k",
-        options=UploadOptions(),
-    )
-    resource, created = await ResourceRepository(database).create(new, project_id)
-    assert created
-    return owner_id, resource.id
-
-
 async def test_a_resource_is_leased_to_one_worker_only(database: Database) -> None:
     jobs = JobRepository(database)
     for _ in range(5):
-        await _resource(database, "ada")
+        await add_resource(database, "ada")
     claimed = await asyncio.gather(*(jobs.claim(Stage.EXTRACT, f"w{n}") for n in range(12)))
     ids = [job.resource_id for job in claimed if job]
     assert len(ids) == len(set(ids)) == 5
@@ -68,8 +43,8 @@ async def test_a_resource_is_leased_to_one_worker_only(database: Database) -> No
 
 async def test_owners_take_turns(database: Database) -> None:
     jobs = JobRepository(database)
-    many = {(await _resource(database, "many"))[0] for _ in range(20)}
-    few = {(await _resource(database, "few"))[0] for _ in range(2)}
+    many = {(await add_resource(database, "many"))[0] for _ in range(20)}
+    few = {(await add_resource(database, "few"))[0] for _ in range(2)}
     first_four = [await jobs.claim(Stage.EXTRACT, "w") for _ in range(4)]
     owners = [job.owner_id for job in first_four if job]
     assert sum(owner in few for owner in owners) == 2
@@ -77,7 +52,7 @@ async def test_owners_take_turns(database: Database) -> None:
 
 
 async def test_an_expired_lease_is_taken_over_and_the_late_writer_is_fenced_off(database: Database) -> None:
-    owner_id, resource_id = await _resource(database, "ada")
+    owner_id, resource_id = await add_resource(database, "ada")
     slow = JobRepository(database, lease_seconds=-1)
     first = await slow.claim(Stage.EXTRACT, "slow")
     second = await JobRepository(database).claim(Stage.EXTRACT, "quick")
@@ -96,7 +71,7 @@ async def test_an_expired_lease_is_taken_over_and_the_late_writer_is_fenced_off(
 
 async def test_a_deleted_resource_ends_its_job(database: Database) -> None:
     jobs = JobRepository(database)
-    owner_id, resource_id = await _resource(database, "ada")
+    owner_id, resource_id = await add_resource(database, "ada")
     job = await jobs.claim(Stage.EXTRACT, "w")
     assert job
     await ResourceRepository(database).delete(owner_id, resource_id)
@@ -106,7 +81,7 @@ async def test_a_deleted_resource_ends_its_job(database: Database) -> None:
 
 async def test_a_retry_waits_its_time_and_counts_as_an_attempt(database: Database) -> None:
     jobs = JobRepository(database)
-    await _resource(database, "ada")
+    await add_resource(database, "ada")
     job = await jobs.claim(Stage.EXTRACT, "w")
     assert job
     await jobs.retry_later(job, 60, "crashed")
@@ -116,7 +91,7 @@ async def test_a_retry_waits_its_time_and_counts_as_an_attempt(database: Databas
 
 async def test_a_death_of_the_process_is_no_attempt_but_is_counted(database: Database) -> None:
     jobs = JobRepository(database)
-    await _resource(database, "ada")
+    await add_resource(database, "ada")
     for deaths in range(4):
         job = await jobs.claim(Stage.EXTRACT, "w")
         assert job

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _BATCH_CELLS = 100_000
+_BATCH_ROWS = 500  # of a wide table: below that, planning an insert costs more than its cells
+_MOST_BATCH_CELLS = 1_000_000
 _BATCH_CHARACTERS = 16 * 1024 * 1024
 _MEMORY = "256MB"
 _BLOCK = 16_384  # the least there is: a table under construction holds a block per column in memory
@@ -75,7 +77,8 @@ class Staging:
         self._width = self._stored_width = width
         self._numbers: list[int] = []
         self._batch: list[Sequence[str]] = []
-        self._characters = 0
+        self._widest = self._characters = 0
+        self._discarded = False
         columns = [f"{ROW_COLUMN} BIGINT", *(f"c{index} VARCHAR" for index in range(width))]
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
 
@@ -85,12 +88,25 @@ class Staging:
 
     def add(self, number: int, cells: Sequence[str]) -> None:
         """Stage one row under the number that a person sees; `cells` has the table's width or less."""
+        if self._discarded:
+            return
+        self._widest = max(self._widest, len(cells))
+        if (len(self._batch) + 1) * self._widest > _MOST_BATCH_CELLS:  # a wide row after many narrow ones
+            self._flush()
+            self._widest = len(cells)
         self._numbers.append(number)
         self._batch.append(cells)
         self._characters += sum(map(len, cells))
         self.rows += 1
-        if len(self._batch) * self._width >= _BATCH_CELLS or self._characters >= _BATCH_CHARACTERS:
+        full = len(self._batch) * self._widest >= _BATCH_CELLS and len(self._batch) >= _BATCH_ROWS
+        if full or self._characters >= _BATCH_CHARACTERS:
             self._flush()
+
+    def discard(self) -> None:
+        """Give up the copy: drop what was staged and take no more."""
+        self._discarded = True
+        self._numbers, self._batch = [], []
+        self._connection.execute(f"DROP TABLE IF EXISTS {self._name}")
 
     def kinds(self, beat: Callable[[], None]) -> list[ColumnKind]:
         """What each column holds, over all rows; `beat` is called on the way."""
@@ -102,7 +118,7 @@ class Staging:
         columns = [
             f"{kind.value(f'c{i}')} AS {quoted(name)}" for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
         ]
-        query = f"SELECT {', '.join([ROW_COLUMN, *columns])} FROM {self._name} ORDER BY rowid"
+        query = f"SELECT {', '.join([ROW_COLUMN, *columns])} FROM {self._name}"
         write_parquet(self._connection, query, path, self._width)
         self._connection.execute(f"DROP TABLE {self._name}")
 
@@ -112,12 +128,13 @@ class Staging:
         self._stored_width = self._width
         if not self._batch:
             return
-        columns = list(zip_longest(*self._batch, fillvalue=""))
-        columns += [("",) * len(self._batch)] * (self._width - len(columns))
-        batch = {f"c{index}": np.array(column, dtype=object) for index, column in enumerate(columns)}
+        # Columns without a value in this batch are not named: that is what sparse tables are made of.
+        filled = [(f"c{i}", column) for i, column in enumerate(zip_longest(*self._batch, fillvalue="")) if any(column)]
+        batch = {name: np.array(column, dtype=object) for name, column in filled}
         batch["n"] = np.array(self._numbers, dtype=np.int64)
         self._connection.register("batch", batch)
-        values = [f"nullif(c{index}, '')" for index in range(self._width)]
-        self._connection.execute(f"INSERT INTO {self._name} SELECT {', '.join(['n', *values])} FROM batch")
+        names = ", ".join([ROW_COLUMN, *(name for name, _ in filled)])
+        values = ", ".join(["n", *(f"nullif({name}, '')" for name, _ in filled)])
+        self._connection.execute(f"INSERT INTO {self._name} ({names}) SELECT {values} FROM batch")
         self._connection.unregister("batch")
-        self._numbers, self._batch, self._characters = [], [], 0
+        self._numbers, self._batch, self._widest, self._characters = [], [], 0, 0

@@ -10,10 +10,10 @@ from pathlib import Path
 from citewell.extract.decode import file_encoding
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.dialect import sniff
-from citewell.extract.tabular.headers import distinct, header_depth, join_names
+from citewell.extract.tabular.headers import header_depth, join_names
 from citewell.extract.tabular.records import Record, Records
 from citewell.extract.tabular.values import Cell, column_letter, is_data, tidy
-from citewell.extract.tabular.writer import DataFile, TableWriter
+from citewell.extract.tabular.writer import MAX_COLUMNS, DataFile, TableWriter
 from citewell.types import ElementType, Locator
 
 _HEAD_RECORDS = 100
@@ -61,10 +61,14 @@ def _split_titles(head: Sequence[Record]) -> tuple[Sequence[Record], Sequence[Re
 def _header(head: Sequence[Record]) -> tuple[list[str], int | None, Sequence[Record]]:
     """Column names, the record number of the header (None without one), and the records below it."""
     width = max(Counter(len(record.cells) for record in head).most_common(1)[0][0], len(head[0].cells))
-    rows = [[tidy(cell) for cell in record.cells[:width]] + [None] * (width - len(record.cells)) for record in head]
+    looked_at = min(width, MAX_COLUMNS)
+    rows = [
+        [tidy(cell) for cell in record.cells[:looked_at]] + [None] * (looked_at - len(record.cells)) for record in head
+    ]
     if header_depth(rows[:60]) == 0 and not _words_only(rows):
         return [f"Column {column_letter(index)}" for index in range(width)], None, head
-    return join_names(rows[:1]), head[0].number, head[1:]
+    first = [tidy(cell) for cell in head[0].cells]
+    return join_names([first + [None] * (width - len(first))]), head[0].number, head[1:]
 
 
 def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
@@ -73,12 +77,12 @@ def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
 
 
 def _add_rows(records: Iterable[Record], table: TableWriter, sink: Sink) -> None:
-    width, ragged = len(table.columns), 0
+    width, ragged = table.width, 0
     first_ragged = 0
     for record in records:
         cells = record.cells
-        while len(cells) > len(table.columns):
-            table.add_column(distinct([*table.columns, f"Column {column_letter(len(table.columns))}"])[-1])
+        if len(cells) > table.width:
+            table.widen(len(cells))
         if len(cells) != width:
             ragged, first_ragged = ragged + 1, first_ragged or record.number
         texts = [cell if not cell.isspace() else "" for cell in cells]

@@ -65,6 +65,16 @@ def distinct(names: Sequence[str]) -> list[str]:
     return out
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """`name`, numbered where it is `taken` without regard to case; it is taken from then on."""
+    candidate, n = name, 1
+    while candidate.casefold() in taken:
+        n += 1
+        candidate = f"{name} ({n})"
+    taken.add(candidate.casefold())
+    return candidate
+
+
 def _data_columns(rows: Sequence[Sequence[Cell]]) -> list[int]:
     """Columns whose cells below the first row are mostly measurements."""
     body = rows[1:_SAMPLE_ROWS]

@@ -14,14 +14,14 @@ from citewell.extract.tabular.copies import ROW_COLUMN, literal, quoted, write_p
 from citewell.extract.tabular.headers import distinct
 from citewell.extract.tabular.stats import Column
 from citewell.extract.tabular.values import text_of, tidy
-from citewell.extract.tabular.writer import DataFile
+from citewell.extract.tabular.writer import MAX_COLUMNS, MORE, DataFile
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from duckdb.sqltypes import DuckDBPyType
 
 _FETCH = 2_000
-_MAX_COLUMNS = 1_000
+_MOST_MORE = 1_000  # a column being read takes some 50 KB of the memory that a copy may use
 _EXACT_DIGITS = 15
 _NESTED = ("struct", "list", "map", "array", "union", "variant")
 _MOMENTS = ("date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns")
@@ -66,7 +66,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _read(source: str, data: DataFile) -> None:
-    leaves = _leaves(data.connection, source)
+    leaves = _bounded(_leaves(data.connection, source), data.sink)
     rows = data.emitter("data", [leaf.name for leaf in leaves])
     shown = ", ".join(f"{leaf.shown} AS {quoted(leaf.name)}" for leaf in leaves)
     cursor = data.connection.cursor()
@@ -90,7 +90,7 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
     work = [(name, quoted(name), kind) for name, kind in zip(relation.columns, relation.types, strict=True)][::-1]
     while work:
         name, sql, kind = work.pop()
-        if kind.id == "struct" and len(found) + len(work) < _MAX_COLUMNS:
+        if kind.id == "struct" and len(found) + len(work) < MAX_COLUMNS:
             fields = cast("list[tuple[str, DuckDBPyType]]", kind.children)
             work.extend(
                 (f"{name}.{field}", f"struct_extract({sql}, {literal(field)})", inner) for field, inner in fields[::-1]
@@ -99,6 +99,19 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
             found.append(_leaf(name, sql, kind))
     names = distinct([leaf.name for leaf in found])
     return [replace(leaf, name=name) for leaf, name in zip(found, names, strict=True)]
+
+
+def _bounded(leaves: list[Leaf], sink: Sink) -> list[Leaf]:
+    """The first 1,000 columns, and one more for the next 1,000, as a JSON object; what comes after those is left out."""
+    own, more = leaves[:MAX_COLUMNS], leaves[MAX_COLUMNS : MAX_COLUMNS + _MOST_MORE]
+    if not more:
+        return own
+    sink.warn(f"the file has {len(leaves):,} columns; those after the first {MAX_COLUMNS:,} share the column {MORE!r}")
+    if left_out := len(leaves) - len(own) - len(more):
+        sink.skip(f"the last {left_out:,} of {len(leaves):,} columns")
+    fields = ", ".join(f"{quoted(leaf.name)} := {leaf.shown}" for leaf in more)
+    shared = f"CAST(to_json(struct_pack({fields})) AS VARCHAR)"
+    return [*own, Leaf(distinct([*(leaf.name for leaf in own), MORE])[-1], shared, shared, "text")]
 
 
 def _leaf(name: str, sql: str, column_type: DuckDBPyType) -> Leaf:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,12 +14,19 @@ import duckdb
 from citewell.errors import ParserOutOfMemory
 from citewell.extract.sink import Sink
 from citewell.extract.tabular.copies import ROW_COLUMN, Staging, connect
+from citewell.extract.tabular.headers import distinct, free_name
 from citewell.extract.tabular.row_emitter import RowEmitter
 from citewell.extract.tabular.stats import Column, describe, inferred
-from citewell.extract.tabular.values import Cell, text_of
+from citewell.extract.tabular.values import Cell, column_letter, json_of, text_of
 from citewell.types import JsonObject, JsonValue
 
 PARQUET_TYPE = "application/vnd.apache.parquet"
+MAX_COLUMNS = 1_000
+"""Columns that a table may have; what lies beyond them shares one more, `MORE`, as a JSON object."""
+MORE = "(more)"
+_ALWAYS_COLUMNS = 100
+_CELLS_PER_VALUE = 50
+_ROOMY_CELLS = 20_000_000  # of an inflated table: far beyond what any but a hostile file has
 _PROGRESS_ROWS = 5_000
 
 
@@ -60,7 +69,10 @@ class DataFile:
         self, name: str, columns: Sequence[str], header_row: int | None = None, sheet: str | None = None
     ) -> TableWriter:
         """Begin a table; `finish` it before the next one begins."""
-        return TableWriter(self, self.emitter(name, columns, header_row, sheet))
+        kept, beyond = columns[:MAX_COLUMNS], columns[MAX_COLUMNS:]
+        if beyond:
+            kept = distinct([*kept, MORE])
+        return TableWriter(self, self.emitter(name, kept, header_row, sheet), beyond)
 
     def add_copy(self, table: RowEmitter) -> Path:
         """Declare a table's Parquet copy and return the path to write it to."""
@@ -71,6 +83,12 @@ class DataFile:
             "columns": [ROW_COLUMN, *table.columns],
         }
         return self.sink.add_blob(f"table-{table.id[1:]}.parquet", PARQUET_TYPE, "parquet", metadata)
+
+    def withdraw_copy(self, table: RowEmitter) -> None:
+        """Take back what `add_copy` declared for a table, if it did."""
+        if self.sink.blobs and self.sink.blobs[-1].metadata.get("table_id") == table.id:
+            copy = self.sink.blobs.pop()
+            (self.sink.folder / copy.path).unlink(missing_ok=True)
 
     def record(self, table: RowEmitter, columns: Sequence[Column]) -> None:
         """Take a table whose copy is written into the file's metadata, with statistics over all its rows."""
@@ -88,17 +106,33 @@ class DataFile:
         self.sink.progress(table.rows)
 
 
-class TableWriter:
-    """A table whose cells come as text or typed values: emitted, and staged for its typed copy."""
+def is_sparse(rows: int, columns: int, values: int) -> bool:
+    """Whether a table has too many columns for what it holds: beyond 100 of them, less than one cell in 50.
 
-    def __init__(self, file: DataFile, rows: RowEmitter) -> None:
+    Empty cells cost as much as others when a copy is written, so this keeps its cost in proportion to the file.
+    """
+    return columns >= _ALWAYS_COLUMNS and rows * columns > values * _CELLS_PER_VALUE
+
+
+class TableWriter:
+    """A table whose cells come as text or typed values: emitted, and staged for its typed copy.
+
+    The cells of a row that come after the columns are those of `beyond`: they share the column `MORE`.
+    """
+
+    def __init__(self, file: DataFile, rows: RowEmitter, beyond: Sequence[str] = ()) -> None:
         self._file, self._rows = file, rows
+        self._beyond = list(beyond)
+        self._own = len(rows.columns) - bool(beyond)
+        self._values = 0
+        self._given_up = False
+        self._taken = {name.casefold() for name in (ROW_COLUMN, *rows.columns, *beyond)}
         self._staging = Staging(file.connection, f"stage_{rows.id}", len(rows.columns))
 
     @property
-    def columns(self) -> Sequence[str]:
-        """The columns' names."""
-        return self._rows.columns
+    def width(self) -> int:
+        """How many cells a row may have before `widen` must be called."""
+        return self._own + len(self._beyond)
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
         """One data row under the number that a person sees."""
@@ -106,20 +140,85 @@ class TableWriter:
 
     def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
         """`add` for a reader that has the cells' texts already; empty text stands for nothing."""
+        self._values += sum(map(bool, texts))
+        if self._beyond and len(cells) > self._own:
+            cells, texts = self._folded(cells, texts)
         self._rows.add(number, cells, texts)
-        self._staging.add(number, texts)
+        with self._without_copy_in_shortage():
+            self._staging.add(number, texts)
         if self._rows.rows % _PROGRESS_ROWS == 0:
             self._file.sink.progress(self._rows.rows)
+            spanned = self._rows.rows * self._own
+            if spanned > _ROOMY_CELLS and is_sparse(self._rows.rows, self._own, self._values):
+                self._give_up_copy(f"it spans {spanned:,} cells, nearly all of them empty")
 
     def add_column(self, name: str) -> None:
-        """Widen the table for rows that are longer than its header."""
-        self._rows.columns.append(name)
+        """One more column, called `name`, or that with a number where it is taken."""
+        self._own += 1
+        self._rows.columns.append(free_name(name, self._taken))
         self._staging.widen(len(self._rows.columns))
+
+    def widen(self, width: int) -> None:
+        """Make room for rows that are longer than the header, under the letters of a spreadsheet.
+
+        No more than 1,000 columns are opened, and none that the table would be too sparse for; further cells share one.
+        """
+        while self.width < width:
+            name = f"Column {column_letter(self.width)}"
+            full = self._own >= MAX_COLUMNS or is_sparse(self._rows.rows + 1, self._own, self._values + width)
+            if not self._beyond and not full:
+                self.add_column(name)
+                continue
+            if not self._beyond:
+                self.add_column(MORE)
+                self._own -= 1
+            self._beyond.append(free_name(name, self._taken))
+
+    def _folded(self, cells: Sequence[Cell], texts: Sequence[str]) -> tuple[Sequence[Cell], Sequence[str]]:
+        own = self._own
+        beyond = zip(self._beyond, cells[own:], texts[own:], strict=False)
+        more = {name: cell for name, cell, text in beyond if text}
+        shared = more_cell(more) if more else ""
+        return [*cells[:own], shared], [*texts[:own], shared]
 
     def finish(self) -> None:
         """Write what waits, the copy and the statistics."""
         self._rows.finish()
+        with self._without_copy_in_shortage():
+            self._write_copy()
+        if self._beyond:
+            self._file.sink.warn(
+                f"{self._rows.name!r} has {self.width:,} columns; what stands in those after the first {self._own:,} "
+                f"is in the column {self._rows.columns[-1]!r}, without statistics"
+            )
+
+    def _write_copy(self) -> None:
+        if self._given_up:
+            return
         kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows))
-        self._staging.write(self._file.add_copy(self._rows), self.columns, kinds)
-        columns = [inferred(name, kind) for name, kind in zip(self.columns, kinds, strict=True)]
+        self._staging.write(self._file.add_copy(self._rows), self._rows.columns, kinds)
+        columns = [inferred(name, kind) for name, kind in zip(self._rows.columns, kinds, strict=True)]
         self._file.record(self._rows, columns)
+
+    @contextmanager
+    def _without_copy_in_shortage(self) -> Generator[None]:
+        """The rows of a table that is too large for the memory of its copy are kept all the same."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            self._give_up_copy("it needs more memory than a copy may use")
+
+    def _give_up_copy(self, reason: str) -> None:
+        if self._given_up:
+            return
+        self._given_up = True
+        self._staging.discard()
+        self._file.withdraw_copy(self._rows)
+        self._file.sink.skip(
+            f"no exact copy and no statistics were made of the table {self._rows.name!r}, as {reason}; its rows are kept as text"
+        )
+
+
+def more_cell(more: Mapping[str, Cell]) -> str:
+    """The cell of the column `MORE`: a JSON object of names and values."""
+    return json.dumps({name: json_of(value) for name, value in more.items()}, ensure_ascii=False)

@@ -1,0 +1,35 @@
+"""Rows as uploads leave them, without the uploads."""
+
+from __future__ import annotations
+
+import uuid
+
+from citewell.storage.database import Database
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.types import UploadOptions
+
+
+async def add_resource(database: Database, owner: str, size: int = 1) -> tuple[str, str]:
+    """Ids of the owner, made where it is new, and of a resource of `size` bytes that waits for stage 2."""
+    owner_id = await OwnerRepository(database).ensure(owner)
+    project_id = await ProjectRepository(database).resolve(owner_id, None)
+    new = NewResource(
+        id=str(uuid.uuid4()),
+        owner_id=owner_id,
+        filename="a.txt",
+        identifier=None,
+        file_size_bytes=size,
+        mime_type="text/plain",
+        content_hash=uuid.uuid4().hex,
+        detected_category="rag",
+        type="txt",
+        source="upload",
+        storage_backend="local",
+        blob_key="k",
+        options=UploadOptions(),
+    )
+    resource, created = await ResourceRepository(database).create(new, project_id)
+    assert created
+    return owner_id, resource.id
