@@ -21,9 +21,8 @@ from process import Watch
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.ports import Fingerprint, FloatMatrix
-from citewell.retrieve.chunks import StoredChunk
 from citewell.retrieve.retriever import Retriever
-from citewell.types import Filter, SearchRequest, VectorQuery
+from citewell.types import Filter, SearchRequest, StoredChunk, VectorQuery
 
 BATCH = 2_000
 Question = tuple[str, FloatMatrix]

@@ -26,10 +26,9 @@ from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.points import index_point
 from citewell.ports import Embedder, FloatMatrix, TextKind
-from citewell.retrieve.chunks import StoredChunk
 from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
-from citewell.types import Chunk, Element, ElementType, Locator, SearchRequest
+from citewell.types import Chunk, Element, ElementType, Locator, SearchRequest, StoredChunk
 
 OWNER = "benchmark"
 # A record that was split may hold several of the first places.

@@ -21,7 +21,6 @@ from typing import Any
 
 import duckdb
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.numbers import figures
 from citewell.agent.tables.engine import TableEngine
 from citewell.agent.tables.links import core_name
@@ -37,10 +36,9 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.agent.tables.results import row_hits, shown
-from citewell.agent.turns import Scope
 from citewell.extract.registry import extract_file
 from citewell.extract.sink import Sink
-from citewell.types import ExtractOptions
+from citewell.types import ExtractOptions, Scope, TableColumn, TableInfo
 
 Row = dict[str, Any]
 _TOTAL = re.compile(r"(?:grand |sub)?total\b|year \d{4}$", re.I)  # plain Python would count such rows twice
@@ -69,7 +67,7 @@ class FileTables:
                 filename=path.name,
                 name=facts["name"],
                 sheet=facts.get("sheet"),
-                columns=tuple(Column(c["name"], c["dtype"]) for c in facts["columns"]),
+                columns=tuple(TableColumn(c["name"], c["dtype"]) for c in facts["columns"]),
                 rows=facts["row_count"],
             )
             self.tables.append(table)

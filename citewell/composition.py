@@ -22,12 +22,10 @@ from citewell.errors import CitewellError, Unavailable
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
 from citewell.features.chat.service import ChatService
-from citewell.features.chat.sources import SqlLibrary
-from citewell.features.chat.tables import SqlTables
 from citewell.features.health.service import HealthService
 from citewell.features.indexes.service import IndexService
 from citewell.features.resources.service import ResourceService
-from citewell.features.search.service import SearchService, SqlChunks
+from citewell.features.search.service import SearchService
 from citewell.features.usage.ingest import CountedIndexing, CountedRecords
 from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder
@@ -50,10 +48,13 @@ from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.indexes import IndexRepository, IndexState
 from citewell.storage.jobs import JobRepository
+from citewell.storage.library import SqlLibrary
 from citewell.storage.owners import OwnerRepository
+from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
 from citewell.types import ExtractOptions, SelfQuery

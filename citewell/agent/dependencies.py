@@ -6,14 +6,10 @@ Every method takes the owner first: it comes from the token by way of `TurnReque
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
-from citewell.agent.turns import Scope
-from citewell.types import Element, SearchRequest, SearchResult
-
-ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time"]
+from citewell.types import Element, ResourceInfo, Scope, SearchRequest, SearchResult, TableInfo
 
 
 class Searcher(Protocol):
@@ -34,20 +30,6 @@ class ElementLookup(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceInfo:
-    """A resource as the agent may describe it. `note` says what was not read, or why it failed."""
-
-    id: str
-    filename: str
-    version: int
-    status: str
-    category: str
-    characters: int = 0
-    pages: int = 0
-    note: str = ""
-
-
 class Library(Protocol):
     """Lists and reads resources."""
 
@@ -62,28 +44,6 @@ class Library(Protocol):
     async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
         """Elements whose page, slide or row lies in first..last (all, for a file without such units); `NotFound`."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: its name as the file has it, and the kind of its values."""
-
-    name: str
-    kind: ColumnKind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableInfo:
-    """A table of a data file with its typed Parquet copy. `id` (`t0`, `t1`, …) is unique within the resource version, `name` is not."""
-
-    id: str
-    resource_id: str
-    version: int
-    filename: str
-    name: str
-    sheet: str | None
-    columns: tuple[Column, ...]
-    rows: int
 
 
 class Tables(Protocol):

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from citewell.agent import prompts
 from citewell.agent.claims import strip_markers
 from citewell.agent.context import TurnContext
-from citewell.agent.turns import PastMessage, Scope, ThreadSummary
+from citewell.agent.turns import PastMessage, ThreadSummary
 from citewell.agent.window import TokenCounter, alternating
 from citewell.errors import ProviderError
 from citewell.ports import ChatMessage, ChatModel
+from citewell.types import Scope
 
 _SUMMARY_TOKENS = 300
 _LISTED = 12

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.context import TurnContext
-from citewell.agent.dependencies import Library, Searcher, TableInfo, Tables
+from citewell.agent.dependencies import Library, Searcher, Tables
 from citewell.agent.tables.engine import TableEngine, TableResult, find_table, table_key, table_name
 from citewell.agent.tables.query import MAX_ROWS, Comparison, Function, Part, parse_query
 from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
 from citewell.errors import InvalidInput, NotFound
 from citewell.ports import ToolCall, ToolSpec
-from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest
+from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
 
 MAX_TOP_K = 30
 MAX_READ = 12_000

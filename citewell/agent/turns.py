@@ -6,15 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from citewell.metering import Spent
-from citewell.types import Answer, Hit, JsonObject, JsonValue
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What a question may draw on: one or more tagged resources, a project, or (both None) everything the owner has."""
-
-    project_id: str | None = None
-    resource_ids: tuple[str, ...] | None = None
+from citewell.types import Answer, Hit, JsonObject, JsonValue, Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.types import Chunk, SearchRequest
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk with the name of its file and, for records added as texts, the record's id."""
-
-    chunk: Chunk
-    filename: str
-    record_id: str | None = None
+from citewell.types import SearchRequest, StoredChunk
 
 
 class ChunkSource(Protocol):

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from citewell.retrieve.chunks import StoredChunk
-from citewell.types import Chunk, Hit, Passage
+from citewell.types import Chunk, ChunkPlace, Hit, Passage, StoredChunk
 
 _LONGEST_OVERLAP = 1_000
 _SHORTEST_OVERLAP = 16
 T = TypeVar("T")
 
 
-class Place(NamedTuple):
-    """Where a chunk stands among the chunks of one version of a resource."""
-
-    resource_id: str
-    version: int
-    ordinal: int
-
-
 class NeighbourSource(Protocol):
     """Chunks by place; everything it returns belongs to the owner that was asked for."""
 
-    async def at(self, owner_id: str, places: Sequence[Place]) -> Mapping[Place, StoredChunk]:
+    async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
         """Those of the places that hold a chunk."""
         ...
 
@@ -36,7 +27,7 @@ async def passages_around(
     """The hits with up to `before` and `after` chunks around each, merged where they touch, best first."""
     found = {_place(hit.chunk) for hit in hits}
     wanted = {
-        Place(place.resource_id, place.version, place.ordinal + step)
+        ChunkPlace(place.resource_id, place.version, place.ordinal + step)
         for place in found
         for step in range(-before, after + 1)
         if place.ordinal + step >= 0
@@ -45,7 +36,7 @@ async def passages_around(
     return merge_neighbours(hits, {place: stored.chunk for place, stored in around.items()})
 
 
-def merge_neighbours(hits: Sequence[Hit], around: Mapping[Place, Chunk] | None = None) -> list[Passage]:
+def merge_neighbours(hits: Sequence[Hit], around: Mapping[ChunkPlace, Chunk] | None = None) -> list[Passage]:
     """The hits, joined where their chunks (and those of `around`) follow each other in one version of a resource, best first."""
     by_place = {_place(hit.chunk): hit for hit in hits}
     chunks = dict(around or {}) | {place: hit.chunk for place, hit in by_place.items()}
@@ -67,11 +58,11 @@ def best_at_the_ends(ranked: Sequence[T]) -> list[T]:
     return [*ranked[::2], *reversed(ranked[1::2])]
 
 
-def _place(chunk: Chunk) -> Place:
-    return Place(chunk.resource_id, chunk.version, chunk.ordinal)
+def _place(chunk: Chunk) -> ChunkPlace:
+    return ChunkPlace(chunk.resource_id, chunk.version, chunk.ordinal)
 
 
-def _run_key(index: int, place: Place) -> tuple[str, int, int]:
+def _run_key(index: int, place: ChunkPlace) -> tuple[str, int, int]:
     """Equal for places that follow each other: their ordinals grow as their positions in the sorted list do."""
     return place.resource_id, place.version, place.ordinal - index
 

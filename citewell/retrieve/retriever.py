@@ -8,7 +8,7 @@ import numpy as np
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
-from citewell.retrieve.chunks import ChunkSource, StoredChunk
+from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
 from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.filters import build_filter
@@ -29,6 +29,7 @@ from citewell.types import (
     SearchRequest,
     SearchResult,
     SelfQuery,
+    StoredChunk,
     Trace,
 )
 

@@ -1,7 +1,7 @@
 """Frozen values that every layer shares: what was read, where it stands, what was found, what was answered."""
 
 from citewell.types.answers import Answer, Citation, Verdict
-from citewell.types.chunks import Chunk, ChunkDraft, ChunkType, Piece
+from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk
 from citewell.types.elements import Element, ElementType
 from citewell.types.extraction import (
     PREVIEW,
@@ -15,6 +15,7 @@ from citewell.types.extraction import (
     UnitCoverage,
 )
 from citewell.types.json import JsonObject, JsonValue
+from citewell.types.library import ColumnKind, ResourceInfo, Scope, TableColumn, TableInfo
 from citewell.types.locators import Box, Locator
 from citewell.types.resources import (
     FULLY_PROCESSED,
@@ -57,8 +58,10 @@ __all__ = [
     "ChildFile",
     "Chunk",
     "ChunkDraft",
+    "ChunkPlace",
     "ChunkType",
     "Citation",
+    "ColumnKind",
     "Condition",
     "Coverage",
     "DetectedType",
@@ -81,6 +84,8 @@ __all__ = [
     "Point",
     "Project",
     "Resource",
+    "ResourceInfo",
+    "Scope",
     "ScoredId",
     "Scores",
     "SearchRequest",
@@ -90,6 +95,9 @@ __all__ = [
     "Stage",
     "Status",
     "StoredBlob",
+    "StoredChunk",
+    "TableColumn",
+    "TableInfo",
     "Thread",
     "Trace",
     "UnitCoverage",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
@@ -57,6 +58,23 @@ class Chunk(ChunkDraft):
 
     id: str
     owner_id: str
+    resource_id: str
+    version: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with the name of its file and, for records added as texts, the record's id."""
+
+    chunk: Chunk
+    filename: str
+    record_id: str | None = None
+
+
+class ChunkPlace(NamedTuple):
+    """The position of a chunk among the chunks of one version of a resource."""
+
     resource_id: str
     version: int
     ordinal: int

@@ -8,8 +8,8 @@ import pytest
 
 from citewell.agent.extractive import NO_ANSWER, Answerability
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, TextDelta, TurnRequest, UsedDocs
-from citewell.types import Verdict
+from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
+from citewell.types import Scope, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 
 LIMIT = "A first-time borrower may receive at most GHS 5,000."

@@ -22,8 +22,7 @@ from citewell.ports import (
     ToolSpec,
     VectorIndex,
 )
-from citewell.retrieve.chunks import StoredChunk
-from citewell.types import Chunk, ChunkType, JsonObject, Locator, SearchRequest
+from citewell.types import Chunk, ChunkType, JsonObject, Locator, SearchRequest, StoredChunk
 
 DIMENSIONS = 64
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.retrieve.chunks import StoredChunk
-from citewell.retrieve.context import Place, best_at_the_ends, merge_neighbours, passages_around
-from citewell.types import Hit, Scores
+from citewell.retrieve.context import best_at_the_ends, merge_neighbours, passages_around
+from citewell.types import ChunkPlace, Hit, Scores, StoredChunk
 from tests.retrieve.stand_ins import make_chunk
 
 
@@ -20,7 +19,7 @@ def _hit(ordinal: int, score: float = 0.5, filename: str = "a.txt", text: str | 
 class Source:
     """A file of ten chunks that is ann's."""
 
-    async def at(self, owner_id: str, places: Sequence[Place]) -> Mapping[Place, StoredChunk]:
+    async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
         return {
             place: StoredChunk(
                 make_chunk(f"Sentence {place.ordinal}.", ordinal=place.ordinal, filename="a.txt"), "a.txt"

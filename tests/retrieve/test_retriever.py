@@ -10,10 +10,9 @@ from citewell.adapters.index.memory import MemoryIndex
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
 from citewell.points import index_point
 from citewell.ports import Capability
-from citewell.retrieve.chunks import StoredChunk
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
-from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery
+from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery, StoredChunk
 from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
 
 _TEXTS = (

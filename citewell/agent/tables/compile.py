@@ -1,4 +1,4 @@
-"""Typed query → SQL with bound parameters. Column names are checked against the table; nothing of a query is spliced in as text."""
+"""Typed query → SQL with bound parameters. TableColumn names are checked against the table; nothing of a query is spliced in as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables.query import (
     Aggregate,
     ColumnRef,
@@ -18,6 +17,7 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.errors import InvalidInput
+from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
 LISTED_ROWS = 50
@@ -72,9 +72,9 @@ def compile_query(query: TableQuery, table: TableInfo) -> Compiled:
 class _Writer:
     """Collects parameters while the parts of a statement are written."""
 
-    def __init__(self, columns: dict[str, Column]) -> None:
+    def __init__(self, columns: dict[str, TableColumn]) -> None:
         self._columns = columns
-        self._row = Column(ROW, "integer")
+        self._row = TableColumn(ROW, "integer")
         self.parameters: list[Parameter] = []
 
     def plain(self, query: TableQuery, table: TableInfo) -> str:
@@ -162,7 +162,7 @@ class _Writer:
     def _column(self, name: str) -> str:
         return quoted(self._known(name).name)
 
-    def _known(self, name: str) -> Column:
+    def _known(self, name: str) -> TableColumn:
         if name == ROW:
             return self._row
         if name not in self._columns:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.agent.dependencies import TableInfo, Tables
+from citewell.agent.dependencies import Tables
 from citewell.agent.tables.compile import Compiled, compile_query, quoted
 from citewell.agent.tables.connection import connect
 from citewell.agent.tables.query import TableQuery
 from citewell.errors import InvalidInput, Unavailable
+from citewell.types import TableInfo
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

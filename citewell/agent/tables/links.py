@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables.wording import FILLERS, Word, norm, norms
+from citewell.types import TableColumn, TableInfo
 
 _UNIT = re.compile(r"\s*[(\[]([^)\]]*)[)\]]\s*$")
 
@@ -16,7 +16,7 @@ _UNIT = re.compile(r"\s*[(\[]([^)\]]*)[)\]]\s*$")
 class ColumnMention:
     """Words `first:last` of the question name this column; `whole` when they are its whole name (unit aside)."""
 
-    column: Column
+    column: TableColumn
     first: int
     last: int
     whole: bool
@@ -26,7 +26,7 @@ class ColumnMention:
 class ValueMention:
     """Words `first:last` of the question are this cell value of this column."""
 
-    column: Column
+    column: TableColumn
     value: str
     first: int
     last: int
@@ -38,13 +38,13 @@ class TableWords:
 
     table: TableInfo
     values: Mapping[str, tuple[str, ...]]
-    by_first: Mapping[str, tuple[tuple[tuple[str, ...], Column, str], ...]] = field(default_factory=dict)
+    by_first: Mapping[str, tuple[tuple[tuple[str, ...], TableColumn, str], ...]] = field(default_factory=dict)
 
 
 def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> TableWords:
     """Index the values by their first word."""
     columns = {column.name: column for column in table.columns}
-    found: dict[str, list[tuple[tuple[str, ...], Column, str]]] = {}
+    found: dict[str, list[tuple[tuple[str, ...], TableColumn, str]]] = {}
     for name, texts in values.items():
         for text in texts:
             key = norms(text)
@@ -92,12 +92,12 @@ def value_mentions(question: Sequence[Word], words: TableWords) -> list[ValueMen
     return [m for m in found if not any(o.first < m.first and o.last >= m.last for o in found)]
 
 
-def _named_once(texts: Sequence[str], table: TableInfo) -> list[tuple[tuple[str, ...], Column]]:
+def _named_once(texts: Sequence[str], table: TableInfo) -> list[tuple[tuple[str, ...], TableColumn]]:
     """Column names, longest first; of columns that differ in their unit only, the one whose unit the question names."""
-    by_key: dict[tuple[str, ...], list[Column]] = {}
+    by_key: dict[tuple[str, ...], list[TableColumn]] = {}
     for column in table.columns:
         by_key.setdefault(norms(core_name(column.name)), []).append(column)
-    out: list[tuple[tuple[str, ...], Column]] = []
+    out: list[tuple[tuple[str, ...], TableColumn]] = []
     for key, columns in by_key.items():
         named = columns if len(columns) == 1 else [c for c in columns if unit_words(c.name) & set(texts)]
         if len(named) == 1 and key and not (len(key) == 1 and key[0] in FILLERS):
@@ -107,7 +107,7 @@ def _named_once(texts: Sequence[str], table: TableInfo) -> list[tuple[tuple[str,
 
 def _partial(texts: Sequence[str], table: TableInfo, found: Sequence[ColumnMention]) -> list[ColumnMention]:
     """Words that occur in the name of one column only."""
-    owners: dict[str, list[Column]] = {}
+    owners: dict[str, list[TableColumn]] = {}
     for column in table.columns:
         for part in set(norms(core_name(column.name))):
             owners.setdefault(part, []).append(column)
@@ -125,7 +125,7 @@ def _partial(texts: Sequence[str], table: TableInfo, found: Sequence[ColumnMenti
 
 
 def _without_year(
-    texts: Sequence[str], first: int, entries: Sequence[tuple[tuple[str, ...], Column, str]]
+    texts: Sequence[str], first: int, entries: Sequence[tuple[tuple[str, ...], TableColumn, str]]
 ) -> list[ValueMention]:
     """`Q1` for `Q1 2025`, where only one value of the column begins so."""
     out: list[ValueMention] = []

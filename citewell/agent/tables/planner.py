@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables.engine import table_key
 from citewell.agent.tables.links import core_name
 from citewell.agent.tables.query import (
@@ -21,6 +20,7 @@ from citewell.agent.tables.query import (
 )
 from citewell.agent.tables.reading import OperationMention, Reading
 from citewell.agent.tables.wording import DATE_EXTREMES, ROW_NOUNS, Operation
+from citewell.types import TableColumn, TableInfo
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
@@ -56,8 +56,8 @@ class Plan:
     shape: Shape
     table: TableInfo
     query: TableQuery
-    metric: Column | None = None
-    subject: Column | None = None
+    metric: TableColumn | None = None
+    subject: TableColumn | None = None
     function: Function | None = None
     descending: bool = True
     best: int = 1
@@ -76,7 +76,7 @@ class CannotPlan(Exception):
         self.computes = computes
 
 
-def plan(reading: Reading, label: Column | None) -> Plan | None:
+def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
     """The plan, None when the question does not concern the table, `CannotPlan` when it does but has no one meaning.
 
     label: the column whose values name the table's rows, if there is one.
@@ -101,7 +101,7 @@ def _computes(reading: Reading) -> bool:
     )
 
 
-def _plan(reading: Reading, label: Column | None) -> Plan:
+def _plan(reading: Reading, label: TableColumn | None) -> Plan:
     operations = {o.operation for o in reading.operations}
     match operations:
         case _ if not operations or _asks_for_label(reading, operations):
@@ -158,7 +158,7 @@ def _count(reading: Reading) -> Plan:
     return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
 
 
-def _counted(reading: Reading) -> Column | None:
+def _counted(reading: Reading) -> TableColumn | None:
     """The column named right after "how many", if any ("how many borrowers")."""
     last = next(o.last for o in reading.operations if o.operation is Operation.COUNT)
     mention = next((m for m in reading.columns if m.first == last), None)
@@ -201,7 +201,7 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
 
 
-def _groups(reading: Reading, aggregate: Aggregate, metric: Column | None) -> Plan:
+def _groups(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:
     if len(reading.groups) > 1:
         raise CannotPlan("it names more than one column to group by")
     group = reading.groups[0]
@@ -223,7 +223,7 @@ def _groups(reading: Reading, aggregate: Aggregate, metric: Column | None) -> Pl
     )
 
 
-def _extreme(reading: Reading, label: Column | None) -> Plan:
+def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
     """The rows with the highest or lowest values of a column, or the group with most rows."""
     mention = _only(reading.operations)
     descending = mention.operation is Operation.MAX
@@ -366,7 +366,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
     )
 
 
-def _lookup(reading: Reading, label: Column | None) -> Plan:
+def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
     """The named columns of the rows that meet the conditions, or those rows whole."""
     if not reading.conditions or reading.groups:
         raise CannotPlan("it names no rows")
@@ -388,7 +388,7 @@ def _lookup(reading: Reading, label: Column | None) -> Plan:
     return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, expected=1)
 
 
-def _metrics(reading: Reading, apart: Column | None = None) -> list[Column]:
+def _metrics(reading: Reading, apart: TableColumn | None = None) -> list[TableColumn]:
     """Columns named for themselves: not as a condition's, a group's or (where there is a figure besides) the entity's name."""
     roles = {c.ref.column for c in reading.conditions} | {g.name for g in reading.groups}
     if apart is not None:
@@ -399,7 +399,7 @@ def _metrics(reading: Reading, apart: Column | None = None) -> list[Column]:
     return named
 
 
-def _one_metric(reading: Reading, apart: Column | None = None, *, dated: bool = False) -> Column:
+def _one_metric(reading: Reading, apart: TableColumn | None = None, *, dated: bool = False) -> TableColumn:
     kinds = _DATED if dated else _NUMERIC
     named = _metrics(reading, apart)
     if not named:
@@ -412,7 +412,7 @@ def _one_metric(reading: Reading, apart: Column | None = None, *, dated: bool = 
     return named[0]
 
 
-def _named_twice(reading: Reading, column: Column) -> bool:
+def _named_twice(reading: Reading, column: TableColumn) -> bool:
     return sum(m.column.name == column.name for m in reading.columns) > 1
 
 

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables import wording
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import TableEngine, table_key, table_name
@@ -15,6 +14,7 @@ from citewell.agent.tables.planner import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.query import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
 from citewell.agent.tables.reading import read
 from citewell.agent.tables.totals import holds_subtotals, total_rows
+from citewell.types import TableColumn, TableInfo
 
 _MOST_TABLES = 50
 _MOST_VALUES = 5_000
@@ -47,7 +47,7 @@ class _Known:
     """What is remembered of a table version: its words, the column that names its rows, its total rows."""
 
     words: TableWords
-    label: Column | None
+    label: TableColumn | None
     totals: tuple[int, ...]
     subtotals: bool
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from citewell.agent.dependencies import Column
 from citewell.agent.tables import wording
 from citewell.agent.tables.links import (
     ColumnMention,
@@ -19,6 +18,7 @@ from citewell.agent.tables.links import (
 )
 from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition
 from citewell.agent.tables.wording import FILLERS, Operation, Word, find_phrase, small_count
+from citewell.types import TableColumn
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -48,8 +48,8 @@ class Reading:
     columns: list[ColumnMention] = field(default_factory=list[ColumnMention])
     conditions: list[RowCondition] = field(default_factory=list[RowCondition])
     values: list[ValueMention] = field(default_factory=list[ValueMention])
-    groups: list[Column] = field(default_factory=list[Column])
-    entity: Column | None = None
+    groups: list[TableColumn] = field(default_factory=list[TableColumn])
+    entity: TableColumn | None = None
     asks_rows: bool = False
     names_table: bool = False
     problem: str | None = None
@@ -229,7 +229,7 @@ def _number_at(reading: Reading, index: int) -> int | float | None:
     return reading.question[index].number if 0 <= index < len(reading.question) else None
 
 
-def _column_for_number(reading: Reading, first: int, last: int) -> Column | None:
+def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn | None:
     """The numeric column named right before the comparison or right after the number; a unit may name it too."""
     numeric = [m for m in reading.columns if m.column.kind in _NUMERIC]
     before = [m for m in numeric if 0 <= first - m.last <= 2 and _only_fillers(reading, m.last, first)]

@@ -9,10 +9,9 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from citewell.agent.dependencies import TableInfo
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import ResultRow, RowFacts, TableResult
-from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
+from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableInfo
 
 CITED_ROWS = 10
 _NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")

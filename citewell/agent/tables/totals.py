@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from citewell.agent.dependencies import TableInfo
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import TableEngine, table_key
 from citewell.agent.tables.query import (
@@ -18,6 +17,7 @@ from citewell.agent.tables.query import (
     RowCondition,
     TableQuery,
 )
+from citewell.types import TableInfo
 
 _LABEL = re.compile(
     r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"

@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, Scope, TextDelta, ThreadSummary, TurnRequest
+from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput, NotFound
 from citewell.features.chat.schemas import place
 from citewell.features.usage.service import Ledger
@@ -19,7 +19,7 @@ from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, JsonValue, Message, Thread
+from citewell.types import JsonObject, JsonValue, Message, Scope, Thread
 
 MOST_CHARACTERS = 32_000
 _HISTORY = 60

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from citewell.agent import turns
 from citewell.errors import CitewellError
 from citewell.features.auth.service import AuthService
 from citewell.features.http import error_body, status_of
 from citewell.features.mcp.service import INSTRUCTIONS, McpTools
 from citewell.storage.projects import ProjectRepository
+from citewell.types import Scope as QuestionScope
 
 _OWNER = "citewell.owner"
 _SCOPE = "citewell.scope"
@@ -55,14 +55,14 @@ class McpEndpoint:
             return
         await self._manager.handle_request(scope, receive, send)
 
-    async def _admit(self, request: Request) -> tuple[str, turns.Scope]:
+    async def _admit(self, request: Request) -> tuple[str, QuestionScope]:
         assert self._auth is not None
         assert self._projects is not None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         owner_id = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         self._auth.admit(owner_id)
         project = request.query_params.get("project")
-        return owner_id, turns.Scope(await self._projects.resolve(owner_id, project) if project else None)
+        return owner_id, QuestionScope(await self._projects.resolve(owner_id, project) if project else None)
 
 
 def _server(tools: McpTools) -> Server[Any]:

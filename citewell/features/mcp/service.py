@@ -9,11 +9,12 @@ from mcp import MCPError, types
 
 from citewell.agent.context import TurnContext
 from citewell.agent.tools import Toolbox, ToolResult
-from citewell.agent.turns import Scope, Source, TurnRequest
+from citewell.agent.turns import Source, TurnRequest
 from citewell.errors import CitewellError
 from citewell.features.usage.service import Ledger
 from citewell.metering import tallied
 from citewell.ports import ToolCall, ToolSpec
+from citewell.types import Scope
 
 INSTRUCTIONS = (
     "Citewell searches the user's own files. Begin with search_files; for figures from spreadsheets use query_table, whose tables "

@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from citewell.errors import InvalidInput, NotFound
 from citewell.ingest.indexes import IndexSet
 from citewell.ports import ChatModel, Reranker
-from citewell.retrieve.chunks import StoredChunk
-from citewell.retrieve.context import Place, passages_around
+from citewell.retrieve.context import passages_around
 from citewell.retrieve.retriever import RetrievalOptions, Retriever
-from citewell.storage.content import ContentRepository
-from citewell.storage.projects import ProjectRepository
+from citewell.storage.passages import SqlChunks
 from citewell.types import SearchRequest, SearchResult
 
 MOST_HITS = 100
 MOST_NEIGHBOURS = 10
 MOST_QUERY_CHARACTERS = 8_000
-
-
-@dataclass(frozen=True, slots=True)
-class SqlChunks:
-    """`ChunkSource` and `NeighbourSource` of `citewell.retrieve` over SQL."""
-
-    content: ContentRepository
-    projects: ProjectRepository
-
-    async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """Those chunks that exist and are the owner's."""
-        found = await self.content.load_chunks(owner_id, ids)
-        return {chunk_id: StoredChunk(*item) for chunk_id, item in found.items()}
-
-    async def at(self, owner_id: str, places: Sequence[Place]) -> Mapping[Place, StoredChunk]:
-        """The chunks that stand at these places."""
-        found = [StoredChunk(*item) for item in await self.content.chunks_at(owner_id, places)]
-        return {Place(one.chunk.resource_id, one.chunk.version, one.chunk.ordinal): one for one in found}
-
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """Resource ids that the request admits; None when it does not narrow. `NotFound` for an unknown project."""
-        if request.project_id is None:
-            return request.resource_ids
-        project_id = await self.projects.resolve(request.owner_id, request.project_id)
-        inside = await self.projects.resource_ids(request.owner_id, project_id)
-        if request.resource_ids is None:
-            return inside
-        return tuple(set(inside) & set(request.resource_ids))
 
 
 @dataclass(slots=True)

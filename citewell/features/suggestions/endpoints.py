@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import Done, Scope, TurnRequest
+from citewell.agent.turns import Done, TurnRequest
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.resources.service import ResourceService
 from citewell.features.suggestions.service import Check, SuggestionService
-from citewell.types import Citation
+from citewell.types import Citation, Scope
 
 router = APIRouter(tags=["suggestions"], responses=ERROR_RESPONSES)
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from citewell.features.chat.tables import SqlTables
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.tables.service import TableBrowser
+from citewell.storage.table_copies import SqlTables
 
 router = APIRouter(tags=["tables"], responses=ERROR_RESPONSES)
 

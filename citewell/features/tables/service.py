@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from citewell.agent.dependencies import TableInfo
 from citewell.agent.tables.compile import quoted
 from citewell.agent.tables.connection import connect
-from citewell.agent.turns import Scope
 from citewell.errors import NotFound
-from citewell.features.chat.tables import SqlTables
+from citewell.storage.table_copies import SqlTables
+from citewell.types import Scope, TableInfo
 
 ROW = "_row"
 _BINS = 16

@@ -1,4 +1,4 @@
-"""The exact copies of data files, for questions that are computed over all rows."""
+"""The exact copies of tables, for questions that are computed over all rows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from citewell.agent.dependencies import Column, ColumnKind, TableInfo
-from citewell.agent.turns import Scope
 from citewell.errors import NotFound
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.types import Resource
+from citewell.types import ColumnKind, Resource, Scope, TableColumn, TableInfo
 
 _MOST_RESOURCES = 500
 
@@ -82,6 +80,6 @@ def _table(resource: Resource, table: Mapping[str, Any]) -> TableInfo:
         filename=resource.filename,
         name=str(table.get("name") or ""),
         sheet=table.get("sheet"),
-        columns=tuple(Column(str(c["name"]), cast(ColumnKind, c["dtype"])) for c in table.get("columns", ())),
+        columns=tuple(TableColumn(str(c["name"]), cast(ColumnKind, c["dtype"])) for c in table.get("columns", ())),
         rows=int(table.get("row_count") or 0),
     )

@@ -6,12 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from citewell.agent.dependencies import ResourceInfo
-from citewell.agent.turns import Scope
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceFilter, ResourceRepository
-from citewell.types import Element, Resource
+from citewell.types import Element, Resource, ResourceInfo, Scope
 
 _MOST_LISTED = 500
 _MOST_COUNTED = 1_000

@@ -1,0 +1,52 @@
+"""What a question may draw on: its scope, and the files and tables in it as an answer may describe them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a question may draw on: one or more tagged resources, a project, or (both None) everything the owner has."""
+
+    project_id: str | None = None
+    resource_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceInfo:
+    """A resource as the agent may describe it. `note` says what was not read, or why it failed."""
+
+    id: str
+    filename: str
+    version: int
+    status: str
+    category: str
+    characters: int = 0
+    pages: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of a table: its name as the file has it, and the kind of its values."""
+
+    name: str
+    kind: ColumnKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInfo:
+    """A table of a data file with its typed Parquet copy. `id` (`t0`, `t1`, …) is unique within the resource version, `name` is not."""
+
+    id: str
+    resource_id: str
+    version: int
+    filename: str
+    name: str
+    sheet: str | None
+    columns: tuple[TableColumn, ...]
+    rows: int
