@@ -19,7 +19,7 @@ from citewell.ports import Embedder
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
 from citewell.testing.embedder import HashEmbedder
-from citewell.types import Condition, Operator, Status
+from citewell.types import Condition, Filter, Operator, Status
 from tests.extract.documents.seeds import seeds
 from tests.extract.tabular.seeds import data_seeds
 
@@ -177,6 +177,8 @@ def test_a_resource_whose_points_do_not_add_up_is_written_again_as_it_was(
         from citewell.ingest import indexing
 
         resource = next(r for r in cw.resources() if r.filename == "rows.csv")
+        lost = Filter(owner_id=cw._services.local_owner, resource_ids=(resource.id,))
+        cw._call(cw._services.search.indexes.active.store.delete(lost))
         monkeypatch.setattr(indexing, "upsert", half(indexing.upsert))
         cw._call(cw._services.resources.reindex(cw._services.local_owner, resource.id))
         assert cw._call(cw._services.resources.wait(cw._services.local_owner, resource.id)).chunk_count > _DENSE_ROWS
