@@ -29,13 +29,13 @@ from citewell.features.search.service import SearchService
 from citewell.features.usage.ingest import CountedIndexing, CountedRecords
 from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder
+from citewell.indexes.index_set import IndexSet, OpenIndex
+from citewell.indexes.migration import IndexMigration, Opener
+from citewell.indexes.writing import rebuild
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.extraction import ExtractionStage
-from citewell.ingest.indexes import IndexSet, OpenIndex
-from citewell.ingest.migration import IndexMigration, Opener
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
-from citewell.ingest.rebuild import rebuild
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.errors import CitewellError
+from citewell.indexes.index_set import IndexSet
+from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import describe_document, describe_picture, describe_tables
-from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.vision import ImageDescriber
-from citewell.points import facts, index_point
-from citewell.ports import FloatMatrix
+from citewell.points import facts
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
@@ -28,14 +28,12 @@ from citewell.types import (
     Category,
     Chunk,
     ChunkDraft,
-    ChunkType,
     Element,
     ElementType,
     ErrorStage,
     Filter,
     Job,
     JsonObject,
-    Point,
     Resource,
     Status,
 )
@@ -104,7 +102,7 @@ class IndexingStage:
             async for batch in _batches(chunks):
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
-                dense, rows = _embedded_of(batch, rows, self.max_dense_rows)
+                dense, rows = mark_embedded(batch, rows, self.max_dense_rows)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
                 writing.append(asyncio.create_task(self._write(batch, dense, resource.filename, language)))
@@ -135,7 +133,7 @@ class IndexingStage:
             rows = 0
             while True:
                 page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
-                dense, rows = _embedded_of(page, rows, self.max_dense_rows)
+                dense, rows = mark_embedded(page, rows, self.max_dense_rows)
                 await write_points(index, page, dense, resource.filename, language)
                 if cursor is None:
                     break
@@ -181,52 +179,6 @@ def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, o
         token_count=draft.token_count,
         metadata=draft.metadata,
     )
-
-
-async def embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
-    """A vector of shape (dimensions,) for each chunk that is marked `dense`, None for the others."""
-    texts = [chunk.embedded_text for chunk, wanted in zip(batch, dense, strict=True) if wanted]
-    vectors = iter(await index.embedder.embed(texts))
-    return [next(vectors) if wanted else None for wanted in dense]
-
-
-async def upsert(
-    index: OpenIndex,
-    batch: Sequence[Chunk],
-    vectors: Sequence[FloatMatrix | None],
-    filename: str,
-    language: str | None,
-) -> None:
-    """Put a batch into the store; chunks without a vector are found by their words alone."""
-
-    def points() -> list[Point]:
-        return [
-            index_point(chunk, None if vector is None else vector.tolist(), filename, language)
-            for chunk, vector in zip(batch, vectors, strict=True)
-        ]
-
-    await index.store.upsert(await asyncio.to_thread(points))
-
-
-async def write_points(
-    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
-) -> None:
-    """Embed what is marked `dense` of a batch, and put the batch into the store."""
-    await upsert(index, batch, await embed(index, batch, dense), filename, language)
-
-
-def embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
-    """Whether a chunk gets a vector: all but the rows beyond the first `max_dense_rows` of a resource do."""
-    return chunk.type is not ChunkType.ROW or rows_before < max_dense_rows
-
-
-def _embedded_of(batch: Sequence[Chunk], rows: int, max_dense_rows: int) -> tuple[list[bool], int]:
-    """For each chunk of a batch whether it gets a vector, `rows` of its resource standing before; and how many stand after."""
-    marked: list[bool] = []
-    for chunk in batch:
-        marked.append(embedded(chunk, rows, max_dense_rows))
-        rows += chunk.type is ChunkType.ROW
-    return marked, rows
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:

@@ -14,8 +14,8 @@ from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.chunk.tokenizing import SentenceEmbedder
 from citewell.errors import InvalidInput
+from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import sentence_embedder
-from citewell.ingest.indexes import IndexSet
 from citewell.ingest.indexing import identify
 from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix

@@ -11,9 +11,9 @@ import pytest
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.extract.sink import Sink
+from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ingest import read_ahead
 from citewell.ingest.chunking import chunk_title, config_of
-from citewell.ingest.indexes import IndexSet, OpenIndex
 from citewell.ingest.parser_scratch import read_elements
 from citewell.ingest.read_ahead import ReadAhead
 from citewell.ports import FloatMatrix, TextKind

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding
-from citewell.ingest.indexes import IndexSet
+from citewell.indexes.index_set import IndexSet
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from citewell.errors import ConfigurationError, InvalidInput, NotFound
 from citewell.features.search.service import SearchService
-from citewell.ingest.migration import IndexMigration
+from citewell.indexes.migration import IndexMigration
 from citewell.storage.indexes import IndexRecord
 from citewell.types import SearchRequest
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.errors import Conflict
+from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
-from citewell.ingest.indexes import IndexSet
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository

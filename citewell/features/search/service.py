@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from citewell.errors import InvalidInput, NotFound
-from citewell.ingest.indexes import IndexSet
+from citewell.indexes.index_set import IndexSet
 from citewell.ports import ChatModel, Reranker
 from citewell.retrieve.context import passages_around
 from citewell.retrieve.retriever import RetrievalOptions, Retriever

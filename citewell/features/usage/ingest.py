@@ -8,7 +8,7 @@ from typing import Any
 
 from citewell.chunk.config import ChunkConfig
 from citewell.features.usage.service import Ledger
-from citewell.ingest.indexes import IndexSet
+from citewell.indexes.index_set import IndexSet
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.metering import tallied

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from citewell.errors import CitewellError, Conflict, NotFound
-from citewell.ingest.indexes import IndexSet, OpenIndex
-from citewell.ingest.rebuild import rebuild
+from citewell.indexes.index_set import IndexSet, OpenIndex
+from citewell.indexes.writing import rebuild
 from citewell.storage.content import ContentRepository
 from citewell.storage.indexes import IndexRecord, IndexRepository, IndexState
 

@@ -1,0 +1,74 @@
+"""Writes chunks into an index: a batch as it is made, or every chunk from SQL when the index is built again."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+
+from citewell.indexes.index_set import OpenIndex
+from citewell.points import index_point
+from citewell.ports import FloatMatrix
+from citewell.storage.content import ContentRepository
+from citewell.types import Chunk, ChunkType, Point
+
+Progress = Callable[[int, int], Awaitable[None]]
+
+
+async def write_points(
+    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
+) -> None:
+    """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words alone."""
+    vectors = await _embed(index, batch, dense)
+
+    def points() -> list[Point]:
+        return [
+            index_point(chunk, None if vector is None else vector.tolist(), filename, language)
+            for chunk, vector in zip(batch, vectors, strict=True)
+        ]
+
+    await index.store.upsert(await asyncio.to_thread(points))
+
+
+def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int) -> tuple[list[bool], int]:
+    """For each chunk of a batch whether it gets a vector, and how many rows of its resource there are up to the end of the batch.
+
+    rows_before: how many rows the resource has before the batch
+    """
+    marked: list[bool] = []
+    for chunk in batch:
+        marked.append(_is_embedded(chunk, rows_before, max_dense_rows))
+        rows_before += chunk.type is ChunkType.ROW
+    return marked, rows_before
+
+
+async def rebuild(
+    index: OpenIndex, content: ContentRepository, max_dense_rows: int, progress: Progress | None = None
+) -> int:
+    """Write every chunk of every owner to `index`, as it was written first; returns how many.
+
+    Writing a chunk twice is harmless, so it may be repeated.
+    """
+    total, done = await content.count_chunks(), 0
+    async for batch in content.iterate_chunks():
+        for (filename, language), group in itertools.groupby(batch, key=lambda one: (one.filename, one.language)):
+            some = list(group)
+            chunks = [one.chunk for one in some]
+            dense = [_is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in some]
+            await write_points(index, chunks, dense, filename, language)
+        done += len(batch)
+        if progress:
+            await progress(done, total)
+    return done
+
+
+async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
+    """A vector of shape (dimensions,) for each chunk that is marked `dense`, None for the others."""
+    texts = [chunk.embedded_text for chunk, wanted in zip(batch, dense, strict=True) if wanted]
+    vectors = iter(await index.embedder.embed(texts))
+    return [next(vectors) if wanted else None for wanted in dense]
+
+
+def _is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
+    """All chunks are, but for the rows beyond the first `max_dense_rows` of a resource."""
+    return chunk.type is not ChunkType.ROW or rows_before < max_dense_rows
