@@ -38,6 +38,18 @@ def test_a_token_is_exchanged_for_a_cookie_that_scripts_and_other_sites_cannot_u
     assert browser.get("/resources").status_code == 200
 
 
+def test_a_session_tells_its_owner_the_same_for_all_of_their_tokens(
+    browser: httpx.Client, server: RunningServer
+) -> None:
+    _sign_in(browser, server)
+    first = browser.get("/session").json()["owner"]
+    made = server.client.post("/tokens", json={"name": "a second browser"}).json()
+    assert first
+    assert browser.post("/session", json={"token": made["token"]}).json()["owner"] == first
+    browser.cookies.clear()
+    assert browser.get("/session").json()["owner"] is None
+
+
 def test_a_wrong_token_opens_nothing(browser: httpx.Client) -> None:
     answer = browser.post("/session", json={"token": "cw_wrong"})
     assert answer.status_code == 401

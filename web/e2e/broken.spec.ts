@@ -32,7 +32,7 @@ test("an answer whose connection breaks off in the middle is whole when the conn
   await question(page).fill(LOAN);
   await question(page).press("Enter");
   await broken;
-  await expect(page.getByText("The connection broke off")).toBeVisible();
+  await expect(page.getByText("Connection lost")).toBeVisible();
   await expect(page.getByRole("article", { name: "Answer" })).toContainText(/\w{3}/);
   wire.mend();
   await expectAnswer(page);
@@ -47,7 +47,7 @@ test("an answer outlives a server that is killed in the middle of it", async ({ 
   await broken;
   await server.kill();
   wire.mend();
-  await expect(page.getByText("The connection broke off")).toBeVisible();
+  await expect(page.getByText("Connection lost")).toBeVisible();
   await server.restart();
   await expectAnswer(page);
 });
@@ -73,7 +73,7 @@ test("a page that is opened after the server was killed in the middle offers to 
 });
 
 test("an upload that breaks off in the middle is listed with its reason, and goes up again after the restart", async ({ wired: page, wire, server }) => {
-  await page.getByRole("button", { name: "Add or narrow" }).click();
+  await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   const dialog = page.getByRole("dialog");
   const text = "The tide table of the harbour is checked every morning at six.\n".repeat(80_000);
@@ -85,7 +85,7 @@ test("an upload that breaks off in the middle is listed with its reason, and goe
   const row = page.getByRole("region", { name: "Uploads" }).getByRole("listitem");
   await expect(row).toContainText("tides.txt");
   await expect(row).toContainText("Failed");
-  await expect(row.locator(".upload-problem")).toContainText("does not answer");
+  await expect(row.locator(".upload-problem")).toContainText("not responding");
   await server.restart();
   wire.mend();
   // Nothing is kept of an upload that broke off.

@@ -49,8 +49,8 @@ test("words selected in a source can be asked about", async ({ home: page }) => 
 });
 
 test("a tagged document narrows the answer; its × returns to all documents, in the same thread", async ({ home: page }) => {
-  await page.getByRole("button", { name: "Add or narrow" }).click();
-  await page.getByRole("menuitem", { name: "Tag a document" }).click();
+  await page.getByRole("button", { name: "Attach or filter" }).click();
+  await page.getByRole("menuitem", { name: "Select a document" }).click();
   await page.getByRole("combobox").fill("growth");
   await page.keyboard.press("Enter");
   await ask(page, "What is the maximum loan size?");
@@ -71,7 +71,7 @@ test("an answer can be copied, rated and asked for again", async ({ home: page }
   await reply.getByRole("button", { name: "Good answer" }).click();
   await page.reload();
   await expect(page.getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "true");
-  await page.getByRole("button", { name: "Answer again" }).click();
+  await page.getByRole("button", { name: "Regenerate answer" }).click();
   await expect(page.getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "false");
   await expect(page.getByRole("article", { name: "You asked" })).toHaveCount(1);
 });
@@ -120,7 +120,7 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
 });
 
 test("menus open, move and close by keyboard, the first time too", async ({ home: page }) => {
-  const button = page.getByRole("button", { name: "Add or narrow" });
+  const button = page.getByRole("button", { name: "Attach or filter" });
   await button.focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("menuitem", { name: "Upload files" })).toBeVisible();
@@ -128,6 +128,6 @@ test("menus open, move and close by keyboard, the first time too", async ({ home
   await expect(page.getByRole("menu")).toBeHidden();
   await expect(button).toBeFocused();
   await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Pick a project" }).press("Enter");
-  await expect(page.getByRole("combobox", { name: "Pick a project" })).toBeFocused();
+  await page.getByRole("menuitem", { name: "Select a project" }).press("Enter");
+  await expect(page.getByRole("combobox", { name: "Select a project" })).toBeFocused();
 });

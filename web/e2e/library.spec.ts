@@ -90,7 +90,7 @@ test("a file that failed says what is still usable and what to do, and a new ver
   const id = await add(server, "wrong.pdf", "%PDF-1.7\nnothing that a reader could use");
   await ready(server);
   await page.goto(`${server.address}/library/${id}`);
-  await expect(page.getByText("Still usable")).toBeVisible();
+  await expect(page.getByText("What still works")).toBeVisible();
   await expect(page.getByText("The original is kept and can be downloaded.")).toBeVisible();
   await expect(page.getByText("What to do")).toBeVisible();
   await page.getByLabel("Upload a new version").last().setInputFiles({

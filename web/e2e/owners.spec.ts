@@ -37,7 +37,7 @@ test("two people in two browsers see nothing of each other", async ({ home: mine
 
   // Nor does a search or an answer reach it.
   await mine.goto(`${server.address}/playground`);
-  await mine.getByRole("searchbox", { name: "Words or a question" }).fill("secret recipe seven limes smoked salt");
+  await mine.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("secret recipe seven limes smoked salt");
   await mine.keyboard.press("Enter");
   const hits = mine.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first()).toBeVisible();
@@ -48,7 +48,7 @@ test("two people in two browsers see nothing of each other", async ({ home: mine
   // Addresses of the other's things lead nowhere, on screens and in the API.
   for (const address of [thread, `/library/${id}`]) {
     await mine.goto(server.address + address);
-    await expect(mine.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+    await expect(mine.getByRole("heading", { name: "Page not found" })).toBeVisible();
   }
   const api = [`/resources/${id}`, `/resources/${id}/file`, `/resources/${id}/elements`, `/resources/${id}/chunks/${passage?.id}`, `/resources/${id}/events`];
   for (const address of [...api, thread.replace("/conversations", "/threads"), `${thread.replace("/conversations", "/threads")}/export`]) {

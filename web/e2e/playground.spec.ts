@@ -2,7 +2,7 @@ import { expect, serious, test } from "./fixtures";
 
 test("a search shows each leg's scores, where the time went, and opens its source", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
-  await page.getByRole("searchbox", { name: "Words or a question" }).fill("interest per month");
+  await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("interest per month");
   await page.keyboard.press("Enter");
   const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first()).toBeVisible();
@@ -15,7 +15,7 @@ test("a search shows each leg's scores, where the time went, and opens its sourc
 
 test("kinds and filters narrow what is found", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
-  await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
+  await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("loans");
   await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Search", exact: true }).click();
@@ -35,9 +35,9 @@ test("kinds and filters narrow what is found", async ({ home: page, server }) =>
 test("hits are shown with the passages around them", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
   await page.getByRole("button", { name: "Options", exact: true }).click();
-  await page.getByRole("searchbox", { name: "Words or a question" }).fill("loans");
+  await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("loans");
   await page.getByLabel("Filters from the query").selectOption("off");
-  await page.getByLabel("Around each hit").fill("1");
+  await page.getByLabel("Neighbouring passages").fill("1");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.getByRole("group", { name: "Show as" }).getByRole("button", { name: "Passages" }).click();
   await expect(page.getByRole("list", { name: "Passages" }).locator(".hit").first()).toContainText(/hits? in/);

@@ -11,14 +11,14 @@ test("a question and an upload outlive a server that is killed and started again
   });
   await question(page).press("Enter");
   await asked;
-  await expect(page.getByText("The connection broke off")).toBeVisible();
+  await expect(page.getByText("Connection lost")).toBeVisible();
   await page.unroute("**/chat");
   await server.restart();
   const reply = page.getByRole("article", { name: "Answer" }).last();
   await expect(reply.getByRole("button", { name: /Loan Policy\.pdf \(p\. 3\)/ }).first()).toBeVisible({ timeout: 60_000 });
   await expect(page.getByRole("article", { name: "You asked" })).toHaveCount(1);
 
-  await page.getByRole("button", { name: "Add or narrow" }).click();
+  await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   const dialog = page.getByRole("dialog");
   const buffer = Buffer.from("The ferry leaves at seven.\n".repeat(40));

@@ -27,7 +27,7 @@ test("an address that does not exist says so, and the API's stay errors", async 
   await page.goto(server.link);
   await expect(question(page)).toBeVisible();
   await page.goto(`${server.address}/conversations/none`);
-  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   const missing = await request.get(`${server.address}/resources/none`, { headers: { Accept: "text/html" } });
   expect(missing.headers()["content-type"]).toContain("json");
 });

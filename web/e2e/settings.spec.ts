@@ -77,7 +77,7 @@ test("an index that is ready is compared with the present one, switched to, and 
   for (const name of ["Switch", "Switch back"]) {
     await lines.nth(1).getByRole("button", { name, exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Switch", exact: true }).click();
-    await expect(page.getByText(/answers now\.$/).last()).toBeVisible();
+    await expect(page.getByText(/^Searches now use /).last()).toBeVisible();
     await expect(lines.first()).toContainText("In use");
   }
   expect([present.state, other.state]).toEqual(["active", "retired"]);

@@ -53,7 +53,7 @@ async function picture(page: Page): Promise<Buffer> {
 }
 
 async function addByDialog(page: Page, files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
-  await page.getByRole("button", { name: "Add or narrow" }).click();
+  await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   await page.getByRole("dialog").getByLabel("Choose files").setInputFiles(files);
   await page.getByRole("dialog").getByRole("button", { name: `Add ${files.length} files` }).click();
@@ -113,7 +113,7 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
   const tray = page.getByRole("region", { name: "Uploads" });
   await expect(tray.getByRole("listitem")).toHaveCount(6);
   await expect(tray.getByRole("listitem").filter({ has: page.locator("[data-status]") }).or(tray.locator("[data-status='extracting'], [data-status='indexing']")).first()).toBeVisible();
-  await expect(tray.getByRole("status")).toHaveText("All files are read", { timeout: 120_000 });
+  await expect(tray.getByRole("status")).toHaveText("All files are ready", { timeout: 120_000 });
   await expect(tray.locator("[data-status='indexed'], [data-status='analyzed'], [data-status='described']")).toHaveCount(6);
   await tray.getByRole("button", { name: "Clear finished" }).click();
 
@@ -170,7 +170,7 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
 test("where there is no answer, the nearest passages are folded up below it and open in the viewer", async ({ home: page, server }) => {
   const reply = await ask(page, "What is the melting point of tungsten?");
   await expect(reply).toContainText("I don't have enough information");
-  const head = reply.getByRole("button", { name: /^Nearest passages? \(\d\)/ });
+  const head = reply.getByRole("button", { name: /^Closest passages? \(\d\)/ });
   await expect(head).toHaveAttribute("aria-expanded", "false");
   await page.goto(`${server.address}/`);
   await page.getByRole("region", { name: "Chats" }).getByRole("link", { name: "What is the melting point of tungsten?" }).click();

@@ -38,7 +38,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
         await shoot("viewer-sheet");
         await page.goto(server.address);
         const none = await ask(page, "What is the melting point of tungsten?");
-        await none.getByRole("button", { name: /^Nearest/ }).click();
+        await none.getByRole("button", { name: /^Closest/ }).click();
         await expect(page.locator(".nearest-text").first()).not.toBeEmpty();
         await shoot("nearest");
         await visit("/library");
@@ -53,7 +53,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
         await expect(page.locator(".histogram-bar, .frequent li").first()).toBeVisible();
         await shoot("file-columns");
         await visit("/playground");
-        await page.getByRole("searchbox", { name: "Words or a question" }).fill("interest per month");
+        await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("interest per month");
         await page.keyboard.press("Enter");
         await expect(page.getByRole("list", { name: "Results" }).locator(".hit").first()).toBeVisible();
         await shoot("search");
@@ -63,7 +63,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
         await page.evaluate(() => document.querySelector(".index")?.scrollIntoView({ block: "start" }));
         await shoot("settings-below");
         await page.goto(server.address);
-        await page.getByRole("button", { name: "Add or narrow" }).click();
+        await page.getByRole("button", { name: "Attach or filter" }).click();
         await page.getByRole("menuitem", { name: "Upload files" }).click();
         await page.locator("summary").click();
         await shoot("upload");

@@ -20,9 +20,10 @@ class SessionIn(BaseModel):
 
 
 class SessionOut(BaseModel):
-    """Whether the browser is signed in, and what it sends as `X-CSRF-Token` with requests that change something."""
+    """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something."""
 
     signed_in: bool
+    owner: str | None = Field(default=None, description="The same for all tokens of an owner")
     csrf: str | None = None
     version: str
 
@@ -36,10 +37,10 @@ async def get_session(request: Request) -> SessionOut:
     """Whether the cookie's token is valid. Needs no token."""
     token = session_token(request)
     try:
-        await _auth(request).authenticate(token)
+        owner = await _auth(request).authenticate(token)
     except Unauthorized:
         return SessionOut(signed_in=False, version=request.app.version)
-    return SessionOut(signed_in=True, csrf=csrf_of(token or ""), version=request.app.version)
+    return SessionOut(signed_in=True, owner=owner, csrf=csrf_of(token or ""), version=request.app.version)
 
 
 @router.post("/session")
@@ -48,9 +49,9 @@ async def sign_in(request: Request, response: Response, body: SessionIn) -> Sess
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise ForeignRequest
     token = body.token.strip()
-    await _auth(request).authenticate(token)
+    owner = await _auth(request).authenticate(token)
     set_session(request, response, token)
-    return SessionOut(signed_in=True, csrf=csrf_of(token), version=request.app.version)
+    return SessionOut(signed_in=True, owner=owner, csrf=csrf_of(token), version=request.app.version)
 
 
 @router.delete("/session", status_code=204)

@@ -24,11 +24,18 @@ export class ApiError extends Error {
 }
 
 let proof: string | null = null;
+let owner: string | null = null;
 let onSignedOut: () => void = () => undefined;
 
-/** What requests that change something send along. */
-export function setCsrf(value: string | null): void {
-  proof = value;
+/** What requests that change something send along, and whose they are: the two change together, or a file could go to another's library. */
+export function setSession(session: { csrf: string | null; owner: string | null }): void {
+  proof = session.csrf;
+  owner = session.owner;
+}
+
+/** The owner whose requests these are; null while nobody is signed in. */
+export function signedInAs(): string | null {
+  return owner;
 }
 
 /** Headers for requests that do not go through `api`. */
@@ -53,7 +60,10 @@ api.use(session);
 
 /** The error that a failed answer carries. */
 export function errorOf(body: unknown, status: number): ApiError {
-  if (status === 401) onSignedOut();
+  if (status === 401) {
+    setSession({ csrf: null, owner: null });
+    onSignedOut();
+  }
   const error = (body as { error?: { code?: string; message?: string; details?: Record<string, unknown> } } | undefined)?.error;
   return new ApiError(error?.message ?? `HTTP ${status}`, error?.code ?? "http_error", status, error?.details);
 }

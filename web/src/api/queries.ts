@@ -1,6 +1,7 @@
 // What screens read of the server, and how long it stays fresh.
 import { QueryClient, queryOptions, infiniteQueryOptions } from "@tanstack/react-query";
 import { ApiError, api, type Resource, unwrap } from "./client";
+import { isBusyStatus } from "./codes";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -12,11 +13,9 @@ export const queryClient = new QueryClient({
   },
 });
 
-const BUSY = new Set(["uploaded", "extracting", "extracted", "indexing"]);
-
 /** Whether a file is still being worked on. */
 export function isBusy(resource: Pick<Resource, "status">): boolean {
-  return BUSY.has(resource.status);
+  return isBusyStatus(resource.status);
 }
 
 export function threadsQuery(search: string) {

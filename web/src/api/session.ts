@@ -1,10 +1,15 @@
 // Signing in: the token of the printed link is exchanged at once for a cookie that no script can read.
-import { api, setCsrf, unwrap } from "./client";
+import { type Schemas, api, setSession, signedInAs, unwrap } from "./client";
 
 export interface Session {
   signedIn: boolean;
+  /** The same for all tokens of an owner; null while nobody is signed in. */
+  owner: string | null;
   version: string;
 }
+
+// The cookie is shared by all tabs, so signing in or out in one of them concerns the others.
+const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("citewell.session");
 
 /** Take the token out of the address bar and the history, before anything else happens. */
 export function takeTokenFromAddress(): string | null {
@@ -17,18 +22,37 @@ export function takeTokenFromAddress(): string | null {
 }
 
 export async function signIn(token: string): Promise<Session> {
-  const answer = await unwrap(api.POST("/session", { body: { token } }));
-  setCsrf(answer.csrf ?? null);
-  return { signedIn: answer.signed_in, version: answer.version };
+  const session = adopt(await unwrap(api.POST("/session", { body: { token } })));
+  tabs?.postMessage(session.owner);
+  return session;
 }
 
 export async function currentSession(): Promise<Session> {
-  const answer = await unwrap(api.GET("/session"));
-  setCsrf(answer.csrf ?? null);
-  return { signedIn: answer.signed_in, version: answer.version };
+  return adopt(await unwrap(api.GET("/session")));
 }
 
 export async function signOut(): Promise<void> {
   await unwrap(api.DELETE("/session"));
-  setCsrf(null);
+  setSession({ csrf: null, owner: null });
+  tabs?.postMessage(null);
+}
+
+/** Called with the owner (null after signing out) when another tab has signed in or out. */
+export function whenAnotherTabSigns(listener: (owner: string | null) => void): void {
+  if (tabs) tabs.onmessage = ({ data }: MessageEvent<string | null>) => listener(data);
+}
+
+/** Go on with the token that the browser has now; false where it is another owner's, or none. */
+export async function renewSession(): Promise<boolean> {
+  const owner = signedInAs();
+  const fresh = await unwrap(api.GET("/session"));
+  if (!fresh.signed_in || fresh.owner !== owner) return false;
+  adopt(fresh);
+  return true;
+}
+
+function adopt(answer: Schemas["SessionOut"]): Session {
+  const owner = answer.owner ?? null;
+  setSession({ csrf: answer.csrf ?? null, owner });
+  return { signedIn: answer.signed_in, owner, version: answer.version };
 }

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { type Citation, api, unwrap } from "../api/client";
+import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
@@ -18,7 +19,7 @@ function VerdictIcon({ verdict, size }: { verdict: string; size: number }): Reac
 export function CitationChip({ citation, short }: { citation: Citation; short: boolean }): ReactNode {
   const [open, setOpen] = useState(false);
   const { name, place } = splitLabel(citation);
-  const verdict = t.verdict[citation.verdict] ?? citation.verdict;
+  const verdict = wordFor(t.verdict, citation.verdict);
   if (citation.available === false) {
     return (
       <span className="chip chip-gone" title={t.sourceGone}>
@@ -99,7 +100,7 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
       </blockquote>
       <div className="passage-foot small">
         <VerdictIcon verdict={citation.verdict} size={14} />
-        <span className="muted grow">{t.verdict[citation.verdict]}</span>
+        <span className="muted grow">{wordFor(t.verdict, citation.verdict)}</span>
         <button type="button" className="link-button" onClick={onOpen} tabIndex={-1}>
           {t.openSource}
         </button>

@@ -1,35 +1,63 @@
-// Numbers, sizes, times and durations in the reader's own locale.
+// Numbers, sizes, times and durations. They stand in English sentences, so they are written as English writes them, whatever the browser's locale.
 
-const number = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const precise = new Intl.NumberFormat(undefined, { maximumFractionDigits: 3 });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+/** The language and region that the interface is written in. */
+export const LOCALE = "en-GB";
+
+const number = new Intl.NumberFormat(LOCALE);
+const tenths = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
+const plural = new Intl.PluralRules(LOCALE);
+const percent = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 0 });
+const precisePercent = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat(LOCALE, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const languages = new Intl.DisplayNames(LOCALE, { type: "language" });
+const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
+const precise = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 3 });
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
+const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
 export const formatNumber = (value: number): string => number.format(value);
+export const formatPercent = (share: number): string => percent.format(share);
+export const formatPrecisePercent = (share: number): string => precisePercent.format(share);
+export const formatDollars = (value: number): string => dollars.format(value);
 export const formatCompact = (value: number): string => compact.format(value);
 export const formatPrecise = (value: number): string => precise.format(value);
 export const formatDay = (iso: string): string => day.format(new Date(iso));
 export const formatMoment = (iso: string): string => moment.format(new Date(iso));
 
-const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
-// Made once: making one takes longer than a hundred uses.
-const sizes = UNITS.map((unit, step) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: step > 1 ? 1 : 0 }));
-
-/** `46730` → `47 kB`, as the locale writes it. */
-export function formatBytes(bytes: number): string {
-  const step = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
-  return (sizes[step] as Intl.NumberFormat).format(bytes / 1_000 ** step);
+/** `1 page`, `2 pages`, `1,234 pages`. */
+export function counted(n: number, one: string, many: string): string {
+  return `${number.format(n)} ${plural.select(n) === "one" ? one : many}`;
 }
 
-/** Milliseconds as a person would say them. */
+/** The English name of a language: `de` → `German`. */
+export function languageName(code: string): string {
+  try {
+    return languages.of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+const UNITS = ["kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+// Made once: making one takes longer than a hundred uses.
+const sizes = UNITS.map((unit, step) => new Intl.NumberFormat(LOCALE, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: step > 0 ? 1 : 0 }));
+
+/** `997` → `997 bytes`, `46730` → `47 kB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return counted(bytes, "byte", "bytes");
+  // What would be rounded to a thousand of a unit is one of the next.
+  const found = UNITS.findIndex((_, index) => bytes < 999_500 * 1_000 ** index);
+  const step = found < 0 ? UNITS.length - 1 : found;
+  return (sizes[step] as Intl.NumberFormat).format(bytes / 1_000 ** (step + 1));
+}
+
+/** Milliseconds as a person would say them: `8.5 ms`, `1.5 s`, `2 min`. */
 export function formatDuration(milliseconds: number): string {
-  const unit = (value: number, name: "millisecond" | "second" | "minute", digits: number): string =>
-    new Intl.NumberFormat(undefined, { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits }).format(value);
-  if (milliseconds < 1_000) return unit(milliseconds, "millisecond", milliseconds < 10 ? 1 : 0);
-  if (milliseconds < 60_000) return unit(milliseconds / 1_000, "second", 1);
-  return unit(milliseconds / 60_000, "minute", 1);
+  if (milliseconds < 10) return `${tenths.format(milliseconds)} ms`;
+  if (milliseconds < 1_000) return `${number.format(Math.round(milliseconds))} ms`;
+  if (milliseconds < 60_000) return `${tenths.format(milliseconds / 1_000)} s`;
+  return `${tenths.format(milliseconds / 60_000)} min`;
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [

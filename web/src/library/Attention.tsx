@@ -1,23 +1,22 @@
 // A file that did not make it all the way: what happened, what is still usable, and what to do.
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Resource } from "../api/client";
+import { lookUp, needsPassword, wordFor } from "../api/codes";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
 import { reindex, retryWithPassword } from "./actions";
 
-const NEEDS_PASSWORD = new Set(["password_required", "wrong_password"]);
-
 export function Attention({ resource, onReplace }: { resource: Resource; onReplace: () => void }): ReactNode {
   const { status, error_code: code } = resource;
   if (!["failed", "partial", "stored"].includes(status)) return null;
   const usable = { failed: t.failedUsable, partial: t.partialUsable, stored: t.storedUsable }[status];
-  const advice = status === "partial" ? t.partialDo : status === "failed" ? (t.failedDo[code ?? ""] ?? t.failedDoDefault) : null;
+  const advice = status === "partial" ? t.partialDo : status === "failed" ? (lookUp<string>(t.failedDo, code) ?? t.failedDoDefault) : null;
   return (
     <Notice kind={status === "failed" ? "error" : status === "partial" ? "warn" : "info"}>
       <div className="attention">
-        <strong>{t.failedTitle[code ?? ""] ?? resource.error_message ?? t.status[status]}</strong>
+        <strong>{lookUp<string>(t.failedTitle, code) ?? resource.error_message ?? wordFor(t.status, status)}</strong>
         <dl>
           <div>
             <dt>{t.stillUsable}</dt>
@@ -30,7 +29,7 @@ export function Attention({ resource, onReplace }: { resource: Resource; onRepla
             </div>
           )}
         </dl>
-        {NEEDS_PASSWORD.has(code ?? "") ? <PasswordForm resource={resource} /> : <Remedies resource={resource} onReplace={onReplace} />}
+        {needsPassword(code) ? <PasswordForm resource={resource} /> : <Remedies resource={resource} onReplace={onReplace} />}
       </div>
     </Notice>
   );

@@ -2,7 +2,7 @@
 import { Table2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Resource } from "../api/client";
-import { formatNumber } from "../lib/format";
+import { formatNumber, formatPrecisePercent } from "../lib/format";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Empty } from "../ui/Notice";
@@ -65,7 +65,7 @@ function ColumnCard({ resource, table, column }: { resource: Resource; table: Ta
       <Histogram resourceId={resource.id} version={resource.version} table={table.id} column={column} />
       <dl className="column-facts small">
         <Fact name={t.distinctValues} value={distinct === undefined ? "–" : `${column.distinct === undefined ? "≈ " : ""}${formatNumber(distinct)}`} />
-        <Fact name={t.filledCells} value={new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(filled)} />
+        <Fact name={t.filledCells} value={formatPrecisePercent(filled)} />
         {column.mean !== undefined && <Fact name={t.mean} value={statistic(column.mean)} />}
         {column.sum !== undefined && <Fact name={t.sum} value={statistic(column.sum)} />}
         {column.mean === undefined && column.min !== undefined && <Fact wide name={t.rangeOf} value={`${statistic(column.min)} – ${statistic(column.max)}`} />}

@@ -2,10 +2,11 @@
 import { Tooltip } from "@base-ui/react/tooltip";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import type { Resource } from "../api/client";
-import { formatNumber } from "../lib/format";
+import { wordFor } from "../api/codes";
+import { formatNumber, formatPercent } from "../lib/format";
 import { t } from "../strings";
 import { type Locator, openViewer } from "../viewer/state";
-import { type CoverageReport, type CoverageUnit, kindOf, ranges, remarksOf, reportOf, sharesOf } from "./coverage";
+import { type CoverageReport, type CoverageUnit, kindOf, mainUnit, ranges, remarksOf, reportOf, sharesOf } from "./coverage";
 
 export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
   const report = reportOf(resource);
@@ -64,7 +65,7 @@ function CoverageMap({ units, onOpen }: { units: readonly CoverageUnit[]; onOpen
     map.current?.querySelectorAll("button")[target]?.focus();
   };
   return (
-    <div className="cover-map" role="group" aria-label={t.coverageMap} ref={map} onKeyDown={onKeyDown}>
+    <div className="cover-map" role="group" aria-label={t.coverageMap(wordFor(t.unitName, mainUnit(units)))} ref={map} onKeyDown={onKeyDown}>
       {units.map((unit, index) => (
         <Tooltip.Trigger
           key={`${unit.unit}${unit.number}`}
@@ -106,7 +107,7 @@ function cellClass(unit: CoverageUnit): string {
   return `cover-cell cover-${kind}${kind !== "skipped" && unit.warnings.length > 0 ? " cover-remark" : ""}`;
 }
 
-const titleOf = (unit: CoverageUnit): string => t.coverageUnit(unit.unit, unit.number, unit.name);
+const titleOf = (unit: CoverageUnit): string => t.coverageUnit(wordFor(t.oneUnit, unit.unit), unit.unit === "front" ? null : unit.number, unit.name);
 const linesOf = (unit: CoverageUnit): string[] => [...describe(unit), ...unit.skipped, ...unit.warnings];
 
 function Remarks({ report }: { report: CoverageReport }): ReactNode {
@@ -126,14 +127,13 @@ function Remarks({ report }: { report: CoverageReport }): ReactNode {
 
 /** What a page holds, as words. */
 function describe(unit: CoverageUnit): string[] {
-  const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
   return [
     unit.words && t.coverageWords(unit.words),
     unit.tables && t.coverageTables(unit.tables),
     unit.images && t.coverageImages(unit.images),
     unit.rows && t.coverageRows(unit.rows),
-    unit.ocr_share > 0 && t.coverageByOcr(percent.format(unit.ocr_share)),
-    unit.ocr_confidence !== null && t.coverageConfidence(percent.format(unit.ocr_confidence)),
+    unit.ocr_share > 0 && t.coverageByOcr(formatPercent(unit.ocr_share)),
+    unit.ocr_confidence !== null && t.coverageConfidence(formatPercent(unit.ocr_confidence)),
   ].filter((line): line is string => typeof line === "string");
 }
 

@@ -14,7 +14,7 @@ import { Status } from "../ui/Status";
 import { notify, notifyError } from "../ui/Toasts";
 import { Progress } from "./Progress";
 import { reindex } from "./actions";
-import { pageCount } from "./rows";
+import { lengthOf } from "./rows";
 
 interface LibraryRowProps {
   resource: Resource;
@@ -34,7 +34,7 @@ const NONE = "–";
 export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): ReactNode {
   const { resource, index, top, height, projectNames, isSelected, isActive, onToggle, onFocus } = props;
   const projects = resource.project_ids.map((id) => projectNames.get(id) ?? "").filter(Boolean);
-  const pages = pageCount(resource);
+  const length = lengthOf(resource);
   return (
     <div
       role="row"
@@ -55,7 +55,7 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
         </Link>
         {resource.version > 1 && <span className="muted small">v{resource.version}</span>}
         <span className="cell-meta muted small truncate">
-          {[resource.type.toUpperCase(), formatBytes(resource.file_size_bytes), pages && t.pages(pages)].filter(Boolean).join(" · ")}
+          {[resource.type.toUpperCase(), formatBytes(resource.file_size_bytes), length && t.unitCount(length.unit, length.count)].filter(Boolean).join(" · ")}
         </span>
       </div>
       <div role="cell" className="cell-status">
@@ -68,7 +68,7 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
         {formatBytes(resource.file_size_bytes)}
       </div>
       <div role="cell" className="cell-pages cell-figure">
-        {pages === null ? NONE : formatNumber(pages)}
+        {length ? t.unitCount(length.unit, length.count) : NONE}
       </div>
       <div role="cell" className="cell-chunks cell-figure">
         {resource.chunk_count ? formatNumber(resource.chunk_count) : NONE}

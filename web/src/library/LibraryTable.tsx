@@ -23,7 +23,7 @@ const COLUMNS: readonly { key: SortKey; label: string; figure?: boolean }[] = [
   { key: "status", label: t.statusColumn },
   { key: "type", label: t.type },
   { key: "size", label: t.size, figure: true },
-  { key: "pages", label: t.pagesColumn, figure: true },
+  { key: "pages", label: t.lengthColumn, figure: true },
   { key: "chunks", label: t.chunks, figure: true },
   { key: "added", label: t.added },
 ];

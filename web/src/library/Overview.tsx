@@ -5,7 +5,8 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Resource } from "../api/client";
 import { projectsQuery } from "../api/queries";
-import { formatBytes, formatMoment, formatNumber } from "../lib/format";
+import { wordFor } from "../api/codes";
+import { formatBytes, formatMoment, formatNumber, languageName } from "../lib/format";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
@@ -14,7 +15,7 @@ import { CoverageCard } from "./CoverageCard";
 import { TimelineCard } from "./TimelineCard";
 import { reportOf } from "./coverage";
 import { childrenQuery } from "./queries";
-import { pageCount } from "./rows";
+import { lengthOf } from "./rows";
 import { versionsOf } from "./timeline";
 
 export function Overview({ resource }: { resource: Resource }): ReactNode {
@@ -39,11 +40,10 @@ export function Overview({ resource }: { resource: Resource }): ReactNode {
 
 function Figures({ resource }: { resource: Resource }): ReactNode {
   const report = reportOf(resource);
-  const pages = pageCount(resource);
-  const unit = report?.units[0]?.unit ?? "page";
+  const length = lengthOf(resource);
   const figures: [string, string][] = [
     [t.size, formatBytes(resource.file_size_bytes)],
-    ...(pages === null ? [] : [[t.unitName[unit] ?? t.pagesColumn, formatNumber(pages)] as [string, string]]),
+    ...(length ? [[wordFor(t.unitName, length.unit), formatNumber(length.count)] as [string, string]] : []),
     ...(report?.rows ? [[t.rowsColumn, formatNumber(report.rows)] as [string, string]] : []),
     ...(report?.words ? [[t.words, formatNumber(report.words)] as [string, string]] : []),
     [t.chunks, formatNumber(resource.chunk_count)],
@@ -133,7 +133,7 @@ function Versions({ resource }: { resource: Resource }): ReactNode {
           <li key={version} className="row">
             <strong>{t.versionNumber(version)}</strong>
             <span className="muted grow">{formatMoment(at)}</span>
-            {version === resource.version && <span className="tag">{t.presentVersion}</span>}
+            {version === resource.version && <span className="tag">{t.currentVersion}</span>}
             <a className="icon-button icon-button-small" href={fileAddress(resource.id, version)} download aria-label={t.downloadVersion(version)}>
               <Download size={15} aria-hidden />
             </a>
@@ -142,8 +142,4 @@ function Versions({ resource }: { resource: Resource }): ReactNode {
       </ul>
     </section>
   );
-}
-
-function languageName(code: string): string {
-  return new Intl.DisplayNames(undefined, { type: "language" }).of(code) ?? code;
 }

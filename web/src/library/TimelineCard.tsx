@@ -1,9 +1,10 @@
 // The stages that a file went through, with the time that each took.
 import type { ReactNode } from "react";
 import type { Resource } from "../api/client";
+import { isFinal, wordFor } from "../api/codes";
 import { formatDuration, formatMoment } from "../lib/format";
 import { t } from "../strings";
-import { type StageEntry, isEnd, timelineOf } from "./timeline";
+import { type StageEntry, timelineOf } from "./timeline";
 
 export function TimelineCard({ resource }: { resource: Resource }): ReactNode {
   const present = timelineOf(resource.stages ?? [])[0];
@@ -24,14 +25,14 @@ export function TimelineCard({ resource }: { resource: Resource }): ReactNode {
 }
 
 function Stage({ entry, isLast }: { entry: StageEntry; isLast: boolean }): ReactNode {
-  const kind = entry.status === "failed" ? "error" : entry.status === "partial" ? "warn" : isLast && !isEnd(entry.status) ? "busy" : "ok";
+  const kind = entry.status === "failed" ? "error" : entry.status === "partial" ? "warn" : isLast && !isFinal(entry.status) ? "busy" : "ok";
   const retry = entry.details["reason"];
   const attempt = Number(entry.details["attempt"] ?? 1);
   return (
     <li className={`stage stage-${kind}`}>
       <div className="spread">
         <span>
-          {t.stage[entry.status] ?? entry.status}
+          {wordFor(t.stage, entry.status)}
           {attempt > 1 && <span className="muted small"> · {t.attempt(attempt)}</span>}
         </span>
         <time className="muted small tabular" dateTime={entry.at}>

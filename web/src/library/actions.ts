@@ -1,6 +1,7 @@
 // What can be done with a file, and what must be read anew afterwards.
 import { type Resource, api, csrfHeaders, errorOf, unwrap } from "../api/client";
 import { queryClient, resourceQuery } from "../api/queries";
+import { noteSettled, noteUnsent } from "../upload/unsent";
 
 /** Read a file and the list anew. */
 export async function refreshResource(id: string): Promise<void> {
@@ -27,7 +28,12 @@ async function send(address: string, method: "POST" | "PUT", form: FormData): Pr
 export async function replaceFile(id: string, file: File): Promise<void> {
   const form = new FormData();
   form.append("file", file);
-  await send(`/resources/${encodeURIComponent(id)}/file`, "PUT", form);
+  noteUnsent([{ id, name: file.name, size: file.size, isUnderWay: true }]);
+  try {
+    await send(`/resources/${encodeURIComponent(id)}/file`, "PUT", form);
+  } finally {
+    noteSettled(id);
+  }
   await refreshResource(id);
 }
 

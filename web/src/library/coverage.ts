@@ -37,6 +37,11 @@ export function reportOf(resource: Pick<Resource, "coverage">): CoverageReport |
   return (resource.coverage as CoverageReport | null | undefined) ?? null;
 }
 
+/** What the parts of a file are called: a book's front matter is one unit beside its chapters. */
+export function mainUnit(units: readonly { unit: string }[]): string {
+  return units.find(({ unit }) => unit !== "front")?.unit ?? "front";
+}
+
 const MOSTLY = 0.5;
 
 /** How a page counts. What was left out weighs most, as it is what a reader must know; then what only OCR could read. */

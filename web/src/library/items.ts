@@ -1,5 +1,7 @@
 // Elements and chunks in one form for the list and for the overlay on the page.
 import type { Locator, Overlay } from "../viewer/state";
+import { wordFor } from "../api/codes";
+import { formatPercent } from "../lib/format";
 import { t } from "../strings";
 import type { Chunk, ExtractedElement } from "./queries";
 
@@ -35,15 +37,14 @@ export function placeOf(locator: Locator): string {
 }
 
 export function itemOfElement(element: ExtractedElement): Item {
-  const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
   return {
     id: element.id,
-    kind: t.elementType[element.type] ?? element.type,
+    kind: wordFor(t.elementType, element.type),
     tone: TONES[element.type] ?? "text",
     text: element.text,
     locator: element.locator,
     place: placeOf(element.locator),
-    ...(element.confidence !== undefined && element.confidence !== null && { note: t.coverageConfidence(percent.format(element.confidence)) }),
+    ...(element.confidence !== undefined && element.confidence !== null && { note: t.coverageConfidence(formatPercent(element.confidence)) }),
     ...(element.grid && { grid: element.grid, headerRows: element.header_rows ?? 0 }),
     ...(element.blob && { blob: element.blob }),
     ...(element.level && { level: element.level }),
@@ -54,7 +55,7 @@ export function itemOfChunk(chunk: Chunk): Item {
   const locator = chunk.locator as Locator;
   return {
     id: chunk.id,
-    kind: t.chunkKind[chunk.type] ?? chunk.type,
+    kind: wordFor(t.chunkKind, chunk.type),
     tone: TONES[chunk.type] ?? "text",
     text: chunk.text,
     locator,

@@ -1,5 +1,6 @@
 // Which files the library shows, and in what order: pure, so that ten thousand rows are filtered while one types.
 import type { Resource } from "../api/client";
+import { UNITS, type Unit } from "../api/codes";
 import { isBusy } from "../api/queries";
 
 export type Group = "ready" | "busy" | "attention" | "stored";
@@ -27,11 +28,22 @@ export function groupOf(resource: Pick<Resource, "status">): Group {
   return resource.status === "stored" ? "stored" : "ready";
 }
 
-/** Pages, slides or sheets of a file, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
-export function pageCount(resource: Pick<Resource, "coverage">): number | null {
-  const { unit, unit_count: count, units } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
-  const number = count ?? units?.length;
-  return number && (unit ?? units?.[0]?.unit) !== "file" ? number : null;
+export interface Length {
+  unit: Unit;
+  count: number;
+}
+
+const UNIT_KINDS: ReadonlySet<string> = new Set(UNITS);
+
+/** A file's pages, slides, sheets, chapters or messages, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
+export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
+  const { unit: first, unit_count: all, units } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
+  const unit = first ?? units?.[0]?.unit;
+  const count = all ?? units?.length ?? 0;
+  if (!unit || unit === "file" || !count) return null;
+  // A book begins with its front matter, which is no chapter.
+  if (unit === "front") return count > 1 ? { unit: "chapter", count: count - 1 } : null;
+  return { unit: UNIT_KINDS.has(unit) ? (unit as Unit) : "front", count };
 }
 
 /** Files that meet every filter; words may stand anywhere in the name or the identifier. */
@@ -57,7 +69,7 @@ const COMPARE: Record<SortKey, Compare> = {
   status: (a, b) => GROUP_ORDER.indexOf(groupOf(a)) - GROUP_ORDER.indexOf(groupOf(b)),
   type: (a, b) => names.compare(a.type, b.type),
   size: (a, b) => a.file_size_bytes - b.file_size_bytes,
-  pages: (a, b) => (pageCount(a) ?? 0) - (pageCount(b) ?? 0),
+  pages: (a, b) => (lengthOf(a)?.count ?? 0) - (lengthOf(b)?.count ?? 0),
   chunks: (a, b) => a.chunk_count - b.chunk_count,
   added: (a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0),
 };

@@ -1,5 +1,6 @@
 // A resource's changes of state as stages with durations.
 import type { Schemas } from "../api/client";
+import { isFinal } from "../api/codes";
 
 type StageOut = Schemas["StageOut"];
 
@@ -20,10 +21,6 @@ export interface VersionTimeline {
   total: number;
 }
 
-const ENDS = new Set(["stored", "failed", "indexed", "analyzed", "described", "partial"]);
-
-export const isEnd = (status: string): boolean => ENDS.has(status);
-
 /** One timeline per version, newest version first. */
 export function timelineOf(stages: readonly StageOut[]): VersionTimeline[] {
   const versions = new Map<number, StageOut[]>();
@@ -37,7 +34,7 @@ function measured(stages: readonly StageOut[]): { entries: StageEntry[]; total: 
   const times = stages.map((stage) => new Date(stage.at).getTime());
   const durations = stages.map((stage, index) => {
     const next = times[index + 1];
-    return next === undefined || isEnd(stage.status) ? null : Math.max(0, next - (times[index] as number));
+    return next === undefined || isFinal(stage.status) ? null : Math.max(0, next - (times[index] as number));
   });
   const total = durations.reduce<number>((sum, duration) => sum + (duration ?? 0), 0);
   const entries = stages.map((stage, index) => {

@@ -1,9 +1,10 @@
 // Conditions on what the files say of themselves, all of which must hold.
 import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
+import { FILTER_FIELDS } from "../api/codes";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
-import { FIELDS, type Field, type FilterDraft, type Operator, conditionOf, inputOf, operatorsOf } from "./request";
+import { type Field, type FilterDraft, type Operator, conditionOf, inputOf, operatorsOf } from "./request";
 
 interface FilterEditorProps {
   filters: FilterDraft[];
@@ -50,7 +51,7 @@ function Condition({ filter, onChange, onRemove }: ConditionProps): ReactNode {
   return (
     <div className="condition">
       <select className="select select-small" aria-label={t.filterField} value={filter.field} onChange={(event) => pickField(event.target.value as Field)}>
-        {FIELDS.map((field) => (
+        {FILTER_FIELDS.map((field) => (
           <option key={field} value={field}>
             {t.fieldName[field]}
           </option>

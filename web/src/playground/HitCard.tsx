@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Answer } from "../chat/Answer";
 import { splitLabel } from "../chat/markers";
 import { formatPrecise } from "../lib/format";
+import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import type { Leg, RankedHit } from "./ranks";
@@ -28,7 +29,7 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
           <span className="truncate">{name}</span>
           {place && <span className="hit-place">{place}</span>}
         </button>
-        <span className="tag">{t.chunkKind[hit.type] ?? hit.type}</span>
+        <span className="tag">{wordFor(t.chunkKind, hit.type)}</span>
         <span className="grow" />
         <RankChange before={ranked.before} after={rank} />
       </div>

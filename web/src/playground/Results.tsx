@@ -41,7 +41,7 @@ export function Results({ found }: { found: Found }): ReactNode {
             <Segments
               label={t.orderBy}
               value={present}
-              options={[["final", t.orderFinal], ...legs.map((leg): [Order, string] => [leg, t.legName[leg] ?? leg])]}
+              options={[["final", t.orderFinal], ...legs.map((leg): [Order, string] => [leg, t.legName[leg]])]}
               onChange={setOrder}
             />
           )}

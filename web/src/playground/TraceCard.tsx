@@ -1,6 +1,7 @@
 // How a search came to its hits: the time of each step as a waterfall, and what was read from the query.
 import type { ReactNode } from "react";
-import { formatDuration } from "../lib/format";
+import { lookUp, wordFor } from "../api/codes";
+import { formatDuration, languageName } from "../lib/format";
 import { t } from "../strings";
 import type { Trace } from "./ranks";
 import { stepsOf, totalOf } from "./waterfall";
@@ -32,7 +33,7 @@ function Waterfall({ timings }: { timings: Readonly<Record<string, number>> }): 
       <ol className="waterfall">
         {steps.map(({ name, start, duration, lane }) => (
           <li key={name}>
-            <span className="small">{t.step[name] ?? name}</span>
+            <span className="small">{wordFor(t.step, name)}</span>
             <span className="waterfall-track" aria-hidden>
               <span
                 className={`waterfall-bar leg-${lane === "both" ? "fused" : lane}`}
@@ -56,7 +57,7 @@ function Readings({ details }: { details: Readonly<Record<string, unknown>> }): 
       {typeof language === "string" && (
         <div>
           <dt className="muted">{t.languageName}</dt>
-          <dd>{new Intl.DisplayNames(undefined, { type: "language" }).of(language)}</dd>
+          <dd>{languageName(language)}</dd>
         </div>
       )}
       {filters.length > 0 && (
@@ -65,7 +66,7 @@ function Readings({ details }: { details: Readonly<Record<string, unknown>> }): 
           <dd>
             {filters.map(({ field, operator, value }) => (
               <span key={`${field}${operator}`} className="tag">
-                {t.fieldName[field] ?? field} {t.operatorName[operator] ?? operator} {Array.isArray(value) ? value.join(", ") : value}
+                {wordFor(t.fieldName, field)} {lookUp<string>(t.operatorName, operator) ?? operator} {Array.isArray(value) ? value.join(", ") : value}
               </span>
             ))}
           </dd>

@@ -1,12 +1,12 @@
 // Where each hit stood in each leg, before and after, and its scores on a common scale.
 import type { Schemas } from "../api/client";
+import { LEGS, type Leg } from "../api/codes";
+
+export type { Leg };
 
 export type Hit = Schemas["HitOut"];
 export type Trace = Schemas["TraceOut"];
-export type Leg = "dense" | "lexical" | "fused" | "rerank";
 export type Order = "final" | Leg;
-
-export const LEGS: readonly Leg[] = ["dense", "lexical", "fused", "rerank"];
 
 export interface RankedHit {
   hit: Hit;

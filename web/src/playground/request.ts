@@ -1,5 +1,6 @@
 // The form's state and the request that it makes.
 import type { Schemas } from "../api/client";
+import type { FilterField } from "../api/codes";
 
 export type SearchIn = Schemas["SearchIn"];
 export type ChunkType = Schemas["ChunkType"];
@@ -39,8 +40,7 @@ export const EMPTY_FORM: SearchForm = {
   diversity: 0,
 };
 
-export const FIELDS = ["filename", "extension", "language", "sheet", "page", "slide", "row", "date", "tag"] as const;
-export type Field = (typeof FIELDS)[number];
+export type Field = FilterField;
 
 const NUMBERS: ReadonlySet<Field> = new Set(["page", "slide", "row"]);
 

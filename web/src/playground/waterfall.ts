@@ -1,4 +1,6 @@
 // The steps of a search, placed in time: the two legs run side by side, all else in turn.
+import type { SearchStep } from "../api/codes";
+
 export interface Step {
   name: string;
   start: number;
@@ -6,10 +8,10 @@ export interface Step {
   lane: "both" | "dense" | "lexical";
 }
 
-const BEFORE = ["scope", "self_query"];
-const DENSE = ["embed", "dense"];
-const LEXICAL = ["analyse", "lexical"];
-const AFTER = ["feedback", "fuse", "expand", "load", "diversify", "rerank"];
+const BEFORE = ["scope", "self_query"] as const satisfies readonly SearchStep[];
+const DENSE = ["embed", "dense"] as const satisfies readonly SearchStep[];
+const LEXICAL = ["analyse", "lexical"] as const satisfies readonly SearchStep[];
+const AFTER = ["feedback", "fuse", "expand", "threshold", "load", "diversify", "rerank"] as const satisfies readonly SearchStep[];
 
 /** Steps in the order that they begin, in milliseconds from the start; steps that this client does not know come last. */
 export function stepsOf(timings: Readonly<Record<string, number>>): Step[] {
@@ -24,7 +26,7 @@ export function stepsOf(timings: Readonly<Record<string, number>>): Step[] {
     }
     return at;
   };
-  const known = new Set([...BEFORE, ...DENSE, ...LEXICAL, ...AFTER]);
+  const known = new Set<string>([...BEFORE, ...DENSE, ...LEXICAL, ...AFTER]);
   const begun = lay(BEFORE, 0, "both");
   const found = Math.max(lay(DENSE, begun, "dense"), lay(LEXICAL, begun, "lexical"));
   const done = lay(AFTER, found, "both");

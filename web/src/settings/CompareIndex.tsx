@@ -2,6 +2,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { api, unwrap } from "../api/client";
+import { formatPercent } from "../lib/format";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -25,7 +26,6 @@ export function CompareIndex({ index, name, onClose }: { index: Index; name: str
     mutationFn: (queries: string[]) =>
       unwrap(api.POST("/indexes/{index_id}/compare", { params: { path: { index_id: index.id } }, body: { queries, top_k: 10 } })),
   });
-  const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
   const queries = questionsOf(text);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -47,7 +47,7 @@ export function CompareIndex({ index, name, onClose }: { index: Index; name: str
         {compared.data && (
           <>
             <p>
-              <strong>{percent.format(compared.data.mean_overlap)}</strong> <span className="muted">{t.overlapText}</span>
+              <strong>{formatPercent(compared.data.mean_overlap)}</strong> <span className="muted">{t.overlapText}</span>
             </p>
             <ul className="overlaps">
               {compared.data.queries.map(({ query, overlap }) => (
@@ -56,7 +56,7 @@ export function CompareIndex({ index, name, onClose }: { index: Index; name: str
                   <span className="score-track" aria-hidden>
                     <span className="score-bar leg-fused" style={{ width: `${overlap * 100}%` }} />
                   </span>
-                  <span className="tabular small">{percent.format(overlap)}</span>
+                  <span className="tabular small">{formatPercent(overlap)}</span>
                 </li>
               ))}
             </ul>

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Info, RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
+import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { Failure, Loading } from "../ui/Notice";
@@ -41,7 +42,7 @@ function FindingLine({ finding: { part, level, text, advice } }: { finding: Find
     <li className={`finding finding-${level}`}>
       <Icon size={16} aria-hidden />
       <span className="visually-hidden">{t.findingLevel[level]}</span>
-      <strong>{t.part[part] ?? part}</strong>
+      <strong>{wordFor(t.part, part)}</strong>
       <span>
         {text}
         {advice && <span className="muted"> {advice}</span>}

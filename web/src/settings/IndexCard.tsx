@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ApiError, api, unwrap } from "../api/client";
+import { lookUp, wordFor } from "../api/codes";
 import { queryClient } from "../api/queries";
 import { formatMoment, formatNumber } from "../lib/format";
 import { t } from "../strings";
@@ -54,11 +55,11 @@ function IndexLine({ index }: { index: Index }): ReactNode {
     <li className="index">
       <div className="row wrap">
         <strong className="grow">{name.model}</strong>
-        <span className={KINDS[index.state] ?? "badge"}>{t.indexState[index.state] ?? index.state}</span>
+        <span className={lookUp<string>(KINDS, index.state) ?? "badge"}>{wordFor(t.indexState, index.state)}</span>
       </div>
       <p className="muted small">{describe(index, name)}</p>
       {index.state === "building" && (
-        <div className="progress" role="progressbar" aria-label={t.indexState["building"]} aria-valuenow={index.progress} aria-valuemax={index.total}>
+        <div className="progress" role="progressbar" aria-label={t.indexState.building} aria-valuenow={index.progress} aria-valuemax={index.total}>
           <div className="progress-bar" style={{ width: `${index.total ? (index.progress / index.total) * 100 : 0}%` }} />
         </div>
       )}
@@ -118,9 +119,9 @@ function IndexActions({ index, name }: { index: Index; name: Fingerprint }): Rea
 
 function describe(index: Index, { provider, dimensions }: Fingerprint): string {
   return [
-    t.provider[provider] ?? provider,
+    lookUp<string>(t.provider, provider) ?? provider,
     dimensions && t.dimensions(formatNumber(dimensions)),
-    t.store[index.store] ?? index.store,
+    lookUp<string>(t.store, index.store) ?? index.store,
     index.state === "building" ? t.progressOf(index.progress, index.total) : t.since(formatMoment(index.activated_at ?? index.created_at)),
   ]
     .filter(Boolean)

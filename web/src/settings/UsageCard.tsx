@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Schemas } from "../api/client";
-import { formatCompact, formatNumber } from "../lib/format";
+import { wordFor } from "../api/codes";
+import { formatCompact, formatDollars, formatNumber } from "../lib/format";
 import { t } from "../strings";
 import { Failure, Loading } from "../ui/Notice";
 import { Section } from "./Section";
@@ -11,7 +12,6 @@ import { usageQuery } from "./queries";
 import { type Measure, type ModelLine, dayBars, lastDays, modelLines } from "./usage";
 
 const SPANS = [7, 30, 90];
-const dollars = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 4 });
 
 export function UsageCard(): ReactNode {
   const [days, setDays] = useState(30);
@@ -49,7 +49,7 @@ function Spent({ usage, days }: { usage: Schemas["UsageOut"]; days: number }): R
   return (
     <>
       <dl className="figures">
-        <Figure name={t.cost} value={dollars.format(totals.cost)} />
+        <Figure name={t.cost} value={formatDollars(totals.cost)} />
         <Figure name={t.inputTokens} value={formatCompact(totals.input_tokens)} />
         <Figure name={t.outputTokens} value={formatCompact(totals.output_tokens)} />
         {saved && <Figure name={t.stuffing} value={t.times(Math.round(stuffing.input_tokens / tokens))} />}
@@ -61,7 +61,7 @@ function Spent({ usage, days }: { usage: Schemas["UsageOut"]; days: number }): R
           </button>
         ))}
       </div>
-      <UsageChart bars={dayBars(usage.usage, lastDays(days), measure)} format={measure === "cost" ? (value) => dollars.format(value) : formatCompact} />
+      <UsageChart bars={dayBars(usage.usage, lastDays(days), measure)} format={measure === "cost" ? formatDollars : formatCompact} />
       <Models lines={modelLines(usage.usage)} />
     </>
   );
@@ -94,11 +94,11 @@ function Models({ lines }: { lines: readonly ModelLine[] }): ReactNode {
           {lines.map((line) => (
             <tr key={`${line.kind}${line.provider}${line.model}`}>
               <td>{line.model}</td>
-              <td className="muted">{t.usageKind[line.kind] ?? line.kind}</td>
+              <td className="muted">{wordFor(t.usageKind, line.kind)}</td>
               <td className="figure">{formatNumber(line.units)}</td>
               <td className="figure">{formatNumber(line.inputTokens)}</td>
               <td className="figure">{formatNumber(line.outputTokens)}</td>
-              <td className="figure">{dollars.format(line.cost)}</td>
+              <td className="figure">{formatDollars(line.cost)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,6 @@
 // A stacked bar per day, drawn as SVG; the table below it says the same in words.
 import type { ReactNode } from "react";
+import { wordFor } from "../api/codes";
 import { formatDay } from "../lib/format";
 import { t } from "../strings";
 import type { DayBar } from "./usage";
@@ -39,7 +40,7 @@ export function UsageChart({ bars, format }: UsageChartProps): ReactNode {
           {kinds.map((kind) => (
             <li key={kind}>
               <span className={`swatch usage-${kind}`} aria-hidden />
-              {t.usageKind[kind] ?? kind}
+              {wordFor(t.usageKind, kind)}
             </li>
           ))}
         </ul>

@@ -1,4 +1,5 @@
 // The ledger as what is drawn: one stacked bar per day, and one line per model.
+import { USAGE_KINDS } from "../api/codes";
 import type { UsageRow } from "./queries";
 
 export type Measure = "cost" | "tokens";
@@ -19,7 +20,7 @@ export interface ModelLine {
   cost: number;
 }
 
-const KINDS = ["chat", "embedding", "rerank", "vision"];
+const KINDS: readonly string[] = USAGE_KINDS;
 
 export function valueOf(row: Pick<UsageRow, "cost" | "input_tokens" | "output_tokens">, measure: Measure): number {
   return measure === "cost" ? row.cost : row.input_tokens + row.output_tokens;

@@ -1,11 +1,14 @@
 // Who is here, and which screen they see.
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
-import { Route, Switch } from "wouter";
-import { whenSignedOut } from "../api/client";
-import { type Session, currentSession, signIn } from "../api/session";
+import { Link, Route, Switch } from "wouter";
+import { setSession as setClientSession, whenSignedOut } from "../api/client";
+import { type Session, currentSession, renewSession, signIn, whenAnotherTabSigns } from "../api/session";
 import { ChatScreen } from "../chat/ChatScreen";
 import { t } from "../strings";
+import { Button } from "../ui/Button";
 import { Empty, Failure, Loading } from "../ui/Notice";
+import { abandonUnsent, openJournal } from "../upload/unsent";
+import { resumeUploads } from "../upload/uploads";
 import { Layout } from "./Layout";
 import { SignIn } from "./SignIn";
 
@@ -25,18 +28,48 @@ function openSession(token: string | null): Promise<Session> {
   return session;
 }
 
+/** Start over: nothing of the earlier owner stays in the page, and nothing of theirs is sent. */
+function startOver(): void {
+  abandonUnsent();
+  window.location.assign("/");
+}
+
 export function App({ token }: { token: string | null }): ReactNode {
   const [session, setSession] = useState<Session | null>(null);
+  const [isReplaced, setReplaced] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
+  const owner = session?.owner ?? null;
 
   useEffect(() => {
     openSession(token).then(setSession, setFailure);
+    // The owner is remembered, so that another one is noticed.
     whenSignedOut(() => setSession((present) => present && { ...present, signedIn: false }));
   }, [token]);
+  useEffect(() => {
+    whenAnotherTabSigns((newcomer) => {
+      if (newcomer !== null && newcomer === owner) {
+        void renewSession().then((isSame) => isSame && setSession((present) => present && { ...present, signedIn: true }), () => undefined);
+      } else if (owner === null) {
+        currentSession().then(setSession, () => undefined);
+      } else {
+        setClientSession({ csrf: null, owner: null });
+        if (newcomer === null) setSession((present) => present && { ...present, signedIn: false });
+        else setReplaced(true);
+      }
+    });
+  }, [owner]);
+  useEffect(() => {
+    if (!session?.signedIn || session.owner === null) return;
+    openJournal(session.owner);
+    resumeUploads();
+  }, [session]);
 
   if (failure) return <Failure error={failure} onRetry={() => window.location.reload()} />;
   if (!session) return null;
-  if (!session.signedIn) return <SignIn onSignedIn={setSession} />;
+  if (isReplaced) return <Replaced />;
+  if (!session.signedIn) {
+    return <SignIn onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))} />;
+  }
   return (
     <Layout>
       <Suspense fallback={<main className="screen"><Loading lines={8} /></main>}>
@@ -57,11 +90,28 @@ export function App({ token }: { token: string | null }): ReactNode {
           </Route>
           <Route>
             <main className="screen">
-              <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty>
+              <Empty title={t.notFoundTitle}>
+                <p>{t.notFoundText}</p>
+                <Link href="/">{t.goHome}</Link>
+              </Empty>
             </main>
           </Route>
         </Switch>
       </Suspense>
     </Layout>
+  );
+}
+
+/** Another tab signed in as somebody else: this page shows what is no longer theirs to see. */
+function Replaced(): ReactNode {
+  return (
+    <main className="screen">
+      <Empty title={t.replacedTitle}>
+        <p>{t.replacedText}</p>
+        <Button kind="primary" onClick={startOver}>
+          {t.reload}
+        </Button>
+      </Empty>
+    </main>
   );
 }

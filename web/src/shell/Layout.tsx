@@ -7,6 +7,7 @@ import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { DropTarget } from "../upload/DropTarget";
 import { UploadDialog } from "../upload/UploadDialog";
+import { UnsentNotice } from "../upload/UnsentNotice";
 import { UploadTray } from "../upload/UploadTray";
 import { Palette } from "./Palette";
 import { Sidebar } from "./Sidebar";
@@ -45,7 +46,10 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
       </div>
       <Palette open={palette} onClose={() => setPalette(false)} />
       <UploadDialog />
-      <UploadTray />
+      <div className="upload-corner">
+        <UnsentNotice />
+        <UploadTray />
+      </div>
       <DropTarget />
     </div>
   );

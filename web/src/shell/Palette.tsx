@@ -30,8 +30,8 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
     go(t.library, "/library", <Library size={SIZE} aria-hidden />),
     go(t.search, "/playground", <FlaskConical size={SIZE} aria-hidden />),
     go(t.settings, "/settings", <Settings size={SIZE} aria-hidden />),
-    { id: "light", label: t.theme["light"] ?? "", icon: <Sun size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("light") },
-    { id: "dark", label: t.theme["dark"] ?? "", icon: <Moon size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("dark") },
+    { id: "light", label: t.theme.light, icon: <Sun size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("light") },
+    { id: "dark", label: t.theme.dark, icon: <Moon size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("dark") },
     ...(threads.data?.pages.flatMap((page) => page.threads) ?? []).map((thread) => ({
       id: thread.id,
       label: thread.title,

@@ -5,11 +5,13 @@ import { type Session, signIn } from "../api/session";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
+import { countUnderWay } from "../upload/unsent";
 import { Brand } from "./Brand";
 
 export function SignIn({ onSignedIn }: { onSignedIn: (session: Session) => void }): ReactNode {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
+  const waiting = countUnderWay();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     signIn(token).then(onSignedIn, (error: unknown) =>
@@ -34,6 +36,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: (session: Session) => void 
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
+        {waiting > 0 && <Notice kind="warn">{t.signInWaiting(waiting)}</Notice>}
         {problem && <Notice kind="error">{problem}</Notice>}
         <Button kind="primary" type="submit">
           {t.signIn}

@@ -1,11 +1,11 @@
 // The state of a file as a word with a colour.
 import type { ReactNode } from "react";
-import { isBusy } from "../api/queries";
+import { type Status as StatusCode, isBusyStatus, lookUp, wordFor } from "../api/codes";
 import { t } from "../strings";
 
-const KINDS: Record<string, string> = { indexed: "ok", analyzed: "ok", described: "ok", partial: "warn", failed: "error" };
+const KINDS = { indexed: "ok", analyzed: "ok", described: "ok", partial: "warn", failed: "error" } satisfies Partial<Record<StatusCode, string>>;
 
 export function Status({ status }: { status: string }): ReactNode {
-  const kind = KINDS[status] ?? (isBusy({ status }) ? "busy" : "");
-  return <span className={kind ? `badge badge-${kind}` : "badge"}>{t.status[status] ?? status}</span>;
+  const kind = lookUp<string>(KINDS, status) ?? (isBusyStatus(status) ? "busy" : "");
+  return <span className={kind ? `badge badge-${kind}` : "badge"}>{wordFor(t.status, status)}</span>;
 }

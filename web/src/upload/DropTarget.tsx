@@ -2,6 +2,7 @@
 import { Upload } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../strings";
+import { notify } from "../ui/Toasts";
 import { droppedFiles } from "./folders";
 import { openUploadDialog, uploadDialog } from "./uploads";
 
@@ -28,7 +29,10 @@ export function DropTarget(): ReactNode {
       event.preventDefault();
       depth = 0;
       setOver(false);
-      void droppedFiles(event.dataTransfer).then((files) => openUploadDialog([...uploadDialog.get().files, ...files]));
+      void droppedFiles(event.dataTransfer).then(({ files, unreadable }) => {
+        if (files.length || !unreadable) openUploadDialog([...uploadDialog.get().files, ...files]);
+        if (unreadable) notify(t.unreadableDrop(unreadable));
+      });
     };
     const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop } as const;
     for (const [name, listener] of Object.entries(listeners)) window.addEventListener(name as "drop", listener);

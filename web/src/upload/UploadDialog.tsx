@@ -9,7 +9,7 @@ import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Switch } from "../ui/Switch";
-import { visibleFiles } from "./folders";
+import { chosenFiles } from "./folders";
 import { DEFAULT_OPTIONS, type UploadOptions, addUploads, uploadDialog } from "./uploads";
 
 const MOST_LISTED = 100;
@@ -52,7 +52,7 @@ function Chooser({ onFiles }: { onFiles: (files: File[]) => void }): ReactNode {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const take = (input: HTMLInputElement): void => {
-    onFiles(visibleFiles(input.files));
+    onFiles(chosenFiles(input.files));
     input.value = "";
   };
   return (
@@ -88,7 +88,7 @@ function Chosen({ files }: { files: File[] }): ReactNode {
         <li key={`${file.name} ${index}`}>
           <span className="truncate grow">{file.name}</span>
           <span className="muted small tabular">{formatBytes(file.size)}</span>
-          <IconButton small label={t.cancelUpload(file.name)} onClick={() => remove(index)}>
+          <IconButton small label={t.removeChosen(file.name)} onClick={() => remove(index)}>
             <X size={14} aria-hidden />
           </IconButton>
         </li>

@@ -2,6 +2,7 @@
 import { CheckCircle2, ChevronDown, ChevronUp, LoaderCircle, RotateCw, TriangleAlert, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
+import { type BusyStatus, lookUp, needsPassword } from "../api/codes";
 import { formatBytes } from "../lib/format";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
@@ -10,8 +11,8 @@ import { Status } from "../ui/Status";
 import { type Upload, cancelUpload, clearFinished, isOver, needsAttention, retryUpload, uploads } from "./uploads";
 
 const STAGES = ["sending", "extracting", "indexing"] as const;
-const DONE_AFTER: Record<string, number> = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2 };
-const ASKS_PASSWORD = new Set(["password_required", "wrong_password"]);
+/** Stages done in each state. */
+const DONE_AFTER = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2 } satisfies Record<BusyStatus | "queued" | "sending", number>;
 
 export function UploadTray(): ReactNode {
   const all = useStore(uploads);
@@ -32,7 +33,7 @@ export function UploadTray(): ReactNode {
         <span className="grow" role="status">
           {title}
         </span>
-        <IconButton small label={isFolded ? t.uploads : t.collapse} aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+        <IconButton small label={isFolded ? t.expandUploads : t.collapseUploads} aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
           {isFolded ? <ChevronUp size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </IconButton>
         {!busy.length && (
@@ -55,15 +56,18 @@ export function UploadTray(): ReactNode {
 function UploadRow({ upload }: { upload: Upload }): ReactNode {
   const { id, name, resourceId, file, status, problem } = upload;
   const share = file.size ? upload.sent / file.size : 1;
+  const done = lookUp<number>(DONE_AFTER, status) ?? STAGES.length;
   return (
     <li className="upload" data-status={status}>
-      <div className="row">
+      <div className="upload-line">
         {resourceId ? (
-          <Link href={`/library/${resourceId}`} className="upload-name truncate grow">
+          <Link href={`/library/${resourceId}`} className="upload-name truncate" title={name}>
             {name}
           </Link>
         ) : (
-          <span className="upload-name truncate grow">{name}</span>
+          <span className="upload-name truncate" title={name}>
+            {name}
+          </span>
         )}
         <Status status={status} />
         {!isOver(upload) && !resourceId && (
@@ -77,8 +81,8 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
           {STAGES.map((stage, index) => (
             <div key={stage} className="progress">
               <div
-                className={`progress-bar${index === DONE_AFTER[status] && status !== "sending" && status !== "queued" ? " progress-busy" : ""}`}
-                style={{ width: `${index < (DONE_AFTER[status] ?? 3) ? 100 : index > (DONE_AFTER[status] ?? 3) ? 0 : stage === "sending" ? share * 100 : 60}%` }}
+                className={index === done && status !== "sending" && status !== "queued" ? "progress-bar progress-busy" : "progress-bar"}
+                style={{ width: `${index < done ? 100 : index > done ? 0 : stage === "sending" ? share * 100 : 60}%` }}
               />
             </div>
           ))}
@@ -92,7 +96,7 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
       {upload.isKnown && !problem && <span className="muted small">{t.alreadyThere}</span>}
       {problem && <p className="upload-problem small">{problem.message}</p>}
       {needsAttention(upload) &&
-        (ASKS_PASSWORD.has(problem?.code ?? "") ? (
+        (needsPassword(problem?.code) ? (
           <PasswordRetry id={id} />
         ) : (
           <Button small onClick={() => retryUpload(id)}>

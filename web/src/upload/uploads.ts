@@ -1,10 +1,13 @@
 // Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
-import { ApiError, type Resource, csrfHeaders, errorOf } from "../api/client";
+import { ApiError, type Resource, csrfHeaders, errorOf, signedInAs } from "../api/client";
+import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
 import { newestQuery, putResource, readAnewSoon } from "../api/resources";
+import { renewSession } from "../api/session";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
+import { noteSettled, noteUnsent, strikeLost } from "./unsent";
 
 export interface UploadOptions {
   project: string;
@@ -17,6 +20,10 @@ export interface UploadOptions {
 
 export interface Upload {
   id: string;
+  /** Whose file it is: it goes to no other owner's library. */
+  owner: string;
+  /** Files are sent in the order in which they were chosen. */
+  order: number;
   file: File;
   name: string;
   options: UploadOptions;
@@ -40,7 +47,6 @@ export const DEFAULT_OPTIONS: UploadOptions = {
 };
 
 const AT_ONCE = 3;
-const TERMINAL = new Set(["stored", "failed", "indexed", "analyzed", "described", "partial"]);
 const RECONNECT_MS = 1_500;
 
 export const uploads = createStore<readonly Upload[]>([]);
@@ -53,7 +59,7 @@ export function openUploadDialog(files: File[] = []): void {
 }
 
 export function isOver(upload: Upload): boolean {
-  return TERMINAL.has(upload.status);
+  return isFinal(upload.status);
 }
 
 /** Whether a person has to do something about it. */
@@ -61,13 +67,22 @@ export function needsAttention(upload: Upload): boolean {
   return upload.status === "failed" || upload.status === "partial";
 }
 
-/** Put files in the queue; they go up a few at a time. */
+/** Put files in the queue; they go up a few at a time, in the order given. */
 export function addUploads(files: readonly File[], options: UploadOptions): void {
+  const owner = signedInAs();
+  if (owner === null) return;
   const fresh = files.map((file): Upload => {
     made += 1;
-    return { id: `u${made}`, file, name: file.name, options, status: "queued", sent: 0, stages: [] };
+    return { id: `u${made}`, owner, order: made, file, name: file.name, options, status: "queued", sent: 0, stages: [] };
   });
+  strikeLost(files);
+  noteUnsent(fresh.map((upload) => entryOf(upload, true)));
   uploads.set((all) => [...fresh, ...all]);
+  pump();
+}
+
+/** Go on with what waits, after signing in again. */
+export function resumeUploads(): void {
   pump();
 }
 
@@ -76,17 +91,20 @@ export function retryUpload(id: string, password?: string): void {
   const present = uploads.get().find((upload) => upload.id === id);
   if (!present) return;
   const options = password === undefined ? present.options : { ...present.options, password };
-  change(id, { status: "queued", sent: 0, stages: [], options, isKnown: false }, ["problem"]);
+  noteUnsent([entryOf(present, true)]);
+  change(id, { status: "queued", sent: 0, stages: [], options, isKnown: false }, ["problem", "resourceId"]);
   pump();
 }
 
 export function cancelUpload(id: string): void {
   requests.get(id)?.abort();
+  noteSettled(id);
   uploads.set((all) => all.filter((upload) => upload.id !== id));
   pump();
 }
 
 export function clearFinished(): void {
+  for (const upload of uploads.get()) if (isOver(upload)) noteSettled(upload.id);
   uploads.set((all) => all.filter((upload) => !isOver(upload)));
 }
 
@@ -101,25 +119,40 @@ function change(id: string, values: Partial<Upload>, remove: (keyof Upload)[] = 
   );
 }
 
+const entryOf = ({ id, name, file }: Upload, isUnderWay: boolean) => ({ id, name, size: file.size, isUnderWay });
+
+/** Start what may be started. Nothing is, unless the owner of the files is signed in. */
 function pump(): void {
-  const all = uploads.get();
-  const sending = all.filter(({ status }) => status === "sending").length;
-  const next = all.filter(({ status }) => status === "queued").slice(-Math.max(0, AT_ONCE - sending));
-  if (sending >= AT_ONCE) return;
-  for (const upload of next) void run(upload);
+  for (let next = nextInQueue(); next; next = nextInQueue()) void run(next);
+}
+
+function nextInQueue(): Upload | undefined {
+  let [sending, next] = [0, undefined as Upload | undefined];
+  for (const upload of uploads.get()) {
+    if (upload.status === "sending") sending += 1;
+    else if (upload.status === "queued" && upload.owner === signedInAs() && upload.order < (next?.order ?? Infinity)) next = upload;
+  }
+  return sending < AT_ONCE ? next : undefined;
 }
 
 async function run(upload: Upload): Promise<void> {
   change(upload.id, { status: "sending" });
+  const session = csrfHeaders();
   try {
     const { resource, isNew } = await send(upload);
+    noteSettled(upload.id);
     change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size, isKnown: !isNew });
     pump();
     putResource(resource);
     void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
-    await follow(upload.id, resource.id);
+    await follow(upload, resource.id);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") return;
+    if (await isWorthRepeating(error, session)) {
+      change(upload.id, { status: "queued", sent: 0 });
+      return;
+    }
+    if (uploads.get().some(({ id, resourceId }) => id === upload.id && !resourceId)) noteUnsent([entryOf(upload, false)]);
     const problem = error instanceof ApiError ? { code: error.code, message: error.message } : { code: "connection", message: t.noConnection };
     change(upload.id, { status: "failed", problem });
   } finally {
@@ -130,6 +163,14 @@ async function run(upload: Upload): Promise<void> {
     void queryClient.invalidateQueries({ queryKey: ["projects"] });
     void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
   }
+}
+
+/** Whether a file was turned away for the session's sake: it waits until its owner is signed in again, or goes up with their newer token. */
+async function isWorthRepeating(error: unknown, session: Record<string, string>): Promise<boolean> {
+  if (!(error instanceof ApiError)) return false;
+  if (error.status === 401) return true;
+  if (error.code !== "foreign_request" || !(await renewSession().catch(() => false))) return false;
+  return csrfHeaders()["X-CSRF-Token"] !== session["X-CSRF-Token"];
 }
 
 function form({ file, name, options }: Upload): FormData {
@@ -168,26 +209,27 @@ interface StageEvent {
   at: number;
 }
 
-/** Follow the stages to the end, over broken connections and restarts of the server. */
-async function follow(id: string, resourceId: string): Promise<void> {
+/** Follow the stages to the end, over broken connections, restarts of the server and sessions that end. */
+async function follow({ id, owner }: Upload, resourceId: string): Promise<void> {
   for (;;) {
     try {
+      if (signedInAs() !== owner) throw new TypeError("nobody may ask now");
       const response = await fetch(`/resources/${encodeURIComponent(resourceId)}/events`);
       if (!response.ok || !response.body) throw errorOf(await response.json().catch(() => undefined), response.status);
       const stages: Upload["stages"] = [];
       for await (const line of readLines(response.body)) {
         const { status, at } = line as StageEvent;
         stages.push({ status, at: at * 1_000 });
-        if (!TERMINAL.has(status)) change(id, { status, stages: [...stages] });
+        if (!isFinal(status)) change(id, { status, stages: [...stages] });
       }
       const resource = await read(resourceId);
-      if (!TERMINAL.has(resource.status)) continue;
+      if (!isFinal(resource.status)) continue;
       putResource(resource);
       const problem = resource.error_message ? { code: resource.error_code ?? "", message: resource.error_message } : undefined;
       change(id, { status: resource.status, stages, ...(problem && { problem }) });
       return;
     } catch (error) {
-      if (error instanceof ApiError) throw error;
+      if (error instanceof ApiError && error.status !== 401) throw error;
       if (!uploads.get().some((upload) => upload.id === id)) return;
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NEWEST_FIRST, NO_FILTERS, countGroups, filterRows, groupOf, nextSort, pageCount, sortRows, typesOf } from "../../src/library/rows";
+import { NEWEST_FIRST, NO_FILTERS, countGroups, filterRows, groupOf, lengthOf, nextSort, sortRows, typesOf } from "../../src/library/rows";
 import { file } from "./files";
 
 const names = (rows: { filename: string }[]): string[] => rows.map(({ filename }) => filename);
@@ -63,12 +63,16 @@ it("turns a column's order round on the second click", () => {
   expect(nextSort(NEWEST_FIRST, "size")).toEqual({ key: "size", descending: true });
 });
 
-it("counts pages only where there are pages", () => {
-  expect(pageCount({ coverage: { units: [{ unit: "page" }, { unit: "page" }] } })).toBe(2);
-  expect(pageCount({ coverage: { units: [{ unit: "file" }] } })).toBeNull();
-  expect(pageCount({ coverage: { unit: "slide", unit_count: 12 } })).toBe(12);
-  expect(pageCount({ coverage: { unit: "file", unit_count: 1 } })).toBeNull();
-  expect(pageCount({ coverage: null })).toBeNull();
+it("counts what a file consists of: pages, sheets, a book's chapters without its front matter, nothing in a text", () => {
+  expect(lengthOf({ coverage: { units: [{ unit: "page" }, { unit: "page" }] } })).toEqual({ unit: "page", count: 2 });
+  expect(lengthOf({ coverage: { units: [{ unit: "file" }] } })).toBeNull();
+  expect(lengthOf({ coverage: { unit: "sheet", unit_count: 12 } })).toEqual({ unit: "sheet", count: 12 });
+  expect(lengthOf({ coverage: { unit: "message", unit_count: 1 } })).toEqual({ unit: "message", count: 1 });
+  expect(lengthOf({ coverage: { unit: "front", unit_count: 15 } })).toEqual({ unit: "chapter", count: 14 });
+  expect(lengthOf({ coverage: { units: [{ unit: "front" }, { unit: "chapter" }] } })).toEqual({ unit: "chapter", count: 1 });
+  expect(lengthOf({ coverage: { unit: "front", unit_count: 1 } })).toBeNull();
+  expect(lengthOf({ coverage: { unit: "file", unit_count: 1 } })).toBeNull();
+  expect(lengthOf({ coverage: null })).toBeNull();
 });
 
 it("names types by how many files have them", () => {

@@ -1,0 +1,58 @@
+// What a page that was left, reloaded or lost did not send, until that has been read.
+import { FileUp, TriangleAlert, X } from "lucide-react";
+import { type ReactNode, useRef } from "react";
+import { formatBytes } from "../lib/format";
+import { useStore } from "../lib/store";
+import { t } from "../strings";
+import { Button, IconButton } from "../ui/Button";
+import { chosenFiles } from "./folders";
+import { dismissLost, lostFiles } from "./unsent";
+import { openUploadDialog } from "./uploads";
+
+const MOST_LISTED = 100;
+
+export function UnsentNotice(): ReactNode {
+  const files = useStore(lostFiles);
+  const input = useRef<HTMLInputElement>(null);
+  if (!files.length) return null;
+  return (
+    <section className="tray" aria-label={t.unsent}>
+      <div className="tray-head">
+        <TriangleAlert size={17} aria-hidden className="tray-warn" />
+        <span className="grow">{t.unsentTitle(files.length)}</span>
+        <IconButton small label={t.dismiss} onClick={dismissLost}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      <div className="unsent">
+        <p className="muted small">{t.unsentText}</p>
+        <Button small onClick={() => input.current?.click()}>
+          <FileUp size={14} aria-hidden />
+          {t.chooseAgain}
+        </Button>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={t.chooseAgain}
+          onChange={({ currentTarget }) => {
+            openUploadDialog(chosenFiles(currentTarget.files));
+            currentTarget.value = "";
+          }}
+        />
+      </div>
+      <ul className="tray-list" tabIndex={0} aria-label={t.unsent}>
+        {files.slice(0, MOST_LISTED).map(({ name, size }, index) => (
+          <li key={index} className="upload upload-line">
+            <span className="upload-name truncate" title={name}>
+              {name}
+            </span>
+            <span className="muted small tabular">{formatBytes(size)}</span>
+          </li>
+        ))}
+        {files.length > MOST_LISTED && <li className="upload muted small">{t.andMore(files.length - MOST_LISTED)}</li>}
+      </ul>
+    </section>
+  );
+}
