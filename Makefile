@@ -2,11 +2,12 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types contracts unit web-test bench samples requirements clean
+.PHONY: help run test quick lint format types contracts unit web-test bench docs samples requirements clean
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?=
+QUICK := tests/agent tests/chunk tests/indexes tests/retrieve tests/storage tests/text tests/test_configuration.py tests/test_points.py
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,10 +19,12 @@ WEB_BUILD := citewell/static/index.html
 help:
 	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
 	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
+	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make lint          ruff, pyright, import contracts"
+	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
-	@echo "make samples       write samples/ anew"
-	@echo "make requirements  pin requirements/*.txt anew (UPGRADE=1 for the newest versions)"
+	@echo "make samples       write samples/ again"
+	@echo "make requirements  re-pin requirements/*.txt (UPGRADE=1 for the newest versions)"
 
 run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
 	@exec $(BIN)/citewell serve --host $(HOST) --port $(PORT) $(if $(DATA),--data "$(DATA)")
@@ -32,6 +35,9 @@ test: lint $(if $(HAS_WEB),web-test)
 
 unit: $(DEV)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0 $(PYTEST_ARGS)
+
+quick: $(DEV)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0 -m "not slow" $(QUICK) $(PYTEST_ARGS)
 
 lint: $(DEV)
 	@$(BIN)/ruff check .
@@ -51,6 +57,10 @@ format: $(DEV)
 bench: $(BASE)
 	@$(BIN)/python benchmarks/run.py --docs $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
 
+docs: $(DEV)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
+
 samples: $(DEV)
 	@$(BIN)/python scripts/make_samples.py
 
@@ -69,8 +79,8 @@ $(BASE): requirements/base.txt requirements/build.txt pyproject.toml | $(VENV)/b
 	@scripts/install.sh $(VENV) requirements/build.txt requirements/base.txt
 	@touch $@
 
-$(DEV): $(BASE) requirements/dev.txt
-	@scripts/install.sh $(VENV) requirements/dev.txt
+$(DEV): $(BASE) requirements/dev.txt requirements/docs.txt
+	@scripts/install.sh $(VENV) requirements/dev.txt requirements/docs.txt
 	@scripts/ensure_node.sh $(VENV) >/dev/null
 	@$(if $(HAS_WEB),scripts/ensure_chromium.sh)
 	@touch $@

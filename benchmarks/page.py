@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 DOCS = ROOT / "docs"
 INTRODUCTION = (
-    "Written by `make bench`; [`benchmarks/README.md`](../benchmarks/README.md) says what is measured and how to rerun it. "
+    "Written by `make bench`; `benchmarks/README.md` says what is measured and how to rerun it. "
     "Ratios come first, as absolute times depend on the machine, which each section names. Timings have a section here once they "
     "were taken on a machine with nothing else to do; until then they are left out rather than shown with figures that say little."
 )
