@@ -1,0 +1,24 @@
+"""A hit as the documents and nodes of other frameworks carry it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from citewell.types import Hit
+
+
+def metadata_of(hit: Hit) -> dict[str, Any]:
+    """Where a passage is from, for citing it: file, place, scores; the file's own metadata under `metadata`. JSON values only."""
+    chunk = hit.chunk
+    found: dict[str, Any] = {
+        "chunk_id": chunk.id,
+        "resource_id": chunk.resource_id,
+        "version": chunk.version,
+        "filename": hit.filename,
+        "record_id": hit.record_id,
+        "type": chunk.type.value,
+        "locator": chunk.locator.to_json(),
+        "score": hit.score,
+        "metadata": dict(chunk.metadata),
+    }
+    return {key: value for key, value in found.items() if value is not None and value != {}}
