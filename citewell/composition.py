@@ -32,6 +32,7 @@ from citewell.folder import DataFolder
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.writing import rebuild
+from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.parsers import ParserPool
@@ -314,8 +315,9 @@ def _workers(
     limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
     read_ahead = ReadAhead(stores.projects, indexes, chunking)
     scratch = settings.data / "scratch"
+    adoption = Adoption(stores.resources, stores.jobs, blobs, capture)
     extraction = ExtractionStage(
-        stores.resources, stores.content, stores.jobs, blobs, parsers, capture, scratch, limits, read_ahead
+        stores.resources, stores.content, stores.jobs, blobs, parsers, adoption, scratch, limits, read_ahead
     )
     describer = ImageDescriber(_vision_model(settings), stores.content, stores.jobs, blobs, settings.max_attempts)
     indexing = CountedIndexing(

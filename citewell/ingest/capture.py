@@ -133,16 +133,19 @@ class Capture:
             raise
 
     async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
+        new = await asyncio.to_thread(self.describe, spooled, request)
+        if keep:
+            await self._blobs.put_file(new.blob_key, spooled.path)
+        return new
+
+    def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
+        """What becomes of a spooled file, with its type told by content; nothing is kept yet. Raises `UnsupportedType`."""
         filename = clean_filename(request.filename)
-        detected = await asyncio.to_thread(detect, spooled.path, filename)
+        detected = detect(spooled.path, filename)
         if request.strict and detected.extractor is None:
             raise UnsupportedType(mime_type=detected.mime_type)
-        resource_id = str(uuid.uuid4())
-        key = f"originals/{request.owner_id}/{uuid.uuid4().hex}"
-        if keep:
-            await self._blobs.put_file(key, spooled.path)
         return NewResource(
-            id=resource_id,
+            id=str(uuid.uuid4()),
             owner_id=request.owner_id,
             filename=filename,
             identifier=request.identifier,
@@ -153,10 +156,20 @@ class Capture:
             type=detected.label,
             source=request.source,
             storage_backend=self._blobs.backend,
-            blob_key=key,
+            blob_key=f"originals/{request.owner_id}/{uuid.uuid4().hex}",
             options=request.options,
             parent_id=request.parent_id,
         )
+
+    def measure(self, path: Path) -> Spooled:
+        """A file that is on this machine already, sized and hashed; raises `EmptyFile` and `TooLarge`."""
+        size = path.stat().st_size
+        if not size:
+            raise EmptyFile
+        if size > self.max_bytes:
+            raise TooLarge(f"The file is larger than the limit of {self.max_bytes:,} bytes.")
+        with path.open("rb") as file:
+            return Spooled(path, size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def clear_folder(folder: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from citewell.errors import CitewellError
-from citewell.ingest.capture import Capture, UploadRequest
+from citewell.ingest.adoption import Adoption
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
@@ -42,7 +42,7 @@ class ExtractionStage:
     jobs: JobRepository
     blobs: BlobStore
     parsers: ParserPool
-    capture: Capture
+    adoption: Adoption
     scratch: Path
     limits: ExtractOptions
     read_ahead: ReadAhead
@@ -106,7 +106,7 @@ class ExtractionStage:
         old = await self.content.blobs(job.resource_id, job.version)
         blobs = [await self._store_blob(job, summary, index, folder) for index in range(len(summary.blobs))]
         await self._keep_elements(job, folder)
-        notes = await self._adopt_children(job, resource, summary, folder)
+        notes = await self.adoption.run(job, resource, summary.children, folder)
         metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
         async with self.jobs.fenced(job) as connection:
             await replace_blobs(connection, job.resource_id, job.version, blobs)
@@ -145,26 +145,6 @@ class ExtractionStage:
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, batch)
 
-    async def _adopt_children(
-        self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path
-    ) -> list[str]:
-        """Make the files inside the file resources of their own; returns a note for each that could not be."""
-        notes: list[str] = []
-        for child in summary.children:
-            request = UploadRequest(
-                owner_id=job.owner_id,
-                filename=child.filename,
-                project_id=resource.project_ids[0] if resource.project_ids else "",
-                source="attachment",
-                parent_id=job.resource_id,
-                options=replace(resource.options, password=None),
-            )
-            try:
-                await self.capture.commit(await self.capture.spool(_pieces(folder / child.path)), request)
-            except CitewellError as error:
-                notes.append(f"{child.filename}: {error.message}")
-        return notes
-
 
 async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -> None:
     """End a job as FAILED with the reason; the password, if one was given, is wiped."""
@@ -194,9 +174,3 @@ def _batches(folder: Path) -> Iterator[list[tuple[int, Element, str]]]:
             batch = []
     if batch:
         yield batch
-
-
-async def _pieces(path: Path) -> AsyncIterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(1024 * 1024):
-            yield piece

@@ -16,13 +16,22 @@ from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.projects import link
-from citewell.storage.tables import chunks, elements, resource_blobs, resource_projects, resource_versions, resources
+from citewell.storage.tables import (
+    chunks,
+    elements,
+    resource_blobs,
+    resource_events,
+    resource_projects,
+    resource_versions,
+    resources,
+)
 from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
 
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # What grows with a file's content, and is left out of summaries.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
+_MOMENT = 1e-6  # seconds
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
 
@@ -96,7 +105,7 @@ class ResourceRepository:
         async with self._database.write() as connection:
             known = await _id_of_content(connection, new.owner_id, new.content_hash)
             if known is None:
-                await _insert(connection, new)
+                await _insert(connection, [new])
             if project_id:
                 await link(connection, known or new.id, project_id)
         return known
@@ -113,6 +122,13 @@ class ResourceRepository:
         """The id of the owner's resource with these bytes."""
         async with self._database.read() as connection:
             return await _id_of_content(connection, owner_id, content_hash)
+
+    async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
+        """Those of some hundred content hashes that the owner has a resource of."""
+        query = sa.select(resources.c.content_hash).where(
+            resources.c.owner_id == owner_id, resources.c.content_hash.in_(hashes)
+        )
+        return {row["content_hash"] for row in await self._database.rows(query)}
 
     async def page(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
@@ -180,7 +196,8 @@ class ResourceRepository:
                 raise NotFound("There is no such resource, or it is not yours.")
             values = _content_values(new) | _FRESH | {"version": version + 1, "status": Status.UPLOADED}
             await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
-            await _insert_version(connection, new, resource_id, version + 1)
+            row = _version_row(new, resource_id, version + 1, time.time())
+            await connection.execute(sa.insert(resource_versions), row)
             await record_event(connection, resource_id, version + 1, Status.UPLOADED)
         return await self.get(owner_id, resource_id)
 
@@ -277,40 +294,77 @@ def _content_values(new: NewResource) -> dict[str, Any]:
     }
 
 
-async def _insert(connection: AsyncConnection, new: NewResource) -> None:
-    await connection.execute(
-        sa.insert(resources).values(
-            id=new.id,
-            owner_id=new.owner_id,
-            identifier=new.identifier,
-            source=new.source,
-            parent_id=new.parent_id,
-            version=1,
-            status=Status.UPLOADED,
-            chunk_count=0,
-            created_at=time.time(),
-            fence=0,
-            **_content_values(new),
+async def insert_children(connection: AsyncConnection, new: Sequence[NewResource], project_id: str) -> set[str]:
+    """Rows for those whose content the owner does not have yet, and links to the project for all, inside the caller's transaction.
+
+    All are one owner's. Returns the ids of the rows that were made.
+    """
+    try:
+        async with connection.begin_nested():
+            return await _insert_or_link_all(connection, new, project_id)
+    except IntegrityError:  # on Postgres: some of the same bytes were committed between our look and our insert
+        return await _insert_or_link_all(connection, new, project_id)
+
+
+async def _insert_or_link_all(connection: AsyncConnection, new: Sequence[NewResource], project_id: str) -> set[str]:
+    found = sa.select(resources.c.content_hash, resources.c.id).where(
+        resources.c.owner_id == new[0].owner_id, resources.c.content_hash.in_([n.content_hash for n in new])
+    )
+    known = {row.content_hash: row.id for row in await connection.execute(found)}
+    fresh: dict[str, NewResource] = {}
+    for one in new:
+        if one.content_hash not in known:
+            fresh.setdefault(one.content_hash, one)
+    await _insert(connection, list(fresh.values()))
+    if project_id:
+        for resource_id in known.values():
+            await link(connection, resource_id, project_id)
+        links = [{"resource_id": one.id, "project_id": project_id} for one in fresh.values()]
+        if links:
+            await connection.execute(sa.insert(resource_projects), links)
+    return {one.id for one in fresh.values()}
+
+
+async def _insert(connection: AsyncConnection, new: Sequence[NewResource]) -> None:
+    """Rows of their own, first to last a moment apart, so that lists show them in order."""
+    if not new:
+        return
+    now = time.time()
+    rows = [
+        {
+            "id": one.id,
+            "owner_id": one.owner_id,
+            "identifier": one.identifier,
+            "source": one.source,
+            "parent_id": one.parent_id,
+            "version": 1,
+            "status": Status.UPLOADED,
+            "chunk_count": 0,
+            "created_at": now + place * _MOMENT,
+            "fence": 0,
+            **_content_values(one),
             **_FRESH,
-        )
-    )
-    await _insert_version(connection, new, new.id, 1)
-    await record_event(connection, new.id, 1, Status.UPLOADED)
+        }
+        for place, one in enumerate(new)
+    ]
+    await connection.execute(sa.insert(resources), rows)
+    versions = [_version_row(one, one.id, 1, now) for one in new]
+    await connection.execute(sa.insert(resource_versions), versions)
+    events = [{"resource_id": one.id, "version": 1, "at": now, "status": Status.UPLOADED, "details": {}} for one in new]
+    await connection.execute(sa.insert(resource_events), events)
 
 
-async def _insert_version(connection: AsyncConnection, new: NewResource, resource_id: str, version: int) -> None:
-    await connection.execute(
-        sa.insert(resource_versions).values(
-            resource_id=resource_id,
-            version=version,
-            filename=new.filename,
-            content_hash=new.content_hash,
-            file_size_bytes=new.file_size_bytes,
-            mime_type=new.mime_type,
-            blob_key=new.blob_key,
-            created_at=time.time(),
-        )
-    )
+def _version_row(new: NewResource, resource_id: str, version: int, now: float) -> dict[str, Any]:
+    return {
+        "resource_id": resource_id,
+        "version": version,
+        "filename": new.filename,
+        "content_hash": new.content_hash,
+        "file_size_bytes": new.file_size_bytes,
+        "mime_type": new.mime_type,
+        "blob_key": new.blob_key,
+        "created_at": now,
+    }
 
 
 def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:

@@ -1,0 +1,93 @@
+"""The files inside a file become resources of their own, some hundred in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from citewell.errors import CitewellError
+from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ports import BlobStore
+from citewell.storage.jobs import JobRepository
+from citewell.storage.resources import NewResource, ResourceRepository, insert_children
+from citewell.types import ChildFile, Job, Resource
+
+_PER_TRANSACTION = 200
+_BLOBS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Adopts children in batches. What an attempt that died has adopted is found by its content, so nothing comes twice."""
+
+    resources: ResourceRepository
+    jobs: JobRepository
+    blobs: BlobStore
+    capture: Capture
+
+    async def run(self, job: Job, resource: Resource, children: Sequence[ChildFile], folder: Path) -> list[str]:
+        """Make children of `resource` out of the files in `folder`; returns a note for each that could not be.
+
+        Those of a batch can be worked on as soon as it is committed. Raises `LeaseLost`.
+        """
+        notes: list[str] = []
+        for start in range(0, len(children), _PER_TRANSACTION):
+            batch = children[start : start + _PER_TRANSACTION]
+            found, failed = await asyncio.to_thread(self._describe, job, resource, batch, folder)
+            notes += failed
+            if found:
+                await self._adopt(job, found, resource.project_ids[0] if resource.project_ids else "")
+        return notes
+
+    def _describe(
+        self, job: Job, resource: Resource, batch: Sequence[ChildFile], folder: Path
+    ) -> tuple[list[tuple[NewResource, Spooled]], list[str]]:
+        """Hash and detect a batch: what becomes of each, and notes on those of which nothing does."""
+        found: list[tuple[NewResource, Spooled]] = []
+        notes: list[str] = []
+        for child in batch:
+            request = UploadRequest(
+                owner_id=job.owner_id,
+                filename=child.filename,
+                project_id=resource.project_ids[0] if resource.project_ids else "",
+                source="attachment",
+                parent_id=job.resource_id,
+                options=replace(resource.options, password=None),
+            )
+            try:
+                spooled = self.capture.measure(folder / child.path)
+                found.append((self.capture.describe(spooled, request), spooled))
+            except CitewellError as error:
+                notes.append(f"{child.filename}: {error.message}")
+        return found, notes
+
+    async def _adopt(self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str) -> None:
+        """Keep the bytes that the owner does not have yet, then commit the rows."""
+        known = await self.resources.known_contents(job.owner_id, [new.content_hash for new, _ in found])
+        kept: dict[str, tuple[NewResource, Spooled]] = {}
+        for new, spooled in found:
+            if new.content_hash not in known:
+                kept.setdefault(new.content_hash, (new, spooled))
+        await self._keep_bytes([(new.blob_key, spooled.path) for new, spooled in kept.values()])
+        # Whoever has no bytes of its own here shares its content with one that has, or with a resource of the owner's.
+        listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
+        made: set[str] = set()
+        try:
+            async with self.jobs.fenced(job) as connection:
+                made = await insert_children(connection, listed, project_id)
+                # What the owner had when we looked may have been deleted since.
+                late = [(n.blob_key, s.path) for n, s in found if n.id in made and n.content_hash not in kept]
+                await self._keep_bytes(late)
+        finally:
+            for new, _ in kept.values():
+                if new.id not in made:
+                    await self.blobs.delete(new.blob_key)
+
+    async def _keep_bytes(self, files: Sequence[tuple[str, Path]]) -> None:
+        for start in range(0, len(files), _BLOBS_AT_ONCE):
+            puts = [self.blobs.put_file(key, path) for key, path in files[start : start + _BLOBS_AT_ONCE]]
+            for outcome in await asyncio.gather(*puts, return_exceptions=True):
+                if outcome is not None:
+                    raise outcome
