@@ -16,13 +16,13 @@ test("a search shows each leg's scores, where the time went, and opens its sourc
 test("kinds and filters narrow what is found", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
   await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("loans");
-  await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.getByRole("group", { name: "Types of passage" }).getByRole("button", { name: "Rows" }).click();
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first().locator(".tag")).toHaveText("Row");
   expect(new Set(await hits.locator(".tag").allTextContents())).toEqual(new Set(["Row"]));
-  await page.getByRole("group", { name: "Kinds of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.getByRole("group", { name: "Types of passage" }).getByRole("button", { name: "Rows" }).click();
   await page.getByRole("button", { name: "Options", exact: true }).click();
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("textbox", { name: "Value" }).fill("Loan Policy.pdf");
@@ -39,6 +39,6 @@ test("hits are shown with the passages around them", async ({ home: page, server
   await page.getByLabel("Filters from the query").selectOption("off");
   await page.getByLabel("Neighbouring passages").fill("1");
   await page.getByRole("button", { name: "Search", exact: true }).click();
-  await page.getByRole("group", { name: "Show as" }).getByRole("button", { name: "Passages" }).click();
+  await page.getByRole("group", { name: "View" }).getByRole("button", { name: "Passages" }).click();
   await expect(page.getByRole("list", { name: "Passages" }).locator(".hit").first()).toContainText(/hits? in/);
 });
