@@ -11,7 +11,7 @@ import numpy as np
 
 from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_document
-from citewell.types import Chunk, JsonObject, JsonValue, Point
+from citewell.types import Chunk, JsonObject, JsonValue, Locator, Point
 
 
 class FieldKind(StrEnum):
@@ -42,6 +42,7 @@ _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 _DATE_KEYS = ("date", "modified", "created")
 _TAG_KEYS = ("tags", "keywords")
 _MOST_TAGS = 32
+_MOST_ROWS = 1_000
 
 
 def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, language: str | None = None) -> Point:
@@ -92,6 +93,13 @@ def _tags(value: JsonValue) -> list[str]:
     return [tag for part in parts if isinstance(part, str) and 0 < len(tag := keyword(part)) <= 128]
 
 
+def _rows(place: Locator) -> int | list[int] | None:
+    """Each row of a table that is one chunk, so that it is found by any of them."""
+    if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MOST_ROWS:
+        return place.row
+    return list(range(place.row, place.row_end + 1))
+
+
 def _payload(chunk: Chunk, filename: str, language: str | None) -> dict[str, JsonValue]:
     place = chunk.locator
     payload: dict[str, JsonValue] = {
@@ -108,7 +116,7 @@ def _payload(chunk: Chunk, filename: str, language: str | None) -> dict[str, Jso
         "sheet": keyword(place.sheet) if place.sheet is not None else None,
         "page": list(pages) or None,
         "slide": place.slide,
-        "row": place.row,
+        "row": _rows(place),
         "date": chunk.metadata.get("date"),
         "tag": chunk.metadata.get("tags"),
     }

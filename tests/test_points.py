@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.points import pulled
+from citewell.points import index_point, pulled
 from citewell.ports import FloatMatrix
+from citewell.types import Chunk, ChunkType, Locator
 
 _QUERY = (1.0, 0.0, 0.0)
 _VECTORS = {"a": np.asarray((0, 1, 0), dtype=np.float32), "c": np.asarray((-1, 0, 0), dtype=np.float32)}
@@ -37,3 +38,19 @@ def test_the_result_is_a_unit_vector_no_further_from_what_pulls(seed: int, weigh
     moved = pulled(query.tolist(), [("a", weight)], {"a": towards})
     assert float(np.linalg.norm(moved)) == pytest.approx(1.0, abs=1e-5)
     assert float(moved @ towards) >= float(query @ towards) - 1e-5
+
+
+@pytest.mark.parametrize(
+    ("place", "rows"),
+    [
+        (Locator(sheet="S", row=4), 4),
+        (Locator(sheet="S", row=4, row_end=4), 4),
+        (Locator(sheet="S", row=4, row_end=7), [4, 5, 6, 7]),
+        (Locator(sheet="S", row=4, row_end=90_000), 4),
+    ],
+)
+def test_a_table_that_is_one_chunk_is_found_by_any_of_its_rows(place: Locator, rows: object) -> None:
+    chunk = Chunk(
+        id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text="| a |", locator=place
+    )
+    assert index_point(chunk, None, "a.csv").payload["row"] == rows

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from citewell.types import Box, Chunk, Element, Locator, Piece
+from citewell.types import Box, Chunk, Element, ElementType, Locator, Piece
+
+_HEADER_LINES = 2  # the header of a Markdown table and the rule under it
 
 
 def piece_offsets(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[Piece, int, int]]:
@@ -39,7 +41,7 @@ def narrow(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) 
         last = piece.start + min(high, end) - low
         boxes.extend(_boxes(element, first, last))
         pages.update(_pages(element))
-        rows.append(element.locator)
+        rows.append(_row_place(element, first, last))
         if element.locator.char_start is not None:
             spans.append((element.locator.char_start + first, element.locator.char_start + last))
     if not rows:
@@ -56,6 +58,28 @@ def narrow(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) 
         row=rows[0].row if rows[0].row is not None else place.row,
         row_end=(rows[-1].row_end or rows[-1].row) if rows[-1].row is not None else place.row_end,
     )
+
+
+def _row_place(element: Element, start: int, end: int) -> Locator:
+    """The rows that `element.text[start:end]` touches of a data table in Markdown; else the element's own place."""
+    place, text = element.locator, element.text
+    if element.type is not ElementType.TABLE or place.row is None or place.row_end is None:
+        return place
+    lines = text.count("\n") + 1 - _HEADER_LINES
+    numbers = _row_numbers(element, place.row, place.row_end, lines)
+    first = text.count("\n", 0, start) - _HEADER_LINES
+    last = text.count("\n", 0, max(start, end - 1)) - _HEADER_LINES
+    if numbers is None or last < 0:
+        return place
+    return replace(place, row=numbers[max(first, 0)], row_end=numbers[last])
+
+
+def _row_numbers(element: Element, first: int, last: int, lines: int) -> Sequence[int] | None:
+    """The row of each line after the header; elements of earlier versions do not name them, but rows without gaps are known."""
+    named = element.metadata.get("rows")
+    if isinstance(named, list) and len(named) == lines:
+        return [number for number in named if isinstance(number, int)]
+    return range(last - lines + 1, last + 1) if last - first + 1 in (lines, lines + 1) else None
 
 
 def _boxes(element: Element, start: int, end: int) -> list[Box]:

@@ -19,7 +19,7 @@ from citewell.chunk.semantic import cut_semantically
 from citewell.chunk.tables import TableCutter
 from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer, WordCounter
 from citewell.chunk.tokens import cut_tokens
-from citewell.types import ChunkDraft, ChunkType, Element, ElementType
+from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonValue
 
 _FURNITURE = frozenset({ElementType.HEADER, ElementType.FOOTER})
 
@@ -56,7 +56,7 @@ class _Chunker:
 
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
         rows: list[tuple[Element, tuple[str, ...]]] = []
-        for element in elements:
+        for element in self._once(elements):
             if element.type in _FURNITURE:
                 continue
             if rows and (element.type is not ElementType.ROW or len(rows) == BATCH):
@@ -75,6 +75,32 @@ class _Chunker:
                 yield from self._gathered_but_the_last()
         yield from self._fitter.fit(self._rows.cut(rows))
         yield from self._gathered()
+
+    def _once(self, elements: Iterable[Element]) -> Iterator[Element]:
+        """The elements without those that say a table of data again, which comes as a whole and then by its rows.
+
+        Of a table that fits one chunk the rows are left out; of a larger one the whole is, when its rows do follow.
+        """
+        whole: set[JsonValue] = set()
+        held: Element | None = None
+        for element in elements:
+            table = element.metadata.get("table")
+            if held is not None:
+                if element.type is not ElementType.ROW or table != held.metadata["table"]:
+                    yield held
+                held = None
+            if table is None or element.type not in (ElementType.TABLE, ElementType.ROW):
+                yield element
+            elif element.type is ElementType.ROW:
+                if table not in whole:
+                    yield element
+            elif self._tables.is_whole(Beside(0, element, self._assembler.outline.enter(element))):
+                whole.add(table)
+                yield element
+            else:
+                held = element
+        if held is not None:
+            yield held
 
     def _gathered(self, below: Sequence[tuple[str, ...]] = ()) -> Iterator[ChunkDraft]:
         """Chunks of everything gathered so far; `below` are heading paths of what follows."""

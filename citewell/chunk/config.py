@@ -6,12 +6,12 @@ import hashlib
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
 
 
 class Strategy(StrEnum):
-    """The ways to cut running text. Rows and tables of data are cut by row under every one of them.
+    """The ways to cut running text. A table of data is one chunk where it fits, else cut by row, under every one of them.
 
     `sections` is the default for documents and `rows` for data; `rows` also gives each table row a chunk of its own.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -43,14 +43,28 @@ class TableCutter:
         self._context = context
         self._by_row = by_row
 
+    def is_whole(self, table: Beside) -> bool:
+        """Whether a table of a data file is one chunk, with its header."""
+        if table.element.metadata.get("table") is None:
+            return False
+        lines = self._lines(table.element.text)
+        return bool(lines.body) and lines.header_tokens + sum(lines.body_tokens) <= self._limit(table)[1]
+
     def cut(self, table: Beside) -> Iterator[Candidate]:
         """Candidates for a table, whose text is Markdown."""
         flow = Flow(table.element.text, (Part(0, table.element, table.headings),))
-        line, used = self._line(table)
-        limit = self._config.token_budget - used - _JOINT_TOKENS
-        lines = self._lines(flow.text)
-        for ranges in self._ranges(flow.text, lines, limit):
+        line, limit = self._limit(table)
+        if self.is_whole(table):
+            found: Iterable[Ranges] = [((0, len(flow.text)),)]
+        else:
+            found = self._ranges(flow.text, self._lines(flow.text), limit)
+        for ranges in found:
             yield Candidate(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
+
+    def _limit(self, table: Beside) -> tuple[str, int]:
+        """The context, and how many tokens it leaves for text."""
+        line, used = self._line(table)
+        return line, self._config.token_budget - used - _JOINT_TOKENS
 
     def _line(self, table: Beside) -> tuple[str, int]:
         """The context: title, headings and caption."""

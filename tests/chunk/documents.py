@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import hypothesis.strategies as st
 
-from citewell.types import Box, Element, ElementType, Locator
+from citewell.types import Box, Element, ElementType, JsonObject, Locator
 
 _TOKEN = re.compile(r"\w{1,4}|[^\w\s]")
 
@@ -62,6 +63,20 @@ def table(id: str, grid: Sequence[Sequence[str]], page: int | None = 1) -> Eleme
         grid=tuple(tuple(row) for row in grid),
         header_rows=1,
     )
+
+
+def data_table(
+    id: str, name: str, grid: Sequence[Sequence[str]], rows: Sequence[int], sheet: str = "Loans"
+) -> list[Element]:
+    """A table of a data file as it is read: as a whole, then every row; `rows` are the numbers of those after the header."""
+    metadata: JsonObject = {"table": name, "table_name": sheet}
+    place = Locator(sheet=sheet, row=rows[0] - 1, row_end=rows[-1])
+    whole = replace(table(id, grid), locator=place, metadata={**metadata, "rows": list(rows)})
+    singles = [
+        row(f"{id}.{number}", number, dict(zip(grid[0], line, strict=True)), sheet)
+        for number, line in zip(rows, grid[1:], strict=True)
+    ]
+    return [whole, *(replace(one, metadata=metadata) for one in singles)]
 
 
 def row(id: str, number: int, values: dict[str, str], sheet: str = "Loans") -> Element:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,13 @@ import pytest
 from citewell.chunk import ChunkConfig, Strategy, chunk_elements
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, Locator
 
-from .documents import Words, lines, paragraph, row, table, title
+from .documents import Words, data_table, lines, paragraph, row, table, title
 
 SENTENCE = "The quick brown fox jumps over the lazy dog near the old river bank."
+
+
+def _one_hot(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    return np.eye(len(texts), dtype=np.float32)
 
 
 def chunked(elements: Sequence[Element], heading: str = "Handbook", **settings: object) -> list[ChunkDraft]:
@@ -233,6 +238,37 @@ def test_rows_strategy_gives_each_table_row_a_chunk() -> None:
     chunks = chunked([table("e0", GRID)], strategy=Strategy.ROWS)
     assert len(chunks) == 12
     assert chunks[3].text == "| Region | Limit | Years |\n| --- | --- | --- |\n| Region 3 | 300 GHS | 3 |"
+
+
+@pytest.mark.parametrize("strategy", Strategy)
+def test_a_small_table_of_data_is_one_chunk_and_its_rows_none(strategy: Strategy) -> None:
+    name = replace(title("e0", "Loans"), locator=Locator(sheet="Loans"))
+    elements = [name, *data_table("e1", "t0", GRID[:5], [2, 3, 5, 6])]
+    chunks = chunk_elements(elements, ChunkConfig(strategy=strategy), Words(), "Book", _one_hot)
+    (chunk,) = [chunk for chunk in chunks if chunk.text != "Loans"]
+    assert chunk.type is ChunkType.TABLE
+    assert chunk.text == elements[1].text
+    assert (chunk.locator.sheet, chunk.locator.row, chunk.locator.row_end) == ("Loans", 1, 6)
+
+
+def test_a_table_of_data_that_does_not_fit_a_chunk_is_cut_by_rows_alone() -> None:
+    numbers = range(2, len(GRID) + 1)
+    chunks = chunked(data_table("e1", "t0", GRID, numbers), max_tokens=60, strategy=Strategy.ROWS)
+    assert [(chunk.type, chunk.locator.row) for chunk in chunks] == [(ChunkType.ROW, number) for number in numbers]
+
+
+def test_each_table_of_a_sheet_is_judged_on_its_own() -> None:
+    small, large = data_table("e1", "t0", GRID[:3], [2, 3]), data_table("e2", "t1", GRID, range(12, 12 + len(GRID) - 1))
+    chunks = chunked([*small, *large, *small], max_tokens=60, strategy=Strategy.ROWS)
+    kinds = [chunk.type for chunk in chunks]
+    assert kinds == [ChunkType.TABLE, *[ChunkType.ROW] * (len(GRID) - 1), ChunkType.TABLE]
+
+
+def test_a_large_table_of_data_whose_rows_are_not_listed_is_kept() -> None:
+    whole, *_ = data_table("e1", "t0", GRID, range(2, len(GRID) + 1))
+    chunks = chunked([whole, paragraph("e9", SENTENCE)], max_tokens=60, strategy=Strategy.ROWS)
+    assert sum(chunk.type is ChunkType.TABLE for chunk in chunks) == len(GRID) - 1
+    assert chunked([whole], max_tokens=60, strategy=Strategy.ROWS)
 
 
 def test_a_row_is_a_chunk_with_its_sheet_and_number() -> None:

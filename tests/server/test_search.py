@@ -136,6 +136,28 @@ def test_reranking_without_a_reranker_is_an_error_in_answers_too(tmp_path: Path)
         assert server.client.post("/chat", json={"message": "x", "rerank": False}).status_code == 200
 
 
+def test_a_small_sheet_is_found_once_and_cited_by_row(server: RunningServer) -> None:
+    mark = uuid.uuid4().hex[:8]
+    rows = [("Berths", 14, "Kai"), ("Showers", 2, "Kai"), ("Cranes", 95, "Yard"), ("Slipways", 31, "Yard")]
+    text = "Service,Crowns,Place\n" + "".join(f"{name} {mark},{price},{place}\n" for name, price, place in rows)
+    sheet = server.add(f"prices {mark}.csv", text.encode())
+    scope = {"resource_ids": [sheet["id"]]}
+    hits = _search(server, f"Cranes {mark}", **scope).json()["hits"]
+    assert sum(f"Cranes {mark}" in hit["text"] for hit in hits) == 1
+    assert [hit["type"] for hit in hits].count("table") == 1
+    for row in (2, 4):
+        found = _search(server, "Crowns", filters=[{"field": "row", "value": row}], **scope).json()["hits"]
+        assert [hit["type"] for hit in found] == ["table"]
+    for question, crowns, row in (
+        (f"What do Cranes {mark} cost?", "95", 4),
+        ("Which service has the most crowns?", "95", 4),
+    ):
+        answer = server.client.post("/chat", json={"message": question, **scope}).json()
+        assert crowns in answer["answer"]
+        assert answer["citations"][0]["locator"]["row"] == row
+        assert answer["citations"][0]["label"].endswith(f"(Row {row})")
+
+
 def test_nonsense_keeps_nothing_above_a_score_threshold(tmp_path: Path) -> None:
     environment = {"SCORE_THRESHOLD": "0.3", "CITEWELL_FUSION": "rrf"}
     with RunningServer(tmp_path / "data", **environment) as server:

@@ -23,7 +23,8 @@ _Row: TypeAlias = tuple[int, Sequence[Cell], Sequence[str]]
 class RowEmitter:
     """Emits a table's rows as they come; holds back at most 51 of them, until it is known whether the table is small.
 
-    Row and table elements carry `{"table": id, "table_name": name}`, so that the rows of a table element are known.
+    Row and table elements carry `{"table": id, "table_name": name}`, so that the rows of a table element are known; a table
+    element also `{"rows": […]}`, the numbers of the rows that its lines after the header are.
     """
 
     def __init__(
@@ -99,4 +100,5 @@ class RowEmitter:
         first = self.header_row if self.header_row is not None else rows[0][0]
         table = build_table(cells, header_rows=1)
         if table is not None:
-            emit_table(self._sink, table, Locator(sheet=self.sheet, row=first, row_end=rows[-1][0]), self._metadata)
+            metadata = {**self._metadata, "rows": [number for number, _, _ in rows]}
+            emit_table(self._sink, table, Locator(sheet=self.sheet, row=first, row_end=rows[-1][0]), metadata)
