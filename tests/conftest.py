@@ -16,8 +16,8 @@ from hypothesis import settings
 from tests.server.running import RunningServer
 
 # The same examples every time, so that a run tells of the change it tests; HYPOTHESIS_PROFILE=explore looks for new ones.
-settings.register_profile("repeatable", derandomize=True, database=None)
-settings.register_profile("explore", derandomize=False)
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 SAMPLES = Path(__file__).parent.parent / "samples"
 

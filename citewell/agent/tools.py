@@ -176,7 +176,8 @@ def _integer(arguments: JsonObject, name: str, default: int, low: int, high: int
     value = arguments.get(name, default)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or int(value) != value:
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)  # JSON's 1e999 is infinite
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_whole:
         raise InvalidInput(f"`{name}` must be a whole number.")
     return min(max(int(value), low), high)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 
 from citewell.agent.tables.query import (
     Aggregate,
@@ -21,12 +22,13 @@ from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
 LISTED_ROWS = 50
+_LARGEST = 2**127 - 1
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _SIGNS = {Comparison.LT: "<", Comparison.LTE: "<=", Comparison.GT: ">", Comparison.GTE: ">="}
 _PARTS = {
     Part.YEAR: "year({0})",
-    Part.QUARTER: "concat(year({0}), '-Q', quarter({0}))",
+    Part.QUARTER: "year({0}) || '-Q' || quarter({0})",
     Part.MONTH: "strftime({0}, '%Y-%m')",
     Part.DAY: "strftime({0}, '%Y-%m-%d')",
 }
@@ -128,8 +130,9 @@ class _Writer:
                 return inside if condition.comparison is Comparison.IN else f"({reference} IS NULL OR NOT {inside})"
             case Comparison.CONTAINS | Comparison.STARTS_WITH:
                 function = "contains" if condition.comparison is Comparison.CONTAINS else "starts_with"
-                self.parameters.append(str(_single(condition)).lower())
-                return f"{function}(lower(CAST({reference} AS VARCHAR)), ?)"
+                # Both sides by DuckDB's `lower`: Python's differs in some letters (the last sigma of a Greek word).
+                part = self._bind(_single(condition), "text", column.name)
+                return f"{function}(lower(CAST({reference} AS VARCHAR)), lower({part}))"
             case Comparison.EQ:
                 return f"{reference} = {self._bind(_single(condition), kind, column.name)}"
             case Comparison.NE:
@@ -196,20 +199,51 @@ def _converted(value: Scalar, kind: str, column: str) -> Parameter:
             case "date":
                 return date.fromisoformat(str(value)[:10])
             case "datetime":
-                return datetime.fromisoformat(str(value))
+                return _in_utc(datetime.fromisoformat(str(value)))
             case "time":
-                return time.fromisoformat(str(value))
+                return _without_zone(time.fromisoformat(str(value)))
             case _:
-                return str(value)
-    except ValueError:
-        raise InvalidInput(f"`{column}` holds {kind}; {value!r} is none (dates as 2025-01-31).") from None
+                return _encodable(str(value))
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"`{column}` holds {kind}; {value!r} cannot be compared with it (dates as 2025-01-31)."
+        ) from None
 
 
 def _number(value: Scalar) -> int | float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, float):
         return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _bindable(value)
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", str(value).strip())
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    return _bindable(int(text)) if re.fullmatch(r"[+-]?\d{1,4000}", text) else float(text)
+
+
+def _bindable(number: int) -> int | float:
+    """A number past DuckDB's 128 bits as the nearest float; past those, infinite: it compares the same with every cell."""
+    if -_LARGEST <= number <= _LARGEST:
+        return number
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Columns hold moments in UTC, without a zone."""
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _without_zone(clock: time) -> time:
+    if clock.tzinfo is not None:
+        raise ValueError(clock)
+    return clock
+
+
+def _encodable(text: str) -> str:
+    """`text`, unless it holds half of a surrogate pair, as JSON may: no cell does."""
+    text.encode()
+    return text
 
 
 def _boolean(value: Scalar) -> bool:

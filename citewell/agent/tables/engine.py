@@ -143,5 +143,9 @@ def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]
         return connection.execute(sql, parameters).fetchall()
     except duckdb.OutOfMemoryException:
         raise Unavailable("The query needs more memory than it may use. Narrow it.") from None
-    except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException) as error:
-        raise InvalidInput(f"The query does not fit the table: {str(error).splitlines()[0]}") from None
+    except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException):
+        raise InvalidInput(
+            "The table cannot answer this query: a value does not fit its column, or a result is out of range."
+        ) from None
+    except (duckdb.IOException, duckdb.PermissionException, duckdb.InvalidInputException):
+        raise Unavailable("The exact copy of this table cannot be read. Upload the file again.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -62,8 +63,11 @@ def conditions_text(conditions: Sequence[RowCondition]) -> str:
 
 def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     count = int(result.rows[0].values[0])
-    noun = f"different values of {plan.subject.name}" if plan.subject is not None else "row" if count == 1 else "rows"
-    verb = "is" if count == 1 and plan.subject is None else "are"
+    if plan.subject is None:
+        noun = "row" if count == 1 else "rows"
+    else:
+        noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
+    verb = "is" if count == 1 else "are"
     where = conditions_text(plan.query.conditions)
     return f"There {verb} {number_text(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
 
@@ -93,7 +97,7 @@ def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
 
 def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     best = result.rows[0].values[-1]
-    if best is None:
+    if _is_missing(best):
         return None
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
@@ -118,7 +122,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     rows = result.rows[: plan.best]
     if len(result.rows) > plan.best and result.rows[plan.best].values[-1] == rows[-1].values[-1]:
         rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
-    if len(rows) > CITED_ROWS:
+    if len(rows) > CITED_ROWS or any(_is_missing(row.values[-1]) for row in rows):
         return None
     word = "highest" if plan.descending else "lowest"
     lead = f"The {len(rows)} {word} by {_measured(plan)}{conditions_text(plan.query.conditions)}:"
@@ -126,7 +130,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
 
 
 def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    if any(row.values[-1] is None for row in result.rows):
+    if any(_is_missing(row.values[-1]) for row in result.rows):
         return None
     lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
     lines = _lines(result.rows, numbers, _named_value)
@@ -200,6 +204,11 @@ def _measured(plan: Plan) -> str:
         return plan.metric.name
     assert plan.function is not None
     return f"{_FUNCTIONS[plan.function]} {core_name(plan.metric.name)}"
+
+
+def _is_missing(value: Any) -> bool:
+    """An empty cell, or the NaN of a Parquet file, which is neither high nor low."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _exact(value: Any) -> Any:

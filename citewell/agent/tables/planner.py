@@ -195,9 +195,9 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     aggregate = Aggregate(_AGGREGATES[operation], metric.name)
     if reading.groups:
         return _groups(reading, aggregate, metric)
-    query = TableQuery(
-        source=table_key(reading.words.table), conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
-    )
+    # Only rows with a value make up the figure, so only they are counted and cited with it.
+    conditions = (*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY))
+    query = TableQuery(source=table_key(reading.words.table), conditions=conditions, aggregates=(aggregate,), limit=1)
     return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
 
 

@@ -127,8 +127,8 @@ def parse_query(data: JsonObject) -> TableQuery:
     allowed = {"source", "columns", "conditions", "groups", "aggregates", "order", "limit"}
     if unknown := sorted(set(data) - allowed):
         raise InvalidInput(f"`query_table` has no argument {', '.join(unknown)}.")
-    limit = data.get("limit") if data.get("limit") is not None else 20
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit != int(limit) or limit < 1:
+    limit = 20 if data.get("limit") is None else _whole(data.get("limit"))
+    if limit is None or limit < 1:
         raise InvalidInput("`limit` must be a whole number of at least 1.")
     return TableQuery(
         source=_text(data, "source"),
@@ -137,8 +137,15 @@ def parse_query(data: JsonObject) -> TableQuery:
         groups=tuple(_ref(item) for item in _groups(data)),
         aggregates=tuple(_aggregate(item) for item in _objects(data, "aggregates")),
         order=tuple(Order(_text(item, "by"), item.get("descending") is True) for item in _objects(data, "order")),
-        limit=min(int(limit), MAX_ROWS),
+        limit=min(limit, MAX_ROWS),
     )
+
+
+def _whole(value: JsonValue) -> int | None:
+    """A whole number, as 7 or 7.0; None for anything else, the infinite number that JSON's `1e999` is included."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _ref_json(ref: ColumnRef) -> dict[str, JsonValue]:

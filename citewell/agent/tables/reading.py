@@ -25,6 +25,7 @@ _MONTHS = (
 )  # fmt: skip
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
+_BOUNDS = frozenset({"before", "after", "since", "until"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_operations(reading)
     _read_groups(reading)
     _read_rows_and_names(reading)
+    _check_alternatives(reading)
     return reading
 
 
@@ -221,6 +223,8 @@ def _read_equalities(reading: Reading) -> None:
             index += 1
         number = _number_at(reading, index)
         if number is not None and reading.is_free(index, index + 1) and index - mention.last <= 2:
+            if any(c.ref.column == mention.column.name and c.comparison is Comparison.EQ for c in reading.conditions):
+                reading.problem = f"it names several numbers of {mention.column.name}"
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparison.EQ, number))
             reading.use(index, index + 1)
 
@@ -256,6 +260,7 @@ def _only_fillers(reading: Reading, first: int, last: int) -> bool:
 
 def _read_dates(reading: Reading) -> None:
     """`in 2024`, `in March 2025`, `before 2024-06-01`, `after June 2024`, on the only date column or the one named."""
+    whole = 0
     for index in range(len(reading.question)):
         span = _date_span(reading, index)
         if span is None or not reading.is_free(index, span[0]):
@@ -267,8 +272,11 @@ def _read_dates(reading: Reading) -> None:
         if chosen is None:
             continue
         word = reading.question[index - 1].text.casefold() if index else ""
+        whole += word not in _BOUNDS
+        if whole > 1:  # no day is in 2024 and in 2025: the rows of both are meant, or those from one to the other
+            reading.problem = "it is not clear how the times that it names go together"
         reading.conditions += _date_conditions(chosen.name, word, low, high)
-        reading.use(index - 1 if word in ("before", "after", "since", "until", "in", "on", "during") else index, last)
+        reading.use(index - 1 if word in _BOUNDS or word in ("in", "on", "during") else index, last)
 
 
 def _date_conditions(name: str, word: str, low: date, high: date) -> list[RowCondition]:
@@ -362,3 +370,35 @@ def _read_rows_and_names(reading: Reading) -> None:
             reading.use(index, index + 1)
         elif reading.is_free(index, index + 1) and word.norm in units:
             reading.use(index, index + 1)
+
+
+def _check_alternatives(reading: Reading) -> None:
+    """`overdue or over 5,000` asks for rows that meet either condition, and a query finds those that meet all of them."""
+    if len(reading.conditions) < 2:
+        return
+    for index, word in enumerate(reading.question):
+        free = reading.is_free(index, index + 1)
+        if (
+            word.text.casefold() == "or"
+            and free
+            and not (_joins_values(reading, index) or _joins_columns(reading, index))
+        ):
+            reading.problem = reading.problem or "it is not clear which conditions “or” joins"
+
+
+def _joins_values(reading: Reading, index: int) -> bool:
+    """`Accra or Kumasi`, `the Accra branch or Kumasi`: one condition on one column."""
+    before = max((v for v in reading.values if v.last <= index), key=lambda v: v.last, default=None)
+    after = min((v for v in reading.values if v.first > index), key=lambda v: v.first, default=None)
+    if before is None or after is None or before.column.name != after.column.name:
+        return False
+    named = {i for c in reading.columns if c.column.name == before.column.name for i in range(c.first, c.last)}
+    between = [i for i in range(before.last, after.first) if i not in named]
+    return all(reading.question[i].norm in FILLERS and reading.is_free(i, i + 1) for i in between)
+
+
+def _joins_columns(reading: Reading, index: int) -> bool:
+    """`the amount or the term`: two columns that are asked for."""
+    before = [c for c in reading.columns if c.last <= index and _only_fillers(reading, c.last, index)]
+    after = [c for c in reading.columns if c.first > index and _only_fillers(reading, index + 1, c.first)]
+    return bool(before and after)

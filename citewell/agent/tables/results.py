@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from collections.abc import Sequence
 from datetime import date, datetime, time
@@ -33,7 +34,9 @@ def shown(value: Any) -> str:
 
 
 def number_text(value: float | Decimal) -> str:
-    """At most 12 significant digits, without trailing zeros."""
+    """At most 12 significant digits, without trailing zeros; `NaN` and `Infinity` by these names, as a Parquet file may hold them."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value == int(value):
         whole = int(value)
         return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
@@ -112,7 +115,9 @@ def place(table: TableInfo, facts: RowFacts) -> Locator:
 def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
     table = result.table
     text = statement(result, row)
-    key = f"{table.resource_id}/{table.version}/{table.id}/{text}"
+    # Rows may read the same: a row of the table is known by its number besides.
+    number = "" if result.grouped else f"{row.rows.first}/"
+    key = f"{table.resource_id}/{table.version}/{table.id}/{number}{text}"
     chunk = Chunk(
         id=str(uuid.uuid5(_NAMESPACE, key)),
         owner_id=owner_id,
@@ -131,7 +136,7 @@ def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
-    return float(f"{value:.12g}") if isinstance(value, float) else shown(value)
+    return float(f"{value:.12g}") if isinstance(value, float) and math.isfinite(value) else shown(value)
 
 
 def _contiguous(facts: RowFacts) -> bool:

@@ -18,6 +18,7 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.types import TableInfo
+from citewell.errors import InvalidInput
 
 _LABEL = re.compile(
     r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"
@@ -42,15 +43,15 @@ async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tu
         TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
     )
     number = last.rows[0].rows.first
-    sums = await engine.run(
-        owner_id,
-        table,
-        TableQuery(
-            source=table_key(table),
-            conditions=(RowCondition(ColumnRef(ROW), Comparison.LT, number or 0),),
-            aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
-        ),
+    others = TableQuery(
+        source=table_key(table),
+        conditions=(RowCondition(ColumnRef(ROW), Comparison.LT, number or 0),),
+        aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
     )
+    try:
+        sums = await engine.run(owner_id, table, others)
+    except InvalidInput:  # a sum is out of range: no cell can hold it
+        return ()
     values = last.rows[0].values
     label = next((str(value).strip() for value in values[: len(texts)] if value not in (None, "")), "")
     if number is not None and _is_total(label, values[len(texts) :], sums.rows[0].values):

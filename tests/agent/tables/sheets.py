@@ -1,0 +1,98 @@
+"""Small real tables: Parquet copies as extraction writes them, and access to them by owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from citewell.agent.dependencies import Column, ColumnKind, TableInfo
+from citewell.agent.tables.compile import quoted
+from citewell.agent.turns import Scope
+from citewell.errors import NotFound
+
+OWNER = "ada"
+_TYPES: dict[ColumnKind, str] = {
+    "text": "VARCHAR",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+    "time": "TIME",
+}
+LOAN_COLUMNS: dict[str, ColumnKind] = {
+    "Loan Number": "integer",
+    "Borrower": "text",
+    "Branch": "text",
+    "Status": "text",
+    "Amount (GHS)": "number",
+    "Term (months)": "integer",
+    "Disbursed": "date",
+    "Insured": "boolean",
+}
+LOAN_ROWS: tuple[tuple[object, ...], ...] = (
+    (1, "Ama Mensah", "Accra", "paid", 5000.5, 12, "2024-01-15", True),
+    (2, "Kofi Boateng", "Kumasi", "overdue", 12000.0, 24, "2024-03-01", False),
+    (3, "Esi Owusu", "Accra", "overdue", 800.25, 6, "2024-11-30", True),
+    (4, "Yaw Darko", "Tamale", "paid", 12000.0, 24, "2025-02-10", None),
+    (5, "Akua Asante", "Kumasi", "active", None, 18, None, False),
+    (6, "Kojo Annan", "Accra", "active", 2500.0, 12, "2025-06-05", True),
+)
+
+
+@dataclass(slots=True)
+class Sheets:
+    """`Tables` of one owner, whose copies lie in a folder."""
+
+    folder: Path
+    tables: dict[str, TableInfo] = field(default_factory=dict[str, TableInfo])
+
+    def add(
+        self,
+        columns: Mapping[str, ColumnKind],
+        rows: Sequence[Sequence[object]],
+        *,
+        filename: str = "Loans.xlsx",
+        sheet: str | None = "Loans",
+        types: Mapping[str, str] | None = None,
+    ) -> TableInfo:
+        """Write a table whose first data row is row 2; `types` are columns stored as another SQL type than their kind's."""
+        number = len(self.tables)
+        table = TableInfo(
+            id="t0",
+            resource_id=f"resource-{number}",
+            version=1,
+            filename=filename,
+            name=sheet or "data",
+            sheet=sheet,
+            columns=tuple(Column(name, kind) for name, kind in columns.items()),
+            rows=len(rows),
+        )
+        stored = {name: (types or {}).get(name, _TYPES[kind]) for name, kind in columns.items()}
+        with duckdb.connect() as connection:
+            defined = ", ".join(f"{quoted(name)} {sql}" for name, sql in stored.items())
+            connection.execute(f"CREATE TABLE t (_row BIGINT, {defined})")
+            if rows:
+                marks = ", ".join("?" * (len(columns) + 1))
+                numbered = [[index, *row] for index, row in enumerate(rows, start=2)]
+                connection.executemany(f"INSERT INTO t VALUES ({marks})", numbered)
+            connection.execute(f"COPY t TO '{self.path(table)}' (FORMAT parquet)")
+        self.tables[table.resource_id] = table
+        return table
+
+    def path(self, table: TableInfo) -> Path:
+        """Where the copy lies."""
+        return self.folder / f"{table.resource_id}.parquet"
+
+    async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
+        """All of them, for their owner."""
+        return list(self.tables.values()) if owner_id == OWNER else []
+
+    async def open_table(self, owner_id: str, table: TableInfo) -> Path:
+        """The copy; `NotFound` for anybody but the owner."""
+        if owner_id != OWNER:
+            raise NotFound
+        return self.path(table)

@@ -1,0 +1,135 @@
+"""A result in words: every figure with its citation, ties named, and silence where the rows give no one answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from citewell.agent.dependencies import ColumnKind
+from citewell.agent.tables.compile import ROW
+from citewell.agent.tables.engine import TableEngine
+from citewell.agent.tables.phrasing import conditions_text, phrase
+from citewell.agent.tables.planning import Planned, TablePlanner
+from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition
+from citewell.agent.tables.results import CITED_ROWS, row_hits
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+
+COLUMNS: dict[str, ColumnKind] = {"Branch": "text", "Loans": "integer", "Amount (GHS)": "number"}
+
+
+@pytest.fixture
+def sheets(tmp_path: Path) -> Sheets:
+    return Sheets(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory: pytest.TempPathFactory) -> Sheets:
+    sheets = Sheets(tmp_path_factory.mktemp("loans"))
+    sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    return sheets
+
+
+async def _answer(sheets: Sheets, question: str) -> str | None:
+    engine = TableEngine(sheets)
+    planned = await TablePlanner(engine).consider(OWNER, question, list(sheets.tables.values()))
+    assert isinstance(planned, Planned), planned
+    result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
+    numbers = range(1, len(row_hits(OWNER, result)) + 1)
+    return phrase(planned.plan, result, planned.left_out, list(numbers))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many records are there?", "There are 6 rows in “Loans” [1]."),
+        ("How many records are in Tamale?", "There is 1 row in “Loans” where Branch is Tamale [1]."),
+        ("How many borrowers are overdue?", "There are 2 different values of Borrower in “Loans” where Status is overdue [1]."),
+        ("How many borrowers are in Tamale?", "There is 1 value of Borrower in “Loans” where Branch is Tamale [1]."),
+        ("How many different branches are there?", "The number of different values of Branch is 3, over 6 rows [1]."),
+        ("What is the total amount?", "The total of Amount (GHS) is 32,300.75, over 5 rows [1]."),
+        ("What is the total amount in Tamale?", "The total of Amount (GHS) is 12,000, over 1 row where Branch is Tamale [1]."),
+        ("What is the total amount of borrower Akua Asante?", "No row where Borrower is Akua Asante has a value in Amount (GHS) [1]."),
+        ("How many records have an amount between 800 and 5,000?",
+         "There are 2 rows in “Loans” where Amount (GHS) is at least 800 and Amount (GHS) is at most 5000 [1]."),
+        ("How many records per branch?", "Rows by Branch:\n- Accra: 3 [1]\n- Kumasi: 2 [2]\n- Tamale: 1 [3]"),
+        ("Average term by status", "Average of Term (months) by Status:\n- paid: 18 [1]\n- active: 15 [2]\n- overdue: 15 [3]"),
+        ("Which borrower has the lowest amount?", "The lowest Amount (GHS) is 800.25: Esi Owusu [1]."),
+        ("Which borrower has the highest amount?", "The highest Amount (GHS) is 12,000: Kofi Boateng [1] and Yaw Darko [2]."),
+        ("Which branch has the most records?", "The highest number of rows is 3: Accra [1]."),
+        ("Which branch has the highest total amount?", "The highest total Amount is 12,000: Kumasi [1] and Tamale [2]."),
+        ("Top 2 borrowers by term", "The 2 highest by Term (months):\n- Kofi Boateng: 24 [1]\n- Yaw Darko: 24 [2]"),
+        ("Compare the average amount of Accra and Kumasi",
+         "average Amount:\n- Accra: 2766.91666667 [1]\n- Kumasi: 12,000 [2]\nKumasi is higher than Accra by 9233.08333333."),
+        ("Compare the amount of Kofi Boateng and Yaw Darko",
+         "Amount (GHS):\n- Kofi Boateng: 12,000 [1]\n- Yaw Darko: 12,000 [2]\nBoth are equal [1][2]."),
+        ("Amount of Akua Asante", "Borrower: Akua Asante; Amount (GHS): (empty) [1]"),
+        ("Yaw Darko", "Loan Number: 4; Borrower: Yaw Darko; Branch: Tamale; Status: paid; Amount (GHS): 12,000; "
+                      "Term (months): 24; Disbursed: 2025-02-10 [1]"),
+    ],
+)  # fmt: skip
+async def test_answers(loans: Sheets, question: str, answer: str) -> None:
+    assert await _answer(loans, question) == answer
+
+
+async def test_a_total_row_that_is_left_out_is_named(sheets: Sheets) -> None:
+    rows = [("Accra", 1, 2.0), ("Kumasi", 3, 4.5), ("Wa", 5, 6.0), ("Total", 9, 12.5)]
+    sheets.add(COLUMNS, rows, sheet="Summary")
+    assert await _answer(sheets, "What is the sum of amount?") == (
+        "The total of Amount (GHS) is 12.5, over 3 rows [1].\nRow 5 of Loans.xlsx/Summary, a total of the others, is left out."
+    )
+
+
+async def test_ties_at_the_end_of_a_ranking_are_all_named(sheets: Sheets) -> None:
+    sheets.add(COLUMNS, [(name, n, 1.0) for name, n in zip("abcd", (5, 3, 3, 1), strict=True)])
+    answer = await _answer(sheets, "Top 2 branches by loans")
+    assert answer == "The 3 highest by Loans:\n- a: 5 [1]\n- b: 3 [2]\n- c: 3 [3]"
+
+
+async def test_a_tie_of_more_rows_than_can_be_cited_is_not_answered_by_some_of_them(sheets: Sheets) -> None:
+    sheets.add(COLUMNS, [(f"b{n}", 7, float(n)) for n in range(CITED_ROWS + 1)])
+    assert await _answer(sheets, "Which branch has the highest loans?") is None
+    assert await _answer(sheets, "Top 2 branches by loans") is None
+    assert await _answer(sheets, "What is the highest loans?") == "The highest Loans is 7, in 11 rows [1][2][3]."
+
+
+async def test_rows_past_those_that_are_cited_are_counted(sheets: Sheets) -> None:
+    sheets.add(COLUMNS, [("Accra", n, 1.0) for n in range(CITED_ROWS + 3)] + [("Wa", 1, 1.0)])
+    answer = await _answer(sheets, "Show the records of branch Accra")
+    assert answer
+    lines = answer.splitlines()
+    assert len(lines) == CITED_ROWS + 1
+    assert lines[-1] == "and 3 further rows."
+    assert lines[CITED_ROWS - 1].endswith(f"[{CITED_ROWS}]")
+
+
+async def test_nothing_is_compared_with_an_empty_cell(loans: Sheets) -> None:
+    assert await _answer(loans, "Compare the amount of Kofi Boateng and Akua Asante") is None
+
+
+async def test_a_file_with_nan_in_it_is_answered(sheets: Sheets) -> None:
+    sheets.add(COLUMNS, [("Accra", 1, float("nan")), ("Wa", 2, 3.0), ("Ho", 3, float("inf"))])
+    assert await _answer(sheets, "What is the amount of Accra?") == "Branch: Accra; Amount (GHS): NaN [1]"
+    assert await _answer(sheets, "What is the total amount?") == "The total of Amount (GHS) is NaN, over 3 rows [1]."
+    assert await _answer(sheets, "Which branch has the lowest amount?") == "The lowest Amount (GHS) is 3: Wa [1]."
+    for unordered in (
+        "Which branch has the highest amount?",
+        "Top 2 branches by amount",
+        "Compare the amount of Accra and Wa",
+    ):
+        assert await _answer(sheets, unordered) is None
+
+
+def test_conditions_are_worded_and_those_of_the_machine_are_not() -> None:
+    conditions = [
+        RowCondition(ColumnRef("Status"), Comparison.NE, "paid"),
+        RowCondition(ColumnRef("Branch"), Comparison.NOT_IN, ("Accra", "Wa")),
+        RowCondition(ColumnRef("Amount"), Comparison.LT, 12_000),
+        RowCondition(ColumnRef("Note"), Comparison.EMPTY),
+        RowCondition(ColumnRef("Amount"), Comparison.NOT_EMPTY),
+        RowCondition(ColumnRef(ROW), Comparison.NOT_IN, (9,)),
+    ]
+    assert conditions_text(conditions) == (
+        " where Status is not paid and Branch is none of Accra, Wa and Amount is under 12,000 and Note is empty"
+    )
+    assert conditions_text(conditions[-2:]) == ""
