@@ -1,4 +1,4 @@
-"""Typed query → SQL with bound parameters. TableColumn names are checked against the table; nothing of a query is spliced in as text."""
+"""Typed query → SQL with bound parameters. Column names are checked against the table; nothing of a query is spliced in as text."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from citewell.agent.tables.query import (
     RowCondition,
     TableQuery,
 )
-from citewell.types import TableInfo
 from citewell.errors import InvalidInput
+from citewell.types import TableInfo
 
 _LABEL = re.compile(
     r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import duckdb
 
-from citewell.agent.dependencies import Column, ColumnKind, TableInfo
 from citewell.agent.tables.compile import quoted
-from citewell.agent.turns import Scope
 from citewell.errors import NotFound
+from citewell.types import ColumnKind, Scope, TableColumn, TableInfo
 
 OWNER = "ada"
 _TYPES: dict[ColumnKind, str] = {
@@ -68,7 +67,7 @@ class Sheets:
             filename=filename,
             name=sheet or "data",
             sheet=sheet,
-            columns=tuple(Column(name, kind) for name, kind in columns.items()),
+            columns=tuple(TableColumn(name, kind) for name, kind in columns.items()),
             rows=len(rows),
         )
         stored = {name: (types or {}).get(name, _TYPES[kind]) for name, kind in columns.items()}

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.dependencies import Column, ColumnKind, TableInfo
 from citewell.agent.tables.compile import LISTED_ROWS, ROW, Compiled, compile_query, quoted
 from citewell.agent.tables.engine import TableEngine, TableResult
 from citewell.agent.tables.query import (
@@ -29,6 +28,7 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.errors import InvalidInput
+from citewell.types import ColumnKind, TableColumn, TableInfo
 from tests.agent.tables.sheets import OWNER, Sheets
 
 KINDS: dict[str, ColumnKind] = {
@@ -158,7 +158,7 @@ def _queries(names: st.SearchStrategy[str]) -> st.SearchStrategy[TableQuery]:
 
 
 def _info(names: list[str], kinds: list[ColumnKind]) -> TableInfo:
-    columns = tuple(Column(name, kind) for name, kind in zip(names, kinds, strict=False))
+    columns = tuple(TableColumn(name, kind) for name, kind in zip(names, kinds, strict=False))
     return TableInfo(id="t0", resource_id="r", version=1, filename="f", name="t", sheet=None, columns=columns, rows=1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables.links import (
     column_mentions,
     core_name,
@@ -14,6 +13,7 @@ from citewell.agent.tables.links import (
     value_mentions,
 )
 from citewell.agent.tables.wording import words
+from citewell.types import TableColumn, TableInfo
 
 
 def _table(*columns: str, kind: str = "number", filename: str = "Loan Book 2025.xlsx") -> TableInfo:
@@ -24,7 +24,7 @@ def _table(*columns: str, kind: str = "number", filename: str = "Loan Book 2025.
         filename=filename,
         name="Active",
         sheet="Active",
-        columns=tuple(Column(name, kind) for name in columns),  # type: ignore[arg-type]
+        columns=tuple(TableColumn(name, kind) for name in columns),  # type: ignore[arg-type]
         rows=1,
     )
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from citewell.agent.dependencies import Column
 from citewell.agent.tables.links import table_words
 from citewell.agent.tables.planner import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.query import (
@@ -20,9 +19,10 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.agent.tables.reading import read
+from citewell.types import TableColumn
 from tests.agent.tables.test_reading import LOANS, VALUES, WORDS
 
-BORROWER = Column("Borrower", "text")
+BORROWER = TableColumn("Borrower", "text")
 AMOUNT, TERM, DAY = "Amount (GHS)", "Term (months)", "Disbursed"
 
 

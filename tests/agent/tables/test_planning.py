@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.dependencies import TableInfo
 from citewell.agent.tables import planning
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import TableEngine, TableResult
@@ -16,6 +15,7 @@ from citewell.agent.tables.planner import Shape
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
 from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition
 from citewell.errors import NotFound
+from citewell.types import TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 

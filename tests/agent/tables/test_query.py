@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.agent.context import TurnContext
 from citewell.agent.tables.query import (
     MAX_ROWS,
     Aggregate,
@@ -21,7 +22,11 @@ from citewell.agent.tables.query import (
     TableQuery,
     parse_query,
 )
+from citewell.agent.tools import Toolbox
+from citewell.agent.turns import TurnRequest
 from citewell.errors import InvalidInput
+from citewell.ports import ToolCall
+from citewell.types import SearchRequest, SearchResult
 
 _names = st.text(min_size=1, max_size=8).filter(str.strip)
 _scalars = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False))
@@ -138,3 +143,17 @@ def test_no_query_gives_more_rows_than_a_model_can_read() -> None:
 def test_aggregates_are_named_as_results_and_order_name_them() -> None:
     assert Aggregate(Function.SUM, "Amount").name == "sum(Amount)"
     assert Aggregate(Function.COUNT).name == "count"
+
+
+class _NoSearch:
+    async def search(self, request: SearchRequest) -> SearchResult:
+        raise AssertionError("nothing should be searched for")
+
+
+@pytest.mark.parametrize("count", ["1e999", "-1e999", "NaN", "2.5", "true", '"5"'])
+async def test_a_number_of_passages_that_is_not_whole_is_refused(count: str) -> None:
+    call = ToolCall("c1", "search_files", {"query": "fees", "top_k": json.loads(count)})
+    context = TurnContext(request=TurnRequest(owner_id="ada", message="fees?"), emit=lambda _: None)
+    result = await Toolbox(_NoSearch()).run(context, call)
+    assert result.failed
+    assert result.text == "That does not work: `top_k` must be a whole number."

@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from citewell.agent.dependencies import Column, TableInfo
 from citewell.agent.tables.links import table_words
 from citewell.agent.tables.query import Comparison
 from citewell.agent.tables.reading import Reading, read
 from citewell.agent.tables.wording import Operation
+from citewell.types import TableColumn, TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS
 
 VALUES: dict[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ LOANS = TableInfo(
     filename="Loans.xlsx",
     name="Loans",
     sheet="Loans",
-    columns=tuple(Column(name, kind) for name, kind in LOAN_COLUMNS.items()),
+    columns=tuple(TableColumn(name, kind) for name, kind in LOAN_COLUMNS.items()),
     rows=len(LOAN_ROWS),
 )
 WORDS = table_words(LOANS, VALUES)
@@ -56,6 +56,7 @@ AMOUNT, TERM, DAY = "Amount (GHS)", "Term (months)", "Disbursed"
         ("records without Accra and Kumasi", [("Branch", "not_in", ("Accra", "Kumasi"))]),
         ("records with status other than paid", [("Status", "ne", "paid")]),
         ("records excluding Tamale", [("Branch", "ne", "Tamale")]),
+        ("records worse than Accra", [("Branch", "eq", "Accra")]),
         # numbers
         ("amount over 5,000", [(AMOUNT, "gt", 5000)]),
         ("amount of at least 5k", [(AMOUNT, "gte", 5000)]),
@@ -88,6 +89,7 @@ def test_conditions(question: str, conditions: list[tuple[str, str, object]]) ->
     [
         ("records in Accra", []),
         ("records in Paris", ["Paris"]),
+        ("records worse than Accra", ["worse"]),
         ("the second highest amount", ["second"]),
         ("amount over 5,000 percentage", ["percentage"]),
         ("records neither paid nor overdue", ["neither", "nor"]),
@@ -219,6 +221,12 @@ def test_a_value_that_is_an_everyday_word_counts_only_beside_its_column() -> Non
     words = table_words(LOANS, {"Status": ("in", "no", "5")})
     assert read("how many rows are in the file", words).conditions == []
     assert [c.value for c in read("how many rows have status no", words).conditions] == ["no"]
+
+
+def test_a_columns_name_is_not_taken_for_the_same_word_in_a_cell() -> None:
+    reading = read("records per branch", table_words(LOANS, {"Status": ("branch", "Accra")}))
+    assert [g.name for g in reading.groups] == ["Branch"]
+    assert reading.conditions == []
 
 
 @pytest.mark.parametrize("question", ["", "???", "or", "between", "over 5", "in 2024", "not", "top", "by", "than not"])
