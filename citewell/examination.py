@@ -79,7 +79,7 @@ def _sandbox() -> list[Finding]:
     report = sandbox.capabilities()
     missing = [f"{c.name}: {c.detail}" for c in report if not c.enforced]
     enforced = ", ".join(c.name for c in report if c.enforced)
-    found = [Finding("parsers", "ok", f"kept in by {enforced}")]
+    found = [Finding("parsers", "ok", f"sandboxed: {enforced}")]
     return found + [Finding("parsers", "note", f"not enforced here: {text}") for text in missing]
 
 

@@ -17,7 +17,9 @@ test("files are found by name, narrowed by type, and sorted by a column's head",
   await page.getByRole("searchbox", { name: "Search by name" }).fill("loan policy");
   await expect(page.getByRole("row")).toHaveCount(2);
   await expect(row(page, "Loan Policy.pdf")).toContainText("Ready");
+  await expect(row(page, "Loan Policy.pdf").locator(".cell-pages")).toHaveText("7 pages");
   await page.getByRole("searchbox", { name: "Search by name" }).fill("");
+  await expect(row(page, "Finance Sheet.xlsx").locator(".cell-pages")).toHaveText("3 sheets");
   await page.getByRole("combobox", { name: "Type" }).selectOption("docx");
   await expect(table).toHaveAttribute("aria-rowcount", `${files.filter((name) => name.endsWith(".docx")).length + 1}`);
   await page.getByRole("combobox", { name: "Type" }).selectOption("");

@@ -66,7 +66,7 @@ test("files go up in the order in which they were chosen; a reload asks first, a
   ama.leaves = true;
   await page.reload();
   expect(ama.asked).toEqual(["beforeunload", "beforeunload"]);
-  await expect(notice(page)).toContainText("4 files were not uploaded");
+  await expect(notice(page)).toContainText("4 files not uploaded");
   expect(await listed(page)).toEqual(["3 third.txt", "4 fourth.txt", "5 fifth.txt", "6 sixth.txt"]);
   await expect(notice(page).getByRole("listitem").first()).toContainText("20 bytes");
   expect(await serious(page)).toEqual([]);
@@ -98,7 +98,7 @@ test("two tabs keep their uploads apart; what a lost tab did not send is listed 
   await expect(question(second)).toBeVisible();
   await expect(notice(second)).toBeHidden();
   await ama.page.close();
-  await expect(notice(second)).toContainText("1 file was not uploaded");
+  await expect(notice(second)).toContainText("1 file not uploaded");
   expect(await listed(second)).toEqual(["held one.txt"]);
   await ama.context.close();
 });
@@ -130,7 +130,7 @@ test("signing out asks while files upload; another owner in the same browser nei
   await page.goto(`${server.address}/settings`);
   await page.getByRole("button", { name: "Sign out" }).click();
   await signIn(ama);
-  await expect(notice(page)).toContainText("4 files were not uploaded");
+  await expect(notice(page)).toContainText("4 files not uploaded");
   await first.context.close();
 });
 

@@ -172,7 +172,7 @@ export const t = {
   unpacked: "Files inside",
   unreadableDrop: (n: number) => `${counted(n, "item", "items")} could not be opened`,
   unsent: "Files not uploaded",
-  unsentTitle: (n: number) => `${counted(n, "file was", "files were")} not uploaded`,
+  unsentTitle: (n: number) => `${counted(n, "file", "files")} not uploaded`,
   unsentText: "The page was closed or reloaded before they reached the server. Choose them again to upload them.",
   chooseAgain: "Choose files again",
   dismiss: "Dismiss",

@@ -8,6 +8,9 @@ import { t } from "../strings";
 import { type Locator, openViewer } from "../viewer/state";
 import { type CoverageReport, type CoverageUnit, kindOf, mainUnit, ranges, remarksOf, reportOf, sharesOf } from "./coverage";
 
+/** Front matter before chapter 1, numbered as its pages are in a printed book. */
+const FRONT = "i";
+
 export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
   const report = reportOf(resource);
   if (!report) return null;
@@ -78,7 +81,7 @@ function CoverageMap({ units, onOpen }: { units: readonly CoverageUnit[]; onOpen
           onFocus={() => setActive(index)}
           onClick={() => onOpen(unit)}
         >
-          {unit.number}
+          {unit.unit === "front" ? FRONT : unit.number}
         </Tooltip.Trigger>
       ))}
       <Tooltip.Root handle={tip}>{({ payload }) => payload && <UnitTip unit={payload} />}</Tooltip.Root>
