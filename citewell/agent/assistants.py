@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from citewell.agent import smalltalk
+from citewell.agent.bracketed import quotable
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
+from citewell.agent.markdown import neutralise
 from citewell.agent.question import read_question
 from citewell.agent.tables.phrasing import phrase
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
@@ -21,7 +23,8 @@ from citewell.types import ChunkType, Hit
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before its citations are checked; its text has been emitted already.
+    """An answer before its citations are checked; its text has been emitted already, so nothing in it may need to be taken back:
+    it is safe to render, and each `[n]` in it names one of `sources`.
 
     sources are what `[n]` may name; nearest is offered where there is no answer.
     """
@@ -84,10 +87,10 @@ class RuleAssistant:
         if extract.answered:
             for part in extract.parts:
                 context.emit(TextDelta(part))
-            return Draft(extract.text.rstrip(), True, extract.sources)
+            return Draft(extract.text, True, extract.sources)
         text = extract.text
         if context.refused is not None:
-            text += f" I could not work it out from the tables: {context.refused.reason}."
+            text += f" I could not work it out from the tables: {neutralise(quotable(context.refused.reason))}."
         return _say(context, Draft(text, False, nearest=extract.sources))
 
 

@@ -10,6 +10,7 @@ from citewell.agent.dependencies import ElementLookup
 from citewell.agent.markdown import neutralise
 from citewell.agent.matching import Match
 from citewell.agent.places import narrow
+from citewell.agent.saying import Speaker
 from citewell.agent.support import (
     EXACT,
     Passage,
@@ -46,12 +47,21 @@ class CitationChecker:
         self._embedder = embedder
         self._elements = elements
 
-    async def check(self, owner_id: str, answer: str, sources: Sequence[Source]) -> CheckedAnswer:
+    async def check(
+        self, owner_id: str, answer: str, sources: Sequence[Source], *, settled: bool = False
+    ) -> CheckedAnswer:
         """One citation per number used, with the weakest verdict of the claims that it stands behind.
 
-        Numbers outside `sources` are removed from the text. A claim with several numbers is judged against the passages together.
+        Numbers outside `sources` are removed from the text, and what it copies of a source's own is set apart, unless that has
+        been done (`settled`). A claim with several numbers is judged against the passages together.
         """
-        text, removed = keep_known(neutralise(answer), frozenset(source.n for source in sources))
+        removed: Sequence[int] = ()
+        if not settled:
+            speaker = Speaker(lambda _: None, lambda: sources)
+            speaker.say(answer)
+            answer, removed = speaker.finish(), speaker.removed
+        text, unknown = keep_known(neutralise(answer), frozenset(source.n for source in sources))
+        removed = tuple(dict.fromkeys((*removed, *unknown)))
         found = claims(text)
         by_number = {source.n: source.hit for source in sources}
         judged = await self._judge(found, by_number)

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from citewell.agent.bracketed import MarkerReader
 from citewell.text.sentences import sentence_spans
 
 _MARKERS = re.compile(r"(?:\s*\[\d{1,4}(?:\s*[,;]\s*\d{1,4})*\])+")
 _NUMBER = re.compile(r"\d+")
 _LINE = re.compile(r"[^\n]+")
+_WORD = re.compile(r"\w")
 _LEAD = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+|[\s,;:.!?–—]+)+")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
 
@@ -26,17 +28,16 @@ class Claim:
 
 def claims(answer: str) -> list[Claim]:
     """Every cited claim, in order. Several markers in a sentence part it; a marker after the full stop belongs before it."""
-    return [claim for line in _LINE.finditer(answer) for claim in _of_line(line[0])]
+    return [claim for sentence, trailing in _sentences(answer) for claim in _of_sentence(sentence, trailing)]
 
 
 def uncited_sentences(answer: str) -> list[str]:
     """Sentences that carry no marker (a heading, a list's lead-in or a question is none)."""
     out: list[str] = []
-    for line in _LINE.finditer(answer):
-        for sentence, _ in _sentences(line[0]):
-            bare = strip_markers(sentence).strip()
-            if not _MARKERS.search(sentence) and bare and not bare.endswith((":", "?")) and not bare.startswith("#"):
-                out.append(bare)
+    for sentence, _ in _sentences(answer):
+        bare = strip_markers(sentence).strip()
+        if not _MARKERS.search(sentence) and bare and not bare.endswith((":", "?")) and not bare.startswith("#"):
+            out.append(bare)
     return out
 
 
@@ -52,53 +53,57 @@ def marked_numbers(text: str) -> tuple[int, ...]:
 
 
 def keep_known(answer: str, known: frozenset[int]) -> tuple[str, tuple[int, ...]]:
-    """The answer with numbers outside `known` taken out of its markers, and those numbers."""
-    removed: list[int] = []
-
-    def rewrite(match: re.Match[str]) -> str:
-        kept: list[int] = []
-        for number in map(int, _NUMBER.findall(match[0])):
-            (kept if number in known else removed).append(number)
-        space = " " if match[0][:1].isspace() else ""
-        return space + "".join(f"[{n}]" for n in kept) if kept else ""
-
-    return _MARKERS.sub(rewrite, answer), tuple(dict.fromkeys(removed))
+    """The answer with numbers outside `known` taken out of its markers, and those numbers. What is bracketed in code is code."""
+    reader = MarkerReader(lambda: known)
+    text = reader.read(answer) + reader.finish()
+    return text, tuple(dict.fromkeys(reader.removed))
 
 
-def _of_line(line: str) -> Iterator[Claim]:
-    for sentence, trailing in _sentences(line):
-        whole = _plain(strip_markers(sentence))
-        position = 0
-        markers = list(_MARKERS.finditer(sentence))
-        for index, marker in enumerate(markers):
-            part = _plain(sentence[position : marker.start()])
-            numbers = marked_numbers(marker[0])
-            if index == len(markers) - 1:
-                tail = _plain(sentence[marker.end() :])
-                if trailing and len(tail) > 2:
-                    yield Claim(part if len(part) > 2 else whole, whole, numbers)
-                    yield Claim(tail, whole, trailing)
-                    return
-                numbers = tuple(dict.fromkeys((*numbers, *trailing)))
-                part = f"{part} {tail}".strip() if len(tail) > 2 else part
-            yield Claim(part if len(part) > 2 else whole, whole, numbers)
-            position = marker.end()
-        if not markers and trailing:
+def _of_sentence(sentence: str, trailing: tuple[int, ...]) -> Iterator[Claim]:
+    """The claims of a sentence; `trailing` are cited behind it, for what no marker of its own follows."""
+    whole = _plain(strip_markers(sentence))
+    position = 0
+    markers = list(_MARKERS.finditer(sentence))
+    for marker in markers[:-1]:
+        yield _claim(sentence[position : marker.start()], whole, marked_numbers(marker[0]))
+        position = marker.end()
+    if not markers:
+        if trailing:
             yield Claim(whole, whole, trailing)
+        return
+    last = markers[-1]
+    part, tail = _plain(sentence[position : last.start()]), _plain(sentence[last.end() :])
+    numbers = marked_numbers(last[0])
+    if len(tail) > 2 and trailing:
+        yield _claim(part, whole, numbers)
+        yield Claim(tail, whole, trailing)
+        return
+    part = f"{part} {tail}".strip() if len(tail) > 2 else part
+    yield _claim(part, whole, tuple(dict.fromkeys((*numbers, *trailing))))
 
 
-def _sentences(line: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Sentences of a line, each with the numbers of markers that follow its full stop."""
+def _claim(part: str, whole: str, numbers: tuple[int, ...]) -> Claim:
+    part = _plain(part)
+    return Claim(part if len(part) > 2 else whole, whole, numbers)
+
+
+def _sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The sentences of all lines, each with the numbers of markers that follow its full stop, on its line or on lines of their own."""
     out: list[tuple[str, tuple[int, ...]]] = []
-    for start, end in sentence_spans(line):
-        sentence = line[start:end]
-        lead = _MARKERS.match(sentence)
-        if lead and out:
-            text, numbers = out[-1]
-            out[-1] = (text, tuple(dict.fromkeys((*numbers, *marked_numbers(lead[0])))))
-            sentence = sentence[lead.end() :]
-        if sentence.strip():
-            out.append((sentence, ()))
+    for line in _LINE.findall(answer):
+        goes_on = False
+        for start, end in sentence_spans(line):
+            sentence = line[start:end]
+            lead = _MARKERS.match(sentence)
+            is_wordless = not _WORD.search(strip_markers(sentence))
+            if out and (is_wordless or (lead and goes_on)):
+                text, numbers = out[-1]
+                behind = sentence if is_wordless or lead is None else lead[0]
+                out[-1] = (text, tuple(dict.fromkeys((*numbers, *marked_numbers(behind)))))
+                sentence = sentence[len(behind) :]
+            if _MARKERS.search(sentence) or _WORD.search(sentence):
+                out.append((sentence, ()))
+            goes_on = True
     return out
 
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from citewell.agent.bracketed import quotable
 from citewell.agent.candidates import Candidate, candidates
 from citewell.agent.lists import item_groups, steps_of
+from citewell.agent.markdown import neutralise
 from citewell.agent.question import Expectation, Question, read_question
 from citewell.agent.turns import Source
 from citewell.ports import Embedder, FloatMatrix
@@ -32,7 +34,6 @@ _NUMBER = re.compile(r"\b\d{1,9}\b")
 _ADDRESS = re.compile(r"https?:/|\bwww\.", re.I)
 _UNSPECIFIC = frozenset({"peopl", "person", "time", "way", "thing"})
 _FACTS = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON, Expectation.PLACE})
-_MARKER = re.compile(r"\[(\d+(?:\s*[,;–-]\s*\d+)*)\]")
 _GROUP_CHARACTERS = 600
 _LIST_SHARE = 0.75
 _LIST_ANSWERS = 0.5
@@ -185,24 +186,20 @@ class ExtractiveAnswerer:
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
                 sources.append(Source(numbers[chunk_id], candidate.hit))
-            text = quotable(candidate.shown)
+            text = neutralise(quotable(_BULLET.sub("", candidate.shown)))
             if as_list:
-                parts.append(f"{position + 1}. {_BULLET.sub('', text)} [{numbers[chunk_id]}]\n")
+                space = "\n" if position else ""
+                parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
             else:
                 rows = candidate.row or (position and chosen[position - 1].row)
                 space = "" if not position else "\n" if rows else " "
-                parts.append(f"{space}{_BULLET.sub('', text)} [{numbers[chunk_id]}]")
+                parts.append(f"{space}{text} [{numbers[chunk_id]}]")
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
 
 
 def numbered(hits: Sequence[Hit]) -> tuple[Source, ...]:
     """Hits as sources 1, 2, …"""
     return tuple(Source(n, hit) for n, hit in enumerate(hits, start=1))
-
-
-def quotable(text: str) -> str:
-    """Source text without `[3]` of its own, which would read as a citation of ours."""
-    return _MARKER.sub(r"(\1)", text)
 
 
 def choose(question: Question, scored: Sequence[Scored]) -> list[Scored]:

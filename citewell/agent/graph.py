@@ -208,7 +208,7 @@ class Assistant:
         context, draft = runtime.context, state.get("draft")
         assert draft is not None
         with context.timed("check_citations"):
-            checked = await self._checker.check(context.request.owner_id, draft.text, draft.sources)
+            checked = await self._checker.check(context.request.owner_id, draft.text, draft.sources, settled=True)
         cited = {citation.n for citation in checked.citations}
         if cited:
             context.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import re
 
-_IMAGE = re.compile(r"!+(?=\[)")
+_IMAGE = re.compile(r"(?<![\\!])[\\!]++(?<=!)(?=\[)")
 _LINK = re.compile(r"\](?=[(:])")
 _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
-_ADDRESS = re.compile(r"(?<=[a-zA-Z]):(?=//)")
-_WWW = re.compile(r"\b(www)\.(?=\w)", re.I)
-_UNSETTLED = re.compile(r"(?:!+|\]|<|[a-zA-Z]:/?|\bw{1,3}\.?)$", re.I)
+_ADDRESS = re.compile(r":(?=//)")
+_WWW = re.compile(r"(www)\.(?=\w)", re.I)
+_CHARACTER = re.compile(r"&(?=#|lbrack|lsqb)", re.I)
+_UNSETTLED = re.compile(r"(?:[\\!\]<:]|(?<=:)/|[wW]|(?<=[wW])\.|(?>&\w{0,5}))+\Z")
 
 
 def neutralise(text: str) -> str:
-    """Markdown in which no image, link, reference, autolink or HTML tag can form. Addresses stay readable: `https: //host/path`."""
+    """Markdown in which no image, link, reference, autolink or HTML tag can form, nor a bracket written as `&#91;`.
+
+    Addresses stay readable: `https: //host/path`.
+    """
     text = _IMAGE.sub("", text)
     text = _LINK.sub("] ", text)
     text = _TAG.sub("< ", text)
     text = _ADDRESS.sub(": ", text)
+    text = _CHARACTER.sub("& ", text)
     return _WWW.sub(r"\1. ", text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.agent import prompts
+from citewell.agent.bracketed import spaced
 from citewell.agent.claims import strip_markers
 from citewell.agent.context import TurnContext
 from citewell.agent.turns import PastMessage, ThreadSummary
@@ -103,5 +104,5 @@ def _usable(past: PastMessage, scope: Scope) -> bool:
 
 def _message(past: PastMessage) -> ChatMessage:
     """Numbers of an earlier answer mean other passages now, so they are taken out."""
-    content = past.content if past.role == "user" else strip_markers(past.content)
+    content = spaced(past.content) if past.role == "user" else strip_markers(past.content)
     return ChatMessage(role=past.role, content=content or "…")

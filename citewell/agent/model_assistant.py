@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from citewell.agent import prompts
 from citewell.agent.assistants import Draft, Step, Task, first_calls
+from citewell.agent.bracketed import spaced
 from citewell.agent.context import TurnContext
 from citewell.agent.extractive import NO_ANSWER
 from citewell.agent.memory import Memory
@@ -74,16 +75,16 @@ class ModelAssistant:
             *await self._memory.recall(context, self._budget.context_tokens // _HISTORY_SHARE),
             ChatMessage(role="user", content=context.request.message),
         ]
-        speaker = Speaker(context.emit, frozenset)
+        speaker = Speaker(context.emit, tuple)
         await self._stream(context, messages, speaker, tools=False, max_tokens=_SMALL_TALK_TOKENS)
-        return Draft(speaker.finish().strip(), answered=True)
+        return Draft(speaker.finish(), answered=True)
 
     async def _ask(self, context: TurnContext, messages: list[ChatMessage], tool_calls: int) -> Step:
         last = self._is_last(context, tool_calls)
         if last:
             messages = [*messages, ChatMessage(role="user", content=prompts.LAST_CALL)]
         if context.speaker is None:
-            context.speaker = Speaker(context.emit, lambda: frozenset(s.n for s in context.book.sources))
+            context.speaker = Speaker(context.emit, lambda: context.book.sources)
         # Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
         tools = Capability.TOOLS in self._model.capabilities and not (last and not context.rounds)
         said_before = len(context.speaker.text)
@@ -94,7 +95,7 @@ class ModelAssistant:
             if said and not said.endswith("\n"):
                 context.speaker.say("\n\n")
             return calls
-        text = context.speaker.finish().strip()
+        text = context.speaker.finish()
         if not text:
             raise ProviderUnavailable("The model gave an empty answer.")
         if context.speaker.removed:
@@ -136,10 +137,12 @@ class ModelAssistant:
         first = context.rounds[0][1] if context.rounds else len(results)
         found = {source.n: source for result in results[:first] for source in result.sources}
         blocks = source_blocks(list(found.values()), self._counter, context.context_tokens)
-        tables = [result.text for result in results[:first] if result.call.name == "query_table"]
+        tables = [spaced(result.text) for result in results[:first] if result.call.name == "query_table"]
         thread = await self._memory.recall(context, context.context_tokens // _HISTORY_SHARE)
         native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
-        question = prompts.question_prompt(task.question, tables, has_sources=bool(blocks), native_citations=native)
+        question = prompts.question_prompt(
+            spaced(task.question), tables, has_sources=bool(blocks), native_citations=native
+        )
         said = context.request.instructions
         messages = [
             ChatMessage(role="system", content=prompts.system_prompt(native_citations=native, instructions=said)),
@@ -154,7 +157,7 @@ class ModelAssistant:
 
     def _tool_message(self, context: TurnContext, result: ToolResult) -> ChatMessage:
         blocks = source_blocks(result.sources, self._counter, context.context_tokens // 2)
-        return ChatMessage(role="tool", content=result.text, tool_call_id=result.call.id, sources=blocks)
+        return ChatMessage(role="tool", content=spaced(result.text), tool_call_id=result.call.id, sources=blocks)
 
     def _is_last(self, context: TurnContext, tool_calls: int) -> bool:
         """Whether the model must answer now."""

@@ -3,54 +3,62 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from citewell.agent.claims import keep_known
+from citewell.agent.bracketed import MOST_HELD, MarkerReader, OwnNumbers
 from citewell.agent.markdown import neutralise, safe_end
-from citewell.agent.turns import TextDelta
+from citewell.agent.turns import Source, TextDelta
 
-_OPEN_MARKER = re.compile(r"\s*\[[\d\s,;]*$")
+_TAIL = re.compile(r"(?<!\s)\s*(?:\[\d+)?\Z")
 
 
 class Speaker:
     """Collects an answer's text and emits it in pieces that will not change any more."""
 
-    def __init__(self, emit: Callable[[TextDelta], None], known: Callable[[], frozenset[int]]) -> None:
+    def __init__(self, emit: Callable[[TextDelta], None], sources: Callable[[], Sequence[Source]]) -> None:
         self._emit = emit
-        self._known = known
+        self._sources = sources
+        self._reader = MarkerReader(lambda: frozenset(s.n for s in self._sources()), self._own_numbers)
+        self._own = OwnNumbers(())
+        self._own_of = 0
         self._held = ""
         self.text = ""
-        self.removed: list[int] = []
+
+    @property
+    def removed(self) -> list[int]:
+        """The numbers that were cited and name nothing."""
+        return self._reader.removed
 
     def say(self, text: str) -> None:
-        """Take the next piece; hold back what could still become a link, a tag or a citation."""
-        self._held += text
-        end = safe_end(self._held)
-        marker = _OPEN_MARKER.search(self._held[:end])
-        if marker:
-            end = marker.start()
-        self._release(end)
+        """Take the next piece; hold back what could still become a link, a tag, code or a citation."""
+        self._release(self._reader.read(text))
 
     def cite(self, n: int) -> None:
         """Put `[n]` behind what was said."""
-        self._release(len(self._held))
-        if not self.text.endswith(f"[{n}]"):
-            trailing = len(self.text) - len(self.text.rstrip())
-            self._out(f"[{n}]" if self.text.endswith("]") or trailing else f" [{n}]")
+        self._release(self._reader.cite(n))
 
     def finish(self) -> str:
         """The whole text."""
-        self._release(len(self._held))
+        self._release(self._reader.finish(), final=True)
         return self.text
 
-    def _release(self, end: int) -> None:
-        piece, self._held = self._held[:end], self._held[end:]
-        if piece:
-            text, removed = keep_known(neutralise(piece), self._known())
-            self.removed += removed
-            self._out(text)
+    def _own_numbers(self) -> OwnNumbers:
+        """Of the sources found so far; they only ever become more."""
+        sources = self._sources()
+        if len(sources) != self._own_of:
+            self._own, self._own_of = OwnNumbers(sources), len(sources)
+        return self._own
 
-    def _out(self, text: str) -> None:
-        if text:
-            self.text += text
-            self._emit(TextDelta(text))
+    def _release(self, text: str, *, final: bool = False) -> None:
+        self._held += text
+        end = len(self._held) if final else safe_end(self._held)
+        if not final and (tail := _TAIL.search(self._held, 0, end)):
+            end = safe_end(self._held[: tail.start()])
+        end = max(end, len(self._held) - MOST_HELD)
+        piece, self._held = neutralise(self._held[:end]), self._held[end:]
+        # Neither begins nor ends with white space, so that places in the answer are places in the stream.
+        piece = piece if self.text else piece.lstrip()
+        piece = piece.rstrip() if final else piece
+        if piece:
+            self.text += piece
+            self._emit(TextDelta(piece))

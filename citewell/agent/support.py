@@ -85,6 +85,8 @@ def stated(claim: str, hit: Hit) -> Match:
 
 def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
     """What speaks against a claim that rests on these texts together: figures and quotations that stand in none of them."""
+    if not words(claim):
+        return ("no words stand before it",)
     together = "\n".join(evidence)
     found = [f"figure {figure} is not in the source" for figure in missing_figures(claim, together)]
     found += [

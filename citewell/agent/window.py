@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from citewell.agent.bracketed import spaced
 from citewell.agent.turns import Source
 from citewell.ports import ChatMessage, SourceBlock
 from citewell.retrieve.context import best_at_the_ends
@@ -46,4 +47,4 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
     label = hit.chunk.locator.label(hit.filename)
-    return SourceBlock(n=source.n, title=label, source=hit.filename, text=hit.chunk.text)
+    return SourceBlock(n=source.n, title=spaced(label), source=hit.filename, text=spaced(hit.chunk.text))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
+from citewell.agent.bracketed import quotable
+from citewell.agent.markdown import neutralise
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.links import core_name
@@ -44,11 +47,44 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if not result.rows:
         return None
+    plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
     text = _SHAPES[plan.shape](plan, result, numbers)
     if left_out and text:
         rows = ", ".join(map(str, left_out))
         text += f"\nRow {rows} of {table_name(plan.table)}, a total of the others, is left out."
     return text
+
+
+def _quoted(plan: Plan) -> Plan:
+    """The plan with every name of the file's as an answer may show it: a column `Sales [2]` cites nothing."""
+    table, query = plan.table, plan.query
+    conditions = tuple(
+        replace(c, ref=replace(c.ref, column=_words(c.ref.column)), value=_quoted_value(c.value))
+        for c in query.conditions
+    )
+    return replace(
+        plan,
+        table=replace(
+            table, filename=_words(table.filename), name=_words(table.name), sheet=table.sheet and _words(table.sheet)
+        ),
+        query=replace(query, conditions=conditions),
+        metric=plan.metric and replace(plan.metric, name=_words(plan.metric.name)),
+        subject=plan.subject and replace(plan.subject, name=_words(plan.subject.name)),
+    )
+
+
+def _quoted_rows(result: TableResult) -> tuple[ResultRow, ...]:
+    return tuple(replace(row, values=tuple(map(_quoted_value, row.values))) for row in result.rows)
+
+
+def _quoted_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_quoted_value(part) for part in cast(tuple[Any, ...], value))
+    return _words(value) if isinstance(value, str) else value
+
+
+def _words(text: str) -> str:
+    return neutralise(quotable(text))
 
 
 def conditions_text(conditions: Sequence[RowCondition]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from citewell.agent.claims import strip_markers
 from citewell.agent.graph import Assistant
 from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput, NotFound
@@ -132,10 +133,12 @@ class ChatService:
     async def _keep_partial(self, turn: TurnRequest, asked: Message, message_id: str, written: str) -> None:
         """What had been said when the reader left, unless the question was taken back or the thread deleted since."""
         details: JsonObject = {"stopped": True, "scope": _scope_json(turn.scope)}
+        # What its citations would have been was not checked any more.
+        text = strip_markers(written)
         with contextlib.suppress(NotFound):
             newest = await self.threads.messages(turn.owner_id, asked.thread_id, last=1)
             if newest and newest[-1].id == asked.id:
-                await self.threads.append(turn.owner_id, asked.thread_id, "assistant", written, (), details, message_id)
+                await self.threads.append(turn.owner_id, asked.thread_id, "assistant", text, (), details, message_id)
 
     def _later(self, work: Coroutine[None, None, None]) -> None:
         """Do what nobody waits for any more."""

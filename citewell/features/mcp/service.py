@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp import MCPError, types
 
+from citewell.agent.bracketed import spaced
 from citewell.agent.context import TurnContext
 from citewell.agent.tools import Toolbox, ToolResult
 from citewell.agent.turns import Source, TurnRequest
@@ -84,7 +85,7 @@ def _result(result: ToolResult) -> types.CallToolResult:
 
 def _passage(source: Source) -> str:
     hit = source.hit
-    return f"[{source.n}] {hit.chunk.locator.label(hit.filename)}\n{hit.chunk.text}"
+    return f"[{source.n}] {spaced(hit.chunk.locator.label(hit.filename))}\n{spaced(hit.chunk.text)}"
 
 
 def _data(source: Source) -> dict[str, Any]:

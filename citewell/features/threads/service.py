@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from citewell.agent.claims import keep_known
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
 from citewell.types import Message
@@ -30,7 +31,7 @@ class ThreadService:
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
         available = frozenset(await self.resources.owned(owner_id, sorted(cited)))
-        return [ShownMessage(_without_gone(message, available), available) for message in found]
+        return [ShownMessage(_without_gone(_agreeing(message), available), available) for message in found]
 
 
 def markdown(title: str, messages: Sequence[ShownMessage]) -> str:
@@ -47,6 +48,14 @@ def markdown(title: str, messages: Sequence[ShownMessage]) -> str:
         if lines:
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def _agreeing(message: Message) -> Message:
+    """An answer with only such `[n]` as have their citation: some of those that were stored earlier had lost it."""
+    if message.role != "assistant":
+        return message
+    text, _ = keep_known(message.content, frozenset(citation.n for citation in message.citations))
+    return replace(message, content=text)
 
 
 def _without_gone(message: Message, available: frozenset[str]) -> Message:
