@@ -111,7 +111,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         blobs = registry.build_blob_store(settings)
         await _sweep(settings, stores, blobs)
         indexes, damaged = await _open_indexes(settings, stores, stack)
-        parsers = ParserPool(settings.parser_processes, _parser_limits(settings))
+        parsers = ParserPool(settings.parser_processes + 1, _parser_limits(settings))  # see `WorkerLimits`
         stack.push_async_callback(parsers.close)
         migration = IndexMigration(
             indexes,

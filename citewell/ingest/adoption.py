@@ -38,7 +38,7 @@ class Adoption:
             found, failed = await asyncio.to_thread(self._describe, job, resource, batch, folder)
             notes += failed
             if found:
-                await self._adopt(job, found, resource.project_ids[0] if resource.project_ids else "")
+                await self._adopt(job, found, resource.project_ids[0] if resource.project_ids else "", start)
         return notes
 
     def _describe(
@@ -63,7 +63,9 @@ class Adoption:
                 notes.append(f"{child.filename}: {error.message}")
         return found, notes
 
-    async def _adopt(self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str) -> None:
+    async def _adopt(
+        self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str, before: int
+    ) -> None:
         """Keep the bytes that the owner does not have yet, then commit the rows."""
         known = await self.resources.known_contents(job.owner_id, [new.content_hash for new, _ in found])
         kept: dict[str, tuple[NewResource, Spooled]] = {}
@@ -76,7 +78,7 @@ class Adoption:
         made: set[str] = set()
         try:
             async with self.jobs.fenced(job) as connection:
-                made = await insert_children(connection, listed, project_id)
+                made = await insert_children(connection, listed, project_id, before)
                 # What the owner had when we looked may have been deleted since.
                 late = [(n.blob_key, s.path) for n, s in found if n.id in made and n.content_hash not in kept]
                 await self._keep_bytes(late)

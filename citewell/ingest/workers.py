@@ -42,7 +42,10 @@ class Unexpected(CitewellError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLimits:
-    """How many stages run at once, how often a stage is tried, and how long a lease lasts."""
+    """How many stages run at once, how often a stage is tried, and how long a lease lasts.
+
+    Of each stage one more runs at once when an owner waits of whom none is running: nobody waits for another's large files.
+    """
 
     extracting: int = 2
     indexing: int = 2
@@ -63,12 +66,14 @@ class Workers:
         self._indexing = indexing
         self._limits = limits
         self._tasks: list[asyncio.Task[None]] = []
+        self._free = {Stage.EXTRACT: limits.extracting, Stage.INDEX: limits.indexing}
         self._wakeups: dict[Stage, asyncio.Event] = {stage: asyncio.Event() for stage in Stage}
 
     def start(self) -> None:
         """Begin to work; call within the event loop that runs everything else."""
-        for stage, count in ((Stage.EXTRACT, self._limits.extracting), (Stage.INDEX, self._limits.indexing)):
+        for stage, count in self._free.items():
             self._tasks += [asyncio.create_task(self._loop(stage), name=f"{stage}-{i}") for i in range(count)]
+            self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
     def wake(self) -> None:
         """Look for work now instead of at the next poll."""
@@ -88,28 +93,35 @@ class Workers:
         while await self._jobs.waiting():  # noqa: ASYNC110 - the rows are the truth, and others may write them
             await asyncio.sleep(0.02)
 
-    async def _loop(self, stage: Stage) -> None:
+    async def _loop(self, stage: Stage, *, newcomers: bool = False) -> None:
         wakeup = self._wakeups[stage]
         while True:
             wakeup.clear()
-            job = await self._claim(stage)
+            job = None if newcomers and self._free[stage] else await self._claim(stage, newcomers)
             if job is None:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
-            await self._run(job)
+            await self._run(job, slots=0 if newcomers else 1)
             self.wake()
 
-    async def _claim(self, stage: Stage) -> Job | None:
+    async def _claim(self, stage: Stage, newcomers: bool) -> Job | None:
         try:
-            return await self._jobs.claim(stage, self.name)
+            return await self._jobs.claim(stage, self.name, newcomers=newcomers)
         except Exception:  # the database may be away for a while; the loop must outlive that
             log.exception("claiming work failed; trying again")
             await asyncio.sleep(self._limits.poll_seconds)
             return None
 
-    async def _run(self, job: Job) -> None:
-        """One attempt: the stage with its lease kept alive, and whatever comes of it written to the row."""
+    async def _run(self, job: Job, slots: int) -> None:
+        """One attempt that takes up so many of the stage's slots; whatever comes of it is written to the row."""
+        self._free[job.stage] -= slots
+        try:
+            await self._attempt(job)
+        finally:
+            self._free[job.stage] += slots
+
+    async def _attempt(self, job: Job) -> None:
         work = self._extraction.run if job.stage is Stage.EXTRACT else self._indexing.run
         try:
             if job.deaths >= _MOST_DEATHS:

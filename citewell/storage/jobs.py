@@ -14,13 +14,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import LeaseLost
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
-from citewell.storage.tables import resources
+from citewell.storage.tables import owners, resources
 from citewell.types import Job, JsonObject, Stage, Status, UploadOptions
 
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
 }
+_TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn}
+_LOCKS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
 
 
@@ -31,18 +33,21 @@ class JobRepository:
         self._database = database
         self._lease_seconds = lease_seconds
 
-    async def claim(self, stage: Stage, worker: str) -> Job | None:
-        """Lease the next resource that waits for `stage`: of the owner with the fewest leases, the oldest."""
+    async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
+        """Lease the next resource that waits for `stage`.
+
+        It is the turn of the owner with the fewest leases of this stage, among those with equally many of whoever waited
+        longest since the last; of that owner's resources, of the one that is due first. With `newcomers`, only of an owner
+        without any lease of this stage.
+        """
         now = time.time()
-        candidate = _next_waiting(stage, now)
         async with self._database.read() as connection:
-            if await connection.scalar(candidate) is None:
+            if await _next_waiting(connection, stage, now, newcomers) is None:
                 return None
         async with self._database.write() as connection:
-            chosen = (
-                candidate if self._database.is_sqlite else candidate.with_for_update(skip_locked=True, of=resources)
-            )
-            resource_id = await connection.scalar(chosen)
+            if not self._database.is_sqlite:  # two that choose at once would both choose the same owner
+                await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCKS[stage])))
+            resource_id = await _next_waiting(connection, stage, now, newcomers, lock=not self._database.is_sqlite)
             if resource_id is None:
                 return None
             update = (
@@ -64,6 +69,8 @@ class JobRepository:
                 )
             )
             owner_id, version, attempt, fence, deaths = (await connection.execute(update)).one()
+            turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
+            await connection.execute(turn)
             await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
@@ -152,6 +159,7 @@ class JobRepository:
                 )
                 .values(
                     status=Status.EXTRACTED,
+                    due=time.time(),
                     attempt=0,
                     not_before=0,
                     lease_worker=None,
@@ -176,6 +184,7 @@ class JobRepository:
                 )
                 .values(
                     status=Status.UPLOADED,
+                    due=time.time(),
                     attempt=0,
                     deaths=0,
                     not_before=0,
@@ -196,21 +205,58 @@ class JobRepository:
             return await connection.scalar(query) or 0
 
 
-def _next_waiting(stage: Stage, now: float) -> sa.Select[str]:
-    busy = (
-        sa.select(resources.c.owner_id, sa.func.count().label("running"))
-        .where(resources.c.lease_until > now)
+async def _next_waiting(
+    connection: AsyncConnection, stage: Stage, now: float, newcomers: bool, *, lock: bool = False
+) -> str | None:
+    """The resource whose turn it is."""
+    for owner_id, running in (await connection.execute(_owners_in_turn(stage, now))).all():
+        if newcomers and running:
+            return None
+        found: list[tuple[float, str]] = []
+        for status in _STATES[stage]:
+            query = (
+                sa.select(resources.c.due, resources.c.id)
+                .where(
+                    resources.c.status == status,
+                    resources.c.owner_id == owner_id,
+                    sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < now),
+                    resources.c.not_before <= now,
+                )
+                .order_by(resources.c.due, resources.c.id)
+                .limit(1)
+            )
+            query = query.with_for_update(skip_locked=True) if lock else query
+            found += [(due, resource_id) for due, resource_id in await connection.execute(query)]
+        if found:
+            return min(found)[1]
+    return None
+
+
+def _owners_in_turn(stage: Stage, now: float) -> sa.Select[str, int]:
+    """Owners of whom something may wait, with the number of their leases, in the order of their turns."""
+    candidates = sa.union(*(sa.select(_owners_with(status)) for status in _STATES[stage])).subquery()
+    running = (
+        sa.select(resources.c.owner_id, sa.func.count().label("leases"))
+        .where(resources.c.status == _RUNNING[stage], resources.c.lease_until > now)
         .group_by(resources.c.owner_id)
         .subquery()
     )
+    leases = sa.func.coalesce(running.c.leases, 0)
     return (
-        sa.select(resources.c.id)
-        .join(busy, busy.c.owner_id == resources.c.owner_id, isouter=True)
-        .where(
-            resources.c.status.in_(_STATES[stage]),
-            sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < now),
-            resources.c.not_before <= now,
-        )
-        .order_by(sa.func.coalesce(busy.c.running, 0), resources.c.created_at, resources.c.id)
-        .limit(1)
+        sa.select(owners.c.id, leases)
+        .join(candidates, candidates.c.owner_id == owners.c.id)
+        .join(running, running.c.owner_id == owners.c.id, isouter=True)
+        .order_by(leases, _TURNS[stage], owners.c.created_at, owners.c.id)
     )
+
+
+def _owners_with(status: Status) -> sa.CTE:
+    """Owners of resources in a status: one look into the index for each, however many resources they have."""
+    first = sa.select(sa.func.min(resources.c.owner_id).label("owner_id")).where(resources.c.status == status)
+    walk = first.cte(f"owners_{status.value}", recursive=True)
+    following = (
+        sa.select(sa.func.min(resources.c.owner_id))
+        .where(resources.c.status == status, resources.c.owner_id > walk.c.owner_id)
+        .scalar_subquery()
+    )
+    return walk.union_all(sa.select(following).where(walk.c.owner_id.is_not(None)))

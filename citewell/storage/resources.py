@@ -27,11 +27,15 @@ from citewell.storage.tables import (
 )
 from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
 
-_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before"}
+_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # What grows with a file's content, and is left out of summaries.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _MOMENT = 1e-6  # seconds
+# How much later than at once it is a file's turn: what overtakes a large file came while a parser would have read it.
+_BYTES_PER_SECOND = 500_000
+_LONGEST_WAIT = 600.0
+_SECONDS_PER_SIBLING = 0.1
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
 
@@ -195,6 +199,7 @@ class ResourceRepository:
             if version is None:
                 raise NotFound("There is no such resource, or it is not yours.")
             values = _content_values(new) | _FRESH | {"version": version + 1, "status": Status.UPLOADED}
+            values["due"] = _due(time.time(), new.file_size_bytes)
             await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
             row = _version_row(new, resource_id, version + 1, time.time())
             await connection.execute(sa.insert(resource_versions), row)
@@ -294,19 +299,23 @@ def _content_values(new: NewResource) -> dict[str, Any]:
     }
 
 
-async def insert_children(connection: AsyncConnection, new: Sequence[NewResource], project_id: str) -> set[str]:
+async def insert_children(
+    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, before: int = 0
+) -> set[str]:
     """Rows for those whose content the owner does not have yet, and links to the project for all, inside the caller's transaction.
 
-    All are one owner's. Returns the ids of the rows that were made.
+    All are one owner's, and children of one file, of which `before` were inserted earlier. Returns the ids of the rows that were made.
     """
     try:
         async with connection.begin_nested():
-            return await _insert_or_link_all(connection, new, project_id)
+            return await _insert_or_link_all(connection, new, project_id, before)
     except IntegrityError:  # on Postgres: some of the same bytes were committed between our look and our insert
-        return await _insert_or_link_all(connection, new, project_id)
+        return await _insert_or_link_all(connection, new, project_id, before)
 
 
-async def _insert_or_link_all(connection: AsyncConnection, new: Sequence[NewResource], project_id: str) -> set[str]:
+async def _insert_or_link_all(
+    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, before: int
+) -> set[str]:
     found = sa.select(resources.c.content_hash, resources.c.id).where(
         resources.c.owner_id == new[0].owner_id, resources.c.content_hash.in_([n.content_hash for n in new])
     )
@@ -315,7 +324,7 @@ async def _insert_or_link_all(connection: AsyncConnection, new: Sequence[NewReso
     for one in new:
         if one.content_hash not in known:
             fresh.setdefault(one.content_hash, one)
-    await _insert(connection, list(fresh.values()))
+    await _insert(connection, list(fresh.values()), before)
     if project_id:
         for resource_id in known.values():
             await link(connection, resource_id, project_id)
@@ -325,8 +334,11 @@ async def _insert_or_link_all(connection: AsyncConnection, new: Sequence[NewReso
     return {one.id for one in fresh.values()}
 
 
-async def _insert(connection: AsyncConnection, new: Sequence[NewResource]) -> None:
-    """Rows of their own, first to last a moment apart, so that lists show them in order."""
+async def _insert(connection: AsyncConnection, new: Sequence[NewResource], before: int = 0) -> None:
+    """Rows of their own, first to last a moment apart, so that lists show them in order.
+
+    In the queue they are further apart, as if they came one by one: what the owner uploads meanwhile goes between.
+    """
     if not new:
         return
     now = time.time()
@@ -341,6 +353,7 @@ async def _insert(connection: AsyncConnection, new: Sequence[NewResource]) -> No
             "status": Status.UPLOADED,
             "chunk_count": 0,
             "created_at": now + place * _MOMENT,
+            "due": _due(now, one.file_size_bytes) + (before + place) * _SECONDS_PER_SIBLING,
             "fence": 0,
             **_content_values(one),
             **_FRESH,
@@ -352,6 +365,11 @@ async def _insert(connection: AsyncConnection, new: Sequence[NewResource]) -> No
     await connection.execute(sa.insert(resource_versions), versions)
     events = [{"resource_id": one.id, "version": 1, "at": now, "status": Status.UPLOADED, "details": {}} for one in new]
     await connection.execute(sa.insert(resource_events), events)
+
+
+def _due(now: float, size: int) -> float:
+    """When it is a file's turn among its owner's: small ones overtake, and none waits for ever."""
+    return now + min(size / _BYTES_PER_SECOND, _LONGEST_WAIT)
 
 
 def _version_row(new: NewResource, resource_id: str, version: int, now: float) -> dict[str, Any]:

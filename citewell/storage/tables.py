@@ -34,6 +34,9 @@ owners = sa.Table(
     sa.Column("id", Id, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("created_at", Time, nullable=False),
+    # when a stage of one of the owner's resources was last leased
+    sa.Column("extract_turn", Time, nullable=False, server_default="0"),
+    sa.Column("index_turn", Time, nullable=False, server_default="0"),
 )
 
 tokens = sa.Table(
@@ -98,11 +101,13 @@ resources = sa.Table(
     sa.Column("lease_worker", sa.Text),
     sa.Column("lease_until", Time),
     sa.Column("not_before", Time, nullable=False, server_default="0"),
+    sa.Column("due", Time, nullable=False, server_default="0"),
     sa.UniqueConstraint("owner_id", "content_hash"),
     sa.UniqueConstraint("owner_id", "record_id"),
     sa.Index("ix_resources_owner_created", "owner_id", "created_at", "id"),
     sa.Index("ix_resources_status", "status", "created_at"),
     sa.Index("ix_resources_parent_id", "parent_id"),
+    sa.Index("ix_resources_queue", "status", "owner_id", "due", "id"),
 )
 
 resource_versions = sa.Table(

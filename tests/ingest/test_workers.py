@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -48,3 +49,42 @@ async def test_running_out_of_memory_is_not_tried_again_at_full_size(
     await database.close()
     assert stage.runs == runs
     assert (resource.status, resource.error_code) == (Status.FAILED, error.code)
+
+
+class _Holding:
+    """A stage that says who has begun, and ends when it is let go."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.let_go = asyncio.Event()
+
+    async def run(self, job: Job) -> None:
+        self.begun.append(job.owner_id)
+        await self.let_go.wait()
+
+
+async def test_an_owner_of_whom_nothing_is_read_does_not_wait_for_another_s_giants(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
+    await database.migrate()
+    giants = [await add_resource(database, "ada") for _ in range(6)]
+    stage = _Holding()
+    jobs = JobRepository(database)
+    workers = Workers("w", jobs, cast(ExtractionStage, stage), cast(IndexingStage, stage), WorkerLimits(extracting=2))
+    workers.start()
+    await _until(lambda: len(stage.begun) == 2)
+    await asyncio.sleep(1.5)
+    assert stage.begun == [giants[0][0]] * 2, "one owner never has all slots"
+    bob, _ = await add_resource(database, "bob")
+    await add_resource(database, "bob")
+    workers.wake()
+    await _until(lambda: bob in stage.begun)
+    await asyncio.sleep(1.5)
+    assert stage.begun.count(bob) == 1
+    await workers.stop()
+    await database.close()
+
+
+async def _until(true: Callable[[], bool], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not true():  # noqa: ASYNC110 - the stage is a stand-in
+            await asyncio.sleep(0.02)

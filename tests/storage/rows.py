@@ -15,7 +15,14 @@ async def add_resource(database: Database, owner: str, size: int = 1) -> tuple[s
     """Ids of the owner, made where it is new, and of a resource of `size` bytes that waits for stage 2."""
     owner_id = await OwnerRepository(database).ensure(owner)
     project_id = await ProjectRepository(database).resolve(owner_id, None)
-    new = NewResource(
+    resource, created = await ResourceRepository(database).create(new_resource(owner_id, size), project_id)
+    assert created
+    return owner_id, resource.id
+
+
+def new_resource(owner_id: str, size: int = 1, parent_id: str | None = None) -> NewResource:
+    """A file of `size` bytes like no other."""
+    return NewResource(
         id=str(uuid.uuid4()),
         owner_id=owner_id,
         filename="a.txt",
@@ -29,7 +36,5 @@ async def add_resource(database: Database, owner: str, size: int = 1) -> tuple[s
         storage_backend="local",
         blob_key="k",
         options=UploadOptions(),
+        parent_id=parent_id,
     )
-    resource, created = await ResourceRepository(database).create(new, project_id)
-    assert created
-    return owner_id, resource.id

@@ -1,0 +1,16 @@
+"""Fair queues: when each resource would be its turn, when each owner last had one, and an index to lease by."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002_fair_queue"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Add the columns and the index; what waits keeps its order."""
+    op.add_column("resources", sa.Column("due", sa.Double(), server_default="0", nullable=False))
+    op.execute("UPDATE resources SET due = created_at")
+    op.create_index("ix_resources_queue", "resources", ["status", "owner_id", "due", "id"])
+    op.add_column("owners", sa.Column("extract_turn", sa.Double(), server_default="0", nullable=False))
+    op.add_column("owners", sa.Column("index_turn", sa.Double(), server_default="0", nullable=False))
