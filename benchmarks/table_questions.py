@@ -36,8 +36,8 @@ from citewell.agent.tables.query import (
     TableQuery,
 )
 from citewell.agent.tables.results import row_hits, shown
+from citewell.extract.core.sink import Sink
 from citewell.extract.registry import extract_file
-from citewell.extract.sink import Sink
 from citewell.types import ExtractOptions, Scope, TableColumn, TableInfo
 
 Row = dict[str, Any]

@@ -23,7 +23,7 @@ REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
 ENVIRONMENT_USERS = {
     "citewell/__init__.py": "turns ONNX Runtime's reports off before it is imported",
     "citewell/settings.py": "the only reader of configuration",
-    "citewell/extract/job.py": "points the parser process's own temporary folders at its scratch folder",
+    "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }
 LONGEST_FUNCTION, LONGEST_FILE = 60, 500

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from citewell.errors import CorruptFile, ExtractionError
-from citewell.extract.compound import SIGNATURE
+from citewell.extract.catalogue import BY_EXTENSION, FORMATS, Format, extension_of
 from citewell.extract.content_model import content_model
-from citewell.extract.decode import detect_encoding, is_text
-from citewell.extract.formats import BY_EXTENSION, FORMATS, Format, extension_of
-from citewell.extract.ole import ole_label
-from citewell.extract.safezip import SafeZip
+from citewell.extract.core.compound import SIGNATURE, ole_label
+from citewell.extract.core.decode import detect_encoding, is_text
+from citewell.extract.core.safezip import SafeZip
 from citewell.types import Category, DetectedType, ExtractOptions
 
 _HEAD = 64 * 1024

@@ -7,35 +7,35 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from citewell.extract.decrypt import decrypted
+from citewell.extract.core.decrypt import decrypted
+from citewell.extract.core.sink import Sink
 from citewell.extract.detect import detect
-from citewell.extract.sink import Sink
 from citewell.types import DetectedType, ExtractionSummary, JsonObject, JsonValue
 
 READERS: dict[str, str] = {
-    "archive": "citewell.extract.archive",
-    "code": "citewell.extract.code",
-    "delimited": "citewell.extract.tabular.delimited",
-    "docx": "citewell.extract.docx",
-    "epub": "citewell.extract.epub",
-    "html": "citewell.extract.html",
-    "image": "citewell.extract.image",
-    "json": "citewell.extract.tabular.json_data",
-    "mail": "citewell.extract.mail",
-    "markdown": "citewell.extract.markdown",
-    "msg": "citewell.extract.msg",
-    "notebook": "citewell.extract.notebook",
-    "opendocument": "citewell.extract.opendocument.reader",
-    "parquet": "citewell.extract.tabular.parquet",
-    "pdf": "citewell.extract.pdf",
-    "plain": "citewell.extract.plain",
-    "powerpoint97": "citewell.extract.powerpoint97",
-    "pptx": "citewell.extract.pptx",
-    "rtf": "citewell.extract.rtf",
-    "spreadsheet": "citewell.extract.tabular.spreadsheet",
-    "svg": "citewell.extract.svg",
-    "word97": "citewell.extract.word97",
-    "xml": "citewell.extract.xml",
+    "archive": "citewell.extract.formats.archive.reader",
+    "code": "citewell.extract.formats.code",
+    "delimited": "citewell.extract.formats.tabular.delimited",
+    "docx": "citewell.extract.formats.docx",
+    "epub": "citewell.extract.formats.epub",
+    "html": "citewell.extract.formats.html.reader",
+    "image": "citewell.extract.formats.image.reader",
+    "json": "citewell.extract.formats.tabular.json_data",
+    "mail": "citewell.extract.formats.mail.reader",
+    "markdown": "citewell.extract.formats.markdown",
+    "msg": "citewell.extract.formats.mail.msg",
+    "notebook": "citewell.extract.formats.notebook",
+    "opendocument": "citewell.extract.formats.opendocument.reader",
+    "parquet": "citewell.extract.formats.tabular.parquet",
+    "pdf": "citewell.extract.formats.pdf",
+    "plain": "citewell.extract.formats.plain",
+    "powerpoint97": "citewell.extract.formats.powerpoint97",
+    "pptx": "citewell.extract.formats.pptx",
+    "rtf": "citewell.extract.formats.rtf",
+    "spreadsheet": "citewell.extract.formats.tabular.spreadsheet",
+    "svg": "citewell.extract.formats.svg",
+    "word97": "citewell.extract.formats.word97",
+    "xml": "citewell.extract.formats.xml",
 }
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from citewell import errors
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
-from citewell.extract.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
-from citewell.extract.sink import ELEMENTS_FILE
+from citewell.extract.core.sink import ELEMENTS_FILE
+from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
 from citewell.types import Element, ExtractionSummary
 

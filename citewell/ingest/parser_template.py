@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from citewell.errors import Unavailable
-from citewell.extract.job import Job
 from citewell.extract.sandbox import ParserLimits
+from citewell.extract.sandbox.job import Job
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 5.0
@@ -59,7 +59,7 @@ class Template:
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-P", "-m", "citewell.extract.worker", str(os.getpid()), json.dumps(asdict(limits)), entry),
+            *("-P", "-m", "citewell.extract.sandbox.worker", str(os.getpid()), json.dumps(asdict(limits)), entry),
             stdin=PIPE,
             stdout=PIPE,
             env=environment,

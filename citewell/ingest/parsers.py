@@ -21,8 +21,8 @@ from citewell.errors import (
     ParserTimeout,
     Unavailable,
 )
-from citewell.extract.job import Job
 from citewell.extract.sandbox import ParserLimits
+from citewell.extract.sandbox.job import Job
 from citewell.ingest.parser_scratch import Progress, Scratch
 from citewell.ingest.parser_template import Ended, Template, TemplateDiedError
 from citewell.types import ExtractionSummary, ExtractOptions

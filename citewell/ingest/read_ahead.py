@@ -16,7 +16,7 @@ from pathlib import Path
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.extract.sink import TITLE_FILE
+from citewell.extract.core.sink import TITLE_FILE
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import chunk_title, config_of
 from citewell.ingest.parser_scratch import follow_elements

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from citewell.extract.ocr import mean_confidence, read_image
+from citewell.extract.core.ocr import mean_confidence, read_image
 from tests.extract.scanning import scan
 
 SENTENCES = ["Water stood in the cellar", "for eleven days in spring", "until the pumps arrived"]

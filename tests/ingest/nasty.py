@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from citewell.errors import CorruptFile, WrongPassword
-from citewell.extract.job import REPORT_FILE
-from citewell.extract.sink import Sink
+from citewell.extract.core.sink import Sink
+from citewell.extract.sandbox.job import REPORT_FILE
 from citewell.types import Category, DetectedType, ElementType, ExtractionSummary, Locator
 
 KEPT: list[str] = []

@@ -139,7 +139,7 @@ def _children() -> list[int]:
 
 
 def _is_template(pid: int) -> bool:
-    return b"citewell.extract.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"citewell.extract.sandbox.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def _namespaces_are_granted() -> bool:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
-from citewell.extract.job import REPORT_FILE
-from citewell.extract.sink import ELEMENTS_FILE
+from citewell.extract.core.sink import ELEMENTS_FILE
+from citewell.extract.sandbox.job import REPORT_FILE
 from citewell.ingest import parser_scratch
 from citewell.ingest.parser_scratch import Scratch, read_element_lines, read_elements
 from citewell.types import (

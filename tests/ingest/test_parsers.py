@@ -272,7 +272,7 @@ async def test_nothing_outlives_a_server_that_is_killed(files: Files) -> None:
 def _templates() -> list[int]:
     """The parsers' template processes of this process, which may have other children too."""
     own = _children_of(os.getpid())
-    return [pid for pid in own if b"citewell.extract.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in own if b"citewell.extract.sandbox.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def _children_of(process: int) -> list[int]:

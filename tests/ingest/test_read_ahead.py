@@ -10,7 +10,7 @@ import pytest
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.extract.sink import Sink
+from citewell.extract.core.sink import Sink
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ingest import read_ahead
 from citewell.ingest.chunking import chunk_title, config_of

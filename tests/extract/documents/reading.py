@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from citewell.extract.core.sink import ELEMENTS_FILE, Sink
 from citewell.extract.registry import extract_file
-from citewell.extract.sink import ELEMENTS_FILE, Sink
 from citewell.types import Element, ElementType, ExtractionSummary, ExtractOptions
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from citewell.extract.catalogue import BY_EXTENSION, FORMATS, extension_of
 from citewell.extract.detect import detect
-from citewell.extract.formats import BY_EXTENSION, FORMATS, extension_of
 from citewell.extract.registry import READERS, load_reader
 from citewell.types import Category, DetectedType
 from tests.extract.documents.compound import compound_file

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.errors import ExtractionError
-from citewell.extract.sink import ELEMENTS_FILE, TITLE_FILE
+from citewell.extract.core.sink import ELEMENTS_FILE, TITLE_FILE
 from tests.extract.documents.reading import read_bytes
 from tests.extract.documents.seeds import damaged, seeds
 

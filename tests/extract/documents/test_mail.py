@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import CorruptFile
-from citewell.extract import msg
-from citewell.extract.mail import split_mailbox
-from citewell.extract.rtfmail import decompressed, wrapped_html
-from citewell.extract.sink import Sink
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.mail import msg
+from citewell.extract.formats.mail.compressed_rtf import decompressed, wrapped_html
+from citewell.extract.formats.mail.reader import split_mailbox
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.compound import Tree, compound_file
 from tests.extract.documents.office import picture

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citewell.errors import CorruptFile, LimitExceeded
-from citewell.extract.code import pieces
-from citewell.extract.prolog import without_doctype
+from citewell.extract.core.safexml import without_doctype
+from citewell.extract.formats.code import pieces
 from citewell.types import ElementType
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import read_bytes

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import CorruptFile
-from citewell.extract import word97
-from citewell.extract.sink import Sink
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats import word97
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.office import picture

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.extract import plain
-from citewell.extract.decode import decode_bytes, detect_encoding
-from citewell.extract.plain import MAX_PARAGRAPH, paragraphs
-from citewell.extract.sink import ELEMENTS_FILE, Sink
+from citewell.extract.core.decode import decode_bytes, detect_encoding
+from citewell.extract.core.sink import ELEMENTS_FILE, Sink
+from citewell.extract.formats import plain
+from citewell.extract.formats.plain import MAX_PARAGRAPH, paragraphs
 from citewell.types import Element, ExtractOptions
 from tests.extract.documents.reading import read_bytes
 

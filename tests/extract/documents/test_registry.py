@@ -11,8 +11,8 @@ import msoffcrypto
 import pytest
 
 from citewell.errors import CorruptFile, PasswordRequired, WrongPassword
+from citewell.extract.core.sink import ELEMENTS_FILE, TITLE_FILE, Sink
 from citewell.extract.registry import summary
-from citewell.extract.sink import ELEMENTS_FILE, TITLE_FILE, Sink
 from citewell.types import Category, DetectedType, ElementType, ExtractionSummary, ExtractOptions, Locator
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.office import docx, paragraph, picture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import CorruptFile
-from citewell.extract import rtf
-from citewell.extract.rtf.tokens import Kind, tokens
-from citewell.extract.sink import Sink
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats import rtf
+from citewell.extract.formats.rtf.tokens import Kind, tokens
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import Reading, read_bytes

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
-from citewell.extract import safezip
-from citewell.extract.safezip import RATIO_FLOOR, SafeZip
+from citewell.extract.core import safezip
+from citewell.extract.core.safezip import RATIO_FLOOR, SafeZip
 from citewell.types import ExtractOptions
 
 

@@ -14,7 +14,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
-from citewell.extract.pdf.document import iso_date
+from citewell.extract.formats.pdf.document import iso_date
 from citewell.types import ElementType
 from tests.extract.pdf.drawing import HEIGHT, lines, pdf, prose, read_pdf
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.errors import ExtractionError
-from citewell.extract.pdf.columns import reading_order
-from citewell.extract.pdf.fonts import TextStyle
-from citewell.extract.pdf.geometry import Rect
-from citewell.extract.pdf.lines import build_runs
-from citewell.extract.pdf.paragraphs import paragraphs
-from citewell.extract.pdf.tables.detect import find_tables
-from citewell.extract.pdf.tables.render import render
-from citewell.extract.pdf.turn import turn_of
-from citewell.extract.pdf.words import Word
+from citewell.extract.formats.pdf.columns import reading_order
+from citewell.extract.formats.pdf.fonts import TextStyle
+from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.lines import build_runs
+from citewell.extract.formats.pdf.paragraphs import paragraphs
+from citewell.extract.formats.pdf.tables.detect import find_tables
+from citewell.extract.formats.pdf.tables.render import render
+from citewell.extract.formats.pdf.turn import turn_of
+from citewell.extract.formats.pdf.words import Word
 from tests.extract.documents.seeds import damaged
 from tests.extract.pdf.drawing import lines, pdf, prose, read_pdf
 from tests.extract.pdf.test_tables import RATES, ruled

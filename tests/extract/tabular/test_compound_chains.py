@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import CorruptFile
-from citewell.extract.tabular.compound_chains import check_chains
+from citewell.extract.formats.tabular.compound_chains import check_chains
 from tests.extract.documents.seeds import seeds
 
 WHOLE = seeds()["a.msg"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.errors import LimitExceeded
-from citewell.extract.tabular.json_stream import Damaged, JsonStream
+from citewell.extract.formats.tabular.json_stream import Damaged, JsonStream
 from citewell.types import ElementType
 from tests.extract.documents.reading import read_bytes
 from tests.extract.tabular.tables import column, copied, rows, tables

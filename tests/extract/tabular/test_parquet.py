@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from citewell.errors import CorruptFile, PasswordRequired
-from citewell.extract.tabular.copies import connect
+from citewell.extract.formats.tabular.copies import connect
 from tests.extract.documents.reading import Reading, read, read_bytes
 from tests.extract.tabular.tables import column, copied, copied_types, rows, tables
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from citewell.extract.formats.tabular import writer
 from citewell.extract.sandbox import ParserLimits
-from citewell.extract.tabular import writer
 from citewell.ingest.parser_scratch import read_elements
 from citewell.ingest.parsers import ParserPool
 from citewell.types import ExtractOptions
@@ -87,7 +87,7 @@ def test_a_shortage_of_memory_costs_the_copy_and_not_the_rows(tmp_path: Path, mo
     def short(*_: object) -> None:
         raise duckdb.OutOfMemoryException("no memory")
 
-    monkeypatch.setattr("citewell.extract.tabular.copies.write_parquet", short)
+    monkeypatch.setattr("citewell.extract.formats.tabular.copies.write_parquet", short)
     reading = read_bytes(tmp_path, "a.csv", "a,b\n" + "\n".join(f"{n},{n}" for n in range(100)))
     assert len(rows(reading)) == 100
     assert "more memory than a copy may use" in reading.notes()

@@ -1,1 +1,0 @@
-"""The members of archives: their names made harmless, their bytes unpacked within limits."""

@@ -1,0 +1,172 @@
+"""Pictures inside documents: large ones kept as PNG, and the text in them read."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+import struct
+import time
+import warnings
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from citewell.extract.core.ocr import OcrLine, as_rgb, mean_confidence, read_image
+from citewell.extract.core.sink import Sink
+from citewell.types import PREVIEW, ElementType, JsonValue, Locator
+
+MIN_KEPT_BYTES = 30 * 1024
+_MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
+_MIN_CHARACTERS = 3
+_MAX_URI_HEAD = 100
+_OCR_SECONDS = 40.0
+# Decoders of Pillow raise all of these on damaged files.
+_UNREADABLE = (
+    *(
+        UnidentifiedImageError,
+        OSError,
+        ValueError,
+        SyntaxError,
+        TypeError,
+        KeyError,
+        IndexError,
+        EOFError,
+        AttributeError,
+    ),
+    *(ArithmeticError, struct.error),
+)
+# Raster formats only: others (EPS, WMF) would be handed to programs outside.
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
+
+
+class Pictures:
+    """Emits the pictures of one document. A picture that returns (a logo on every page) is read once.
+
+    Pictures of at least 30 KB are kept as PNG blobs; smaller ones count only by the text in them. Reading text stops
+    after `_OCR_SECONDS` in all, and says so.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._seen: set[bytes] = set()
+        self._small = 0
+        self._spent = 0.0
+
+    def emit(self, data: bytes, name: str, place: Locator, description: str = "") -> None:
+        """Emit one picture by its file's bytes; what cannot be read is noted as skipped."""
+        description = " ".join(description.split())
+        digest = hashlib.sha256(data).digest()
+        if not self._sink.options.extract_images or digest in self._seen:
+            return
+        self._seen.add(digest)
+        try:
+            image = self._opened(data)
+        except _UNREADABLE:
+            self._sink.skip(f"The picture {name} could not be read ({_kind(data, name)}).")
+            if description:
+                self._sink.emit(ElementType.IMAGE, description, place, metadata={"name": name, "alt": description})
+            return
+        if image is None:
+            self._sink.skip(f"The picture {name} has more than {self._sink.options.max_pixels:,} pixels.")
+            return
+        lines = self._text(image)
+        if len(data) < MIN_KEPT_BYTES and not lines and not description:
+            self._small += 1
+            return
+        blob = self._kept(image, name) if len(data) >= MIN_KEPT_BYTES else None
+        self._write(lines, name, place, description, blob, image.size)
+
+    def emit_data_uri(self, source: str, place: Locator, description: str = "") -> bool:
+        """Emit the picture that a `data:` URI holds; False when `source` is something else, and was not followed."""
+        head, comma, body = source.partition(";base64,")
+        if not comma or not head.startswith("data:image/") or len(head) > _MAX_URI_HEAD:
+            return False
+        try:
+            self.emit(base64.b64decode(body), "embedded", place, description)
+        except (binascii.Error, ValueError):
+            self._sink.skip("An embedded picture that is damaged.")
+        return True
+
+    def finish(self) -> None:
+        """Say how many small pictures without text were left out."""
+        if self._small:
+            self._sink.skip(f"{self._small} pictures smaller than 30 KB and without text.")
+            self._small = 0
+
+    def _opened(self, data: bytes) -> Image.Image | None:
+        """The picture turned as its EXIF says; None when it has too many pixels."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                image = Image.open(io.BytesIO(data), formats=_FORMATS)
+                if image.width * image.height > self._sink.options.max_pixels:
+                    return None
+                image.load()
+                return ImageOps.exif_transpose(image)
+            except Image.DecompressionBombError:
+                return None
+
+    def _text(self, image: Image.Image) -> list[OcrLine]:
+        if not self._sink.options.ocr or image.width < _MIN_TEXT_WIDTH or image.height < _MIN_TEXT_HEIGHT:
+            return []
+        if self._spent > _OCR_SECONDS:
+            self._sink.skip("The text in a picture was not read: the document has too many pictures.")
+            return []
+        begin = time.monotonic()
+        lines = read_image(image, lambda: self._sink.progress(0))
+        self._spent += time.monotonic() - begin
+        # A character or two is what text recognition sees in drawings.
+        return lines if sum(len(line.text) for line in lines) >= _MIN_CHARACTERS else []
+
+    def _kept(self, image: Image.Image, name: str) -> str:
+        blob = f"image-{len(self._sink.blobs)}.png"
+        target = self._sink.add_blob(
+            blob, "image/png", "image", {"source": name, "width": image.width, "height": image.height}
+        )
+        plain = (
+            image
+            if image.mode in ("RGB", "RGBA", "L", "1")
+            else image.convert("RGBA" if image.has_transparency_data else "RGB")
+        )
+        plain.save(target, "PNG")
+        keep_preview(self._sink, image, of=blob)
+        return blob
+
+    def _write(
+        self, lines: list[OcrLine], name: str, place: Locator, description: str, blob: str | None, size: tuple[int, int]
+    ) -> None:
+        text = "\n".join(part for part in (description, *(line.text for line in lines)) if part)
+        metadata: dict[str, JsonValue] = {"name": name, "width": size[0], "height": size[1]}
+        if description:
+            metadata["alt"] = description
+        confidence = round(mean_confidence(lines), 4) if lines else None
+        self._sink.emit(ElementType.IMAGE, text, place, blob=blob, confidence=confidence, metadata=metadata)
+
+
+def _kind(data: bytes, name: str) -> str:
+    if data[40:44] == b" EMF":
+        return "EMF drawing"
+    if data.startswith(b"\xd7\xcd\xc6\x9a"):
+        return "WMF drawing"
+    return name.rsplit(".", 1)[-1].upper() if "." in name else "unknown format"
+
+
+_LONGEST_SIDE = 1_568
+_SHORTEST_SIDE = 64
+_QUALITY = 85
+
+
+def keep_preview(sink: Sink, image: Image.Image, of: str | None = None) -> str | None:
+    """Keep a JPEG of at most 1,568 pixels a side where descriptions were asked for; returns its name.
+
+    of: the blob that holds the picture itself, where there is one. None for a picture too small to show anything.
+    """
+    if not sink.options.multimodal or min(image.size) < _SHORTEST_SIDE:
+        return None
+    small = as_rgb(image)
+    small.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+    name = f"preview-{len(sink.blobs)}.jpg"
+    target = sink.add_blob(name, "image/jpeg", PREVIEW, {"of": of or name})
+    small.save(target, "JPEG", quality=_QUALITY)
+    return name

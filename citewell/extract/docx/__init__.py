@@ -1,5 +1,0 @@
-"""Word documents (DOCX, DOCM, templates; transitional and strict Office Open XML)."""
-
-from citewell.extract.docx.reader import extract
-
-__all__ = ["extract"]

@@ -1,0 +1,1 @@
+"""Archives: members become files of their own."""

@@ -1,0 +1,71 @@
+"""ZIP, TAR, GZIP, BZIP2 and XZ: members become files of their own, within limits; nothing is written where a name points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from citewell.errors import CorruptFile
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.archive.members import Member, display_name, is_system_file, points_outside
+from citewell.extract.formats.archive.streams import stream_members
+from citewell.extract.formats.archive.zips import zip_members
+from citewell.types import ElementType, Locator
+
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08", b"PK00PK")
+_SCRATCH = "member"
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """A list of what the archive holds, and every file in it as a child; what is left out is named with its reason.
+
+    Raises `LimitExceeded` beyond the limits on members, bytes and ratio, `PasswordRequired` when all is encrypted.
+    """
+    sink.start_unit("file", 1)
+    if sink.options.depth >= sink.options.max_depth:
+        sink.skip(f"not unpacked: an archive within {sink.options.depth} others")
+        return
+    with path.open("rb") as file:
+        zipped = file.read(8).startswith(_ZIP_MAGIC)
+    sink.metadata["format"] = "zip" if zipped else "stream"
+    members = zip_members(path, sink.options) if zipped else stream_members(path, sink.options)
+    count = outside = unpacked = 0
+    damage: CorruptFile | None = None
+    try:
+        for count, member in enumerate(members, start=1):
+            sink.progress(count)
+            outside += points_outside(member.name)
+            try:
+                unpacked += _adopt(member, count, sink)
+            except CorruptFile as error:
+                damage = error
+                sink.skip(f"{display_name(member.name, count)}: {error.message}")
+    except CorruptFile as error:
+        damage = error
+        sink.warn(f"{error.message} {len(sink.children)} files before the damage were unpacked.")
+    if damage and not sink.children:
+        raise damage
+    if outside:
+        sink.warn(f"{outside} names point outside the archive; they are shown without their path and never followed")
+    sink.metadata |= {"members": count, "files": len(sink.children), "unpacked_bytes": unpacked}
+
+
+def _adopt(member: Member, number: int, sink: Sink) -> int:
+    """Unpack one member into a child; returns its size."""
+    name = display_name(member.name, number)
+    reason = member.left_out or ("a system file" if is_system_file(member.name) else None)
+    if reason == "a folder":
+        return 0
+    if reason:
+        sink.skip(f"{name}: {reason}")
+        return 0
+    scratch = sink.folder / _SCRATCH
+    try:
+        size = member.write(scratch)
+        if not size:
+            sink.skip(f"{name}: empty")
+            return 0
+        scratch.replace(sink.add_child(name))
+    finally:
+        scratch.unlink(missing_ok=True)
+    sink.emit(ElementType.LIST_ITEM, f"{name} ({size:,} bytes)", Locator(), level=1)
+    return size

@@ -1,0 +1,93 @@
+"""Word's paragraph styles: which are headings, captions or lists, through the styles they are based on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from citewell.extract.core.safexml import XmlElement, local_name
+from citewell.extract.formats.ooxml.package import attribute, child, value
+
+_BODY_LEVEL = 9
+_MAX_CHAIN = 20
+_HEADING = re.compile(r"heading ([1-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A paragraph style by its built-in (English) name in lower case."""
+
+    name: str
+    based_on: str | None
+    outline_level: int | None
+    numbering: tuple[str | None, str | None]
+
+
+class Styles:
+    """The styles part of a document; empty when it has none."""
+
+    def __init__(self, root: XmlElement | None) -> None:
+        self._styles: dict[str, Style] = {}
+        self._default: str | None = None
+        for element in root if root is not None else ():
+            if local_name(element) == "style" and attribute(element, "type") in (None, "paragraph"):
+                self._add(element)
+
+    def name(self, style_id: str | None) -> str:
+        """The style's name in lower case; empty for an unknown one."""
+        style = self._styles.get(style_id or self._default or "")
+        return style.name if style else ""
+
+    def heading_level(self, style_id: str | None) -> int | None:
+        """The heading level (1 = top) that the style gives; 0 for the document's title, None for other text."""
+        for style in self._chain(style_id):
+            if style.name == "title":
+                return 0
+            match = _HEADING.fullmatch(style.name)
+            if match:
+                return int(match.group(1))
+            if style.outline_level is not None:
+                return None if style.outline_level >= _BODY_LEVEL else style.outline_level + 1
+        return None
+
+    def numbering(self, style_id: str | None) -> tuple[str | None, str | None]:
+        """(numbering id, level) that the style gives, each None when it gives none."""
+        number, level = None, None
+        for style in self._chain(style_id):
+            number = number or style.numbering[0]
+            level = level or style.numbering[1]
+        return number, level
+
+    def is_caption(self, style_id: str | None) -> bool:
+        """Whether the text is the caption of a figure or table."""
+        return any(style.name == "caption" for style in self._chain(style_id))
+
+    def _add(self, element: XmlElement) -> None:
+        style_id = attribute(element, "styleId") or ""
+        level = value(element, "pPr", "outlineLvl") or ""
+        self._styles[style_id] = Style(
+            name=(value(element, "name") or style_id).lower(),
+            based_on=value(element, "basedOn"),
+            outline_level=int(level) if level.isdigit() else None,
+            numbering=(value(element, "pPr", "numPr", "numId"), value(element, "pPr", "numPr", "ilvl")),
+        )
+        if attribute(element, "default") in ("1", "true"):
+            self._default = style_id
+
+    def _chain(self, style_id: str | None) -> list[Style]:
+        """The style and those it is based on; a circle is cut."""
+        out: list[Style] = []
+        current = style_id or self._default
+        while current in self._styles and len(out) < _MAX_CHAIN:
+            out.append(self._styles[current])
+            current = out[-1].based_on
+        return out
+
+
+def outline_level(properties: XmlElement | None) -> int | None:
+    """The heading level that a paragraph sets for itself; -1 when it says that it is body text."""
+    found = child(properties, "outlineLvl")
+    level = (attribute(found, "val") or "") if found is not None else ""
+    if not level.isdigit():
+        return None
+    return -1 if int(level) >= _BODY_LEVEL else int(level) + 1

@@ -1,0 +1,105 @@
+"""HTML tables: which are data and which only lay out a page, and the cells of the former."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from citewell.extract.core.cells import CellPlacer, Table, build_table
+from citewell.extract.core.safexml import XmlElement
+
+_LINE_BREAKING = frozenset(
+    (
+        "p", "div", "li", "br", "tr", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table",
+        "ul", "ol",
+    )
+)  # fmt: skip
+_LEFT_OUT = frozenset(["script", "style", "template", "noscript"])
+_MAX_CELL_TEXT = 4_000
+_MAX_SPAN = 1_000
+
+
+def is_data_table(table: XmlElement) -> bool:
+    """Whether a `<table>` is meant as one: it says so by header cells or a caption, or it holds no layout."""
+    if (table.get("role") or "").lower() in ("presentation", "none"):
+        return False
+    rows = list(_rows(table))
+    if sum(len(_cells(row)) for row in rows) < 2:
+        return False
+    if any(cell.tag == "th" for row in rows for cell in _cells(row)) or table.find("caption") is not None:
+        return True
+    if len(rows) < 2 or max(len(_cells(row)) for row in rows) < 2:
+        return False
+    if next(table.iterdescendants("table", "h1", "h2", "h3", "form", "nav"), None) is not None:
+        return False
+    return all(len("".join(cell.itertext())) <= _MAX_CELL_TEXT for row in rows for cell in _cells(row))
+
+
+def read_table(table: XmlElement) -> Table | None:
+    """The table with its spans; None when it is empty or too large."""
+    placer = CellPlacer()
+    header_rows = 0
+    rows = list(_rows(table))
+    for number, row in enumerate(rows):
+        placer.next_row()
+        parent = row.getparent()
+        if parent is not None and parent.tag == "thead" and number == header_rows:
+            header_rows += 1
+        for cell in _cells(row):
+            rowspan = _span(cell.get("rowspan")) or len(rows) - number
+            placer.add(
+                cell_text(cell), min(rowspan, len(rows) - number), _span(cell.get("colspan")) or 1, cell.tag == "th"
+            )
+    if not any(cell.text for cell in placer.cells):
+        return None
+    return build_table(placer.cells, header_rows if 0 < header_rows < len(rows) else None)
+
+
+def cell_text(cell: XmlElement) -> str:
+    """A cell's text, its inner blocks on lines of their own, images by their description."""
+    parts: list[str] = []
+    walk = etree.iterwalk(cell, events=("start", "end"))
+    for event, node in walk:
+        if event == "start":
+            if node.tag in _LEFT_OUT:
+                walk.skip_subtree()
+                continue
+            if node.tag in _LINE_BREAKING:
+                parts.append("\n")
+            elif node.tag in ("td", "th") and node is not cell:
+                parts.append(" ")
+            elif node.tag == "img":
+                parts.append(f" {node.get('alt') or ''} ")
+            parts.append(_flat(node.text))
+        elif node is not cell:
+            if node.tag in _LINE_BREAKING and node.tag != "br":
+                parts.append("\n")
+            parts.append(_flat(node.tail))
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _rows(table: XmlElement) -> Iterator[XmlElement]:
+    """The table's own rows, without those of tables inside its cells."""
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from (row for row in child if row.tag == "tr")
+
+
+def _cells(row: XmlElement) -> list[XmlElement]:
+    return [cell for cell in row if cell.tag in ("td", "th")]
+
+
+def _span(value: str | None) -> int:
+    """A span attribute; 0 where it says "to the end"."""
+    if value is None or not re.fullmatch(r"\s*\d{1,6}\s*", value):
+        return 1
+    return min(int(value), _MAX_SPAN)
+
+
+def _flat(text: str | None) -> str:
+    return " ".join(text.split("\n")) if text else ""

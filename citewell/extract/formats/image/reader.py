@@ -1,0 +1,165 @@
+"""Pictures: size, format and mode, the camera's notes, and the text that OCR reads in them, frame by frame for multi-page TIFF."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pi_heif import register_heif_opener
+from PIL import Image, ImageFile, ImageOps
+
+from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.core.ocr import OcrLine, mean_confidence, read_image
+from citewell.extract.core.pictures import keep_preview
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.image.notes import notes
+from citewell.types import Box, ElementType, Locator
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "ICO", "AVIF", "JPEG2000", "HEIF")
+# What Pillow's readers raise on damaged data, beside `UnidentifiedImageError`, which is an `OSError`.
+UNREADABLE = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    ArithmeticError,
+    struct.error,
+    zlib.error,
+)
+_PAGED = ("TIFF",)
+_ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")
+_SMALLEST_READ = 12
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """One image element per picture (per page of a TIFF), upright, with its text line by line.
+
+    Rectangles are pixels of the upright picture, which is a page at 72 dots per inch.
+    """
+    register_heif_opener()
+    with _pixel_limit(sink.options.max_pixels), _open(path, sink.options.max_pixels) as image:
+        frames = _frame_count(image)
+        sink.metadata |= {"format": image.format, "mode": image.mode, "frames": frames}
+        paged = image.format in _PAGED and frames > 1
+        pages = min(frames, sink.options.max_pages) if paged else 1
+        damage = [error for index in range(pages) if (error := _read_page(path, image, index, pages, paged, sink))]
+        if len(damage) == pages:
+            raise damage[0]
+        if paged and pages < frames:
+            sink.skip(f"{frames - pages} of {frames} pages are beyond the limit")
+        elif frames > 1 and not paged:
+            sink.metadata["animated"] = image.format in _ANIMATED
+            sink.skip(f"text is read from the first of {frames} frames")
+
+
+def _read_page(path: Path, image: Image.Image, index: int, pages: int, paged: bool, sink: Sink) -> CorruptFile | None:
+    """One page or the only frame; the reason when it is too damaged to show anything."""
+    sink.start_unit("page" if paged else "file", index + 1)
+    sink.progress(index, pages)
+    try:
+        _read_frame(path, image, index, sink, index + 1 if paged else None)
+    except CorruptFile as error:
+        sink.skip(error.message)
+        return error
+    return None
+
+
+def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: int | None) -> None:
+    frame = _load(path, image, index, sink)
+    if index == 0:
+        sink.metadata |= {"width": frame.width, "height": frame.height, **notes(image)}
+    lines: list[OcrLine] = []
+    if not sink.options.ocr:
+        sink.skip("text recognition is turned off")
+    elif min(frame.size) >= _SMALLEST_READ:
+        lines = read_image(frame, lambda: sink.progress(index))
+    spans, text = [], ""
+    for line in lines:
+        spans.append(len(text) + (1 if text else 0))
+        text = f"{text}\n{line.text}" if text else line.text
+    boxes = tuple(Box(page or 1, *line.box) for line in lines)
+    sink.emit(
+        ElementType.IMAGE,
+        text,
+        Locator(page=page, boxes=boxes),
+        span_starts=tuple(spans),
+        blob=keep_preview(sink, frame),
+        confidence=round(mean_confidence(lines), 4) if lines else None,
+        metadata={"width": frame.width, "height": frame.height},
+    )
+
+
+def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image:
+    """The frame, upright; what can be read of it when the file is cut off."""
+    try:
+        image.seek(index)
+        _check_size(image, sink)
+        image.load()
+        return ImageOps.exif_transpose(image)
+    except UNREADABLE as error:
+        return _load_damaged(path, index, error, sink)
+
+
+def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image.Image:
+    before, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, True
+    try:
+        with _open(path, sink.options.max_pixels) as image:
+            image.seek(index)
+            _check_size(image, sink)
+            image.load()
+            upright = ImageOps.exif_transpose(image)
+    except UNREADABLE as second:
+        raise CorruptFile(f"The picture is damaged: {second}") from second
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = before
+    sink.warn(f"the picture is damaged and was read in part: {error}")
+    return upright
+
+
+def _open(path: Path, max_pixels: int) -> Image.Image:
+    try:
+        return Image.open(path, formats=_FORMATS)
+    except Image.DecompressionBombError as error:
+        raise LimitExceeded(f"The image exceeds the limit of {max_pixels:,} pixels.") from error
+    except UNREADABLE as error:
+        raise CorruptFile("The file is not a picture that can be read.") from error
+
+
+def _check_size(image: Image.Image, sink: Sink) -> None:
+    if image.width * image.height > sink.options.max_pixels:
+        raise LimitExceeded(
+            f"The picture has {image.width:,} × {image.height:,} pixels; {sink.options.max_pixels:,} are allowed."
+        )
+
+
+def _frame_count(image: Image.Image) -> int:
+    """How many frames there are; up to and with the first damaged one, where they cannot all be counted."""
+    try:
+        return int(getattr(image, "n_frames", 1))
+    except UNREADABLE:
+        index = 0
+        with suppress(*UNREADABLE):
+            while True:
+                image.seek(index + 1)
+                index += 1
+        return index + 2
+
+
+@contextmanager
+def _pixel_limit(pixels: int) -> Generator[None]:
+    """Our limit in the place of the library's warning."""
+    before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, pixels
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = before

@@ -1,0 +1,1 @@
+"""Messages and mailboxes of every format."""

@@ -1,0 +1,167 @@
+"""Markdown: headings, paragraphs, lists, code and tables, each with its span in the decoded text."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from citewell.extract.core.cells import CellPlacer, build_table
+from citewell.extract.core.decode import decode_file
+from citewell.extract.core.emission import emit_table
+from citewell.extract.core.outline import Outline
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.html.flow import HtmlFlow
+from citewell.extract.formats.html.reader import parse_html
+from citewell.types import ElementType, JsonValue, Locator
+
+MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^([A-Za-z][\w-]{0,40}):[ \t]*(\S.*)$", re.MULTILINE)
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """Read a Markdown file in any encoding."""
+    decoded = decode_file(path, MAX_MARKDOWN_BYTES)
+    sink.metadata["encoding"] = decoded.encoding
+    sink.start_unit("file", 1)
+    if decoded.replaced:
+        sink.warn(f"{decoded.replaced} characters could not be decoded as {decoded.encoding}.")
+    read_markdown(decoded.text, sink, Outline())
+
+
+def read_markdown(text: str, sink: Sink, outline: Outline, *, spans: bool = True) -> None:
+    """Emit the elements of a Markdown text; without `spans` their places carry no character offsets."""
+    start = 0
+    front_matter = _FRONT_MATTER.match(text)
+    if front_matter:
+        start = front_matter.end()
+        sink.metadata["front_matter"] = {
+            key.lower(): value.strip("\"' ")[:1000] for key, value in _FIELD.findall(front_matter.group(1))
+        }
+        sink.emit(
+            ElementType.CODE,
+            front_matter.group(1),
+            Locator(char_start=front_matter.start(1), char_end=front_matter.end(1)),
+        )
+    parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
+    _Reader(text, start, sink, outline, spans).read(parser.parse(text[start:]))
+
+
+class _Reader:
+    """Walks the token stream of one text."""
+
+    def __init__(self, text: str, start: int, sink: Sink, outline: Outline, spans: bool) -> None:
+        self._spans = spans
+        self._text = text
+        # markdown-it counts lines by \n alone, after \r\n and \r became \n
+        lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text[start:])
+        self._offsets = [start, *(start + end for end in accumulate(len(line) for line in lines))]
+        self._sink = sink
+        self._outline = outline
+        self._numbers: list[int | None] = []
+        self._marker = ""
+
+    def read(self, tokens: list[Token]) -> None:
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if token.type == "table_open":
+                end = _closing(tokens, position, "table_close")
+                self._table(tokens[position : end + 1])
+                position = end
+            else:
+                self._token(token, tokens[position - 1] if position else None)
+            position += 1
+
+    def _token(self, token: Token, before: Token | None) -> None:
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            self._numbers.append(int(token.attrs.get("start", 1)) if token.type.startswith("ordered") else None)
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            self._numbers.pop()
+        elif token.type == "list_item_open":
+            self._open_item()
+        elif token.type == "inline":
+            self._inline(token, before)
+        elif token.type in ("fence", "code_block"):
+            language = token.info.split()[0] if token.info.split() else ""
+            self._sink.emit(
+                ElementType.CODE,
+                token.content.rstrip("\n"),
+                self._place(token),
+                metadata={"language": language} if language else None,
+            )
+        elif token.type == "html_block":
+            self._html(token)
+
+    def _open_item(self) -> None:
+        number = self._numbers[-1] if self._numbers else None
+        self._marker = ""
+        if number is not None:
+            self._marker = f"{number}. "
+            self._numbers[-1] = number + 1
+
+    def _inline(self, token: Token, before: Token | None) -> None:
+        text, metadata = inline_text(token)
+        if not text:
+            return
+        if before is not None and before.type == "heading_open":
+            level = int(before.tag[1])
+            place = self._place(token).with_headings(self._outline.enter(level, text))
+            self._sink.emit(ElementType.TITLE, text, place, level=level, metadata=metadata)
+            return
+        kind, level = (ElementType.LIST_ITEM, len(self._numbers)) if self._numbers else (ElementType.PARAGRAPH, None)
+        self._sink.emit(kind, self._marker + text, self._place(token), level=level, metadata=metadata)
+        self._marker = ""
+
+    def _table(self, tokens: list[Token]) -> None:
+        placer = CellPlacer()
+        header = False
+        for number, token in enumerate(tokens):
+            if token.type == "tr_open":
+                placer.next_row()
+            elif token.type in ("thead_open", "thead_close"):
+                header = token.type == "thead_open"
+            elif token.type in ("td_open", "th_open"):
+                placer.add(inline_text(tokens[number + 1])[0], header=header)
+        table = build_table(placer.cells, header_rows=1)
+        if table is not None:
+            emit_table(self._sink, table, self._place(tokens[0]))
+
+    def _html(self, token: Token) -> None:
+        if _TAG.sub("", token.content).strip():
+            HtmlFlow(self._sink, self._outline, self._place(token)).read(parse_html(token.content))
+
+    def _place(self, token: Token) -> Locator:
+        if token.map is None or not self._spans:
+            return self._outline.locator()
+        last = len(self._offsets) - 1
+        begin, end = self._offsets[min(token.map[0], last)], self._offsets[min(token.map[1], last)]
+        block = self._text[begin:end]
+        end -= len(block) - len(block.rstrip())
+        return self._outline.locator(char_start=begin + len(block) - len(block.lstrip()), char_end=max(begin, end))
+
+
+def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
+    """The text of an inline token without its markup, and the links in it."""
+    parts: list[str] = []
+    links: list[JsonValue] = []
+    for child in token.children or []:
+        if child.type in ("text", "code_inline"):
+            parts.append(child.content)
+        elif child.type in ("softbreak", "hardbreak"):
+            parts.append("\n" if child.type == "hardbreak" else " ")
+        elif child.type == "image":
+            parts.append(child.content)
+        elif child.type == "link_open":
+            links.append({"href": str(child.attrs.get("href", ""))[:2000]})
+    return "".join(parts).strip(), {"links": links[:50]} if links else {}
+
+
+def _closing(tokens: list[Token], position: int, kind: str) -> int:
+    """The index of the next token of this kind; the last one when there is none."""
+    return next((at for at in range(position, len(tokens)) if tokens[at].type == kind), len(tokens) - 1)

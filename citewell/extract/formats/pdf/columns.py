@@ -1,0 +1,179 @@
+"""Reading order of a page: columns are found by the white gutters between them, and what spans them cuts them into bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from citewell.extract.formats.pdf.lines import Line, join_row, rows
+
+_GUTTER = 0.8
+_NARROW_GUTTER = 0.45
+_EDGE = 0.05
+_SAME_EDGE = 2.5
+_CANDIDATES = 6
+_SPANNING = 0.34
+_PER_BREAK = 0.5
+_MIN_ROWS = 2
+_MIN_SIDE_HEIGHT = 2.2
+_SHORT_TEXT = 18
+_ALIGNED = 0.45
+_MAX_DEPTH = 12
+_BESIDE = 0.3
+_MOST_BESIDE = 500
+_ROW_HEIGHT = 1.4
+
+
+def reading_order(runs: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
+    """Columns in reading order, each a list of lines from top to bottom; placeholders stand alone among them."""
+    return [_lines(column) for column in _columns(list(runs), right_to_left, 0) if column]
+
+
+def text_columns(runs: Sequence[Line]) -> list[list[Line]]:
+    """The runs of each column."""
+    return [column for column in _columns(list(runs), False, 0) if column]
+
+
+def _lines(column: list[Line]) -> list[Line]:
+    floats = sorted((run for run in column if run.float_index is not None), key=_middle)
+    texts = [run for run in column if run.float_index is None]
+    found: list[Line] = []
+    for place in floats:
+        above = [run for run in texts if _middle(run) < _middle(place)]
+        texts = [run for run in texts if _middle(run) >= _middle(place)]
+        found += [join_row(row) for row in rows(above)]
+        found.append(place)
+    return found + [join_row(row) for row in rows(texts)]
+
+
+def _middle(run: Line) -> float:
+    return (run.y0 + run.y1) / 2
+
+
+def _weight(runs: list[Line]) -> int:
+    """How many rows these are; a table counts as many as would fit in its place."""
+    return sum(1 if run.float_index is None else 1 + int((run.y1 - run.y0) / (_ROW_HEIGHT * run.size)) for run in runs)
+
+
+def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Line]]:
+    if _weight(runs) < 2 * _MIN_ROWS or depth > _MAX_DEPTH:
+        return [runs]
+    gutter = _best_gutter(runs)
+    if gutter is None:
+        return [runs]
+    columns: list[list[Line]] = []
+    for spanning, left, right in _bands(runs, *gutter):
+        sides = (right, left) if right_to_left else (left, right)
+        for part in (spanning, *sides):
+            if part:
+                columns += _columns(part, right_to_left, depth + 1)
+    return columns
+
+
+def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
+    """The white strip with the most text side by side; None when the text is one column (or reads row by row)."""
+    paired = _paired(runs)
+    if _weight(paired) < 2 * _MIN_ROWS:
+        return None
+    size = median(run.size for run in paired)
+    best, best_side = None, 0.0
+    for low, high in _gaps(paired, (_GUTTER * size, _NARROW_GUTTER * size)):
+        side = _side_by_side(runs, low, high, _MIN_SIDE_HEIGHT * size)
+        if side > best_side:
+            best, best_side = (low, high), side
+    return best
+
+
+def _paired(runs: list[Line]) -> list[Line]:
+    """The runs that have another one beside them; the rest tells nothing about columns."""
+    ordered = sorted(runs, key=lambda run: run.y0)
+    found: set[int] = set()
+    for i, run in enumerate(ordered):
+        for j in range(i + 1, min(len(ordered), i + _MOST_BESIDE)):
+            other = ordered[j]
+            if other.y0 >= run.y1:
+                break
+            apart = other.x0 >= run.x1 or other.x1 <= run.x0
+            if apart and min(run.y1, other.y1) - other.y0 > _BESIDE * min(run.y1 - run.y0, other.y1 - other.y0):
+                found.update((i, j))
+    return [ordered[i] for i in sorted(found)]
+
+
+def _gaps(runs: list[Line], widths: tuple[float, ...]) -> list[tuple[float, float]]:
+    """Strips left of an edge at which many runs begin, or right of one at which many end, that few runs reach into."""
+    found: list[tuple[float, float]] = []
+    for edge in _frequent([run.x0 for run in runs]):
+        found += _first_free(runs, [(edge - width, edge) for width in widths])
+    for edge in _frequent([run.x1 for run in runs]):
+        found += _first_free(runs, [(edge, edge + width) for width in widths])
+    return found
+
+
+def _first_free(runs: list[Line], gaps: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    return next(([gap] for gap in gaps if _is_free(runs, *gap)), [])
+
+
+def _is_free(runs: list[Line], low: float, high: float) -> bool:
+    left = sum(1 for run in runs if run.x1 <= low + _EDGE)
+    right = sum(1 for run in runs if run.x0 >= high - _EDGE)
+    return left >= _MIN_ROWS and right >= _MIN_ROWS and len(runs) - left - right < _SPANNING * len(runs)
+
+
+def _frequent(values: list[float]) -> list[float]:
+    """Places at which the most edges stand, at most six."""
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][0] <= _SAME_EDGE:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    common = sorted((group for group in groups if len(group) >= _MIN_ROWS), key=len, reverse=True)
+    return [group[0] for group in common[:_CANDIDATES]]
+
+
+def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], list[Line], list[Line]]]:
+    """Horizontal bands from top to bottom: (what spans the gutter, left of it, right of it)."""
+    bands: list[tuple[list[Line], list[Line], list[Line]]] = [([], [], [])]
+    middle = (low + high) / 2
+    for run in sorted(runs, key=_middle):
+        spanning, left, right = bands[-1]
+        if run.x1 <= middle:
+            left.append(run)
+        elif run.x0 >= middle:
+            right.append(run)
+        elif left or right:
+            bands.append(([run], [], []))
+        else:
+            spanning.append(run)
+    return bands
+
+
+def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
+    """Height over which text stands on both sides of the strip and reads column by column, less something per break."""
+    bands = _bands(runs, low, high)
+    total = -_PER_BREAK * least * (len(bands) - 1)
+    for _, left, right in bands:
+        if _weight(left) < _MIN_ROWS or _weight(right) < _MIN_ROWS:
+            continue
+        top = max(min(run.y0 for run in left), min(run.y0 for run in right))
+        bottom = min(max(run.y1 for run in left), max(run.y1 for run in right))
+        if bottom - top > least and not _reads_by_row(left, right, top, bottom):
+            total += bottom - top
+    return total
+
+
+def _reads_by_row(left: list[Line], right: list[Line], top: float, bottom: float) -> bool:
+    """Labels with their values: short texts on a side, nearly each beside one of the other side."""
+    beside_left = [run for run in left if run.y1 > top and run.y0 < bottom]
+    beside_right = [run for run in right if run.y1 > top and run.y0 < bottom]
+    if not beside_left or not beside_right:
+        return True
+    if min(_mean_length(beside_left), _mean_length(beside_right)) > _SHORT_TEXT:
+        return False
+    fewer, more = sorted((beside_left, beside_right), key=len)
+    aligned = sum(any(abs(a.baseline - b.baseline) < 0.3 * a.size for b in more) for a in fewer)
+    return aligned >= _ALIGNED * len(fewer)
+
+
+def _mean_length(runs: list[Line]) -> float:
+    return sum(run.characters for run in runs) / len(runs)

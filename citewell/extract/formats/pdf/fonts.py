@@ -1,0 +1,162 @@
+"""How text is set: size, weight, slant, direction, read once per text object and once per font."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from citewell.extract.formats.pdf import native
+from citewell.extract.formats.pdf.geometry import PageFrame
+
+_BOLD = re.compile(
+    r"bold|black|heavy|semibold|demi(?!an)|\bbd\b|,bd|-medi(?:ital)?$|[a-z](?:Bd|Blk|Hv)(?:It|Cn)?$"
+    r"|^(?:cm|sf|lm|ec)\w*bx|\.bi?$",
+    re.IGNORECASE,
+)
+_ANONYMOUS = re.compile(r"^(?:CIDFont\+)?[A-Z]{0,2}\d*$")
+_ITALIC = re.compile(r"italic|oblique|slanted|kursiv|-it\b", re.IGNORECASE)
+_MONO = re.compile(r"courier|mono|consol|menlo|typewriter|cmtt|fixed|inconsolata|lettergothic|code", re.IGNORECASE)
+_SUBSET = re.compile(r"^[A-Z]{6}\+")
+_FIXED_PITCH = 1
+_ITALIC_FLAG = 1 << 6
+_FORCE_BOLD = 1 << 18
+_HEAVY = 700
+_INVISIBLE = 3
+_NAME_LIMIT = 256
+_STRIDE = 6
+_LETTER_TOP = 0.78
+_LETTER_BOTTOM = 0.22
+_MAX_METRIC = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """The setting of a run of text.
+
+    size:   effective font size in points
+    angle:  direction on the shown page, degrees counter-clockwise, 0..359
+    over:   by how many points the font's box reaches above the letters
+    under:  by how many points it reaches below their descenders
+    """
+
+    font: str
+    size: float
+    bold: bool = False
+    italic: bool = False
+    mono: bool = False
+    invisible: bool = False
+    angle: int = 0
+    over: float = 0.0
+    under: float = 0.0
+
+
+UNKNOWN_STYLE = TextStyle("", 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Font:
+    name: str
+    bold: bool
+    italic: bool
+    mono: bool
+    over: float = 0.0
+    under: float = 0.0
+
+
+class StyleReader:
+    """Styles of one page's characters. Equal styles are the same object."""
+
+    def __init__(self, textpage: int, frame: PageFrame) -> None:
+        self._textpage = textpage
+        self._frame = frame
+        self._by_object: dict[int, TextStyle] = {}
+        self._by_setting: dict[tuple[float, ...], TextStyle] = {}
+        self._fonts: dict[int, _Font] = {}
+        self._styles: dict[TextStyle, TextStyle] = {}
+        self._matrix = (ctypes.c_float * 6)()
+        self._size = ctypes.c_float()
+
+    def styles(self, characters: Sequence[int]) -> list[TextStyle]:
+        """The styles of characters by their ascending indices in the text page."""
+        found: list[TextStyle] = []
+        last = len(characters) - 1
+        while len(found) <= last:
+            place = len(found)
+            ahead = min(place + _STRIDE, last)
+            address = native.text_object(self._textpage, characters[place])
+            style = self._style(address, characters[place])
+            # What lies between two characters of one text object belongs to it too.
+            same = bool(address) and ahead > place and native.text_object(self._textpage, characters[ahead]) == address
+            found += [style] * (ahead - place + 1 if same else 1)
+        return found
+
+    def _style(self, address: int | None, character: int) -> TextStyle:
+        if not address:
+            return UNKNOWN_STYLE
+        found = self._by_object.get(address)
+        if found is None:
+            found = self._by_object[address] = self._read(address, character)
+        return found
+
+    def _read(self, address: int, character: int) -> TextStyle:
+        native.char_matrix(self._textpage, character, ctypes.addressof(self._matrix))
+        a, b, c, d = self._matrix[0], self._matrix[1], self._matrix[2], self._matrix[3]
+        native.text_size(address, ctypes.addressof(self._size))
+        font_address = native.object_font(address) or 0
+        mode = native.render_mode(address)
+        key = (font_address, mode, a, b, c, d, self._size.value)
+        found = self._by_setting.get(key)
+        if found is None:
+            found = self._made(self._font(font_address), mode, (a, b), self._size.value * math.hypot(c, d))
+            found = self._by_setting[key] = self._styles.setdefault(found, found)
+        return found
+
+    def _made(self, font: _Font, mode: int, direction: tuple[float, float], size: float) -> TextStyle:
+        a, b = direction
+        return TextStyle(
+            font=font.name,
+            size=round(size, 1) or UNKNOWN_STYLE.size,
+            bold=font.bold,
+            italic=font.italic,
+            mono=font.mono,
+            invisible=mode == _INVISIBLE,
+            angle=self._frame.angle(a, b) if a or b else 0,
+            over=round(font.over * size, 2),
+            under=round(font.under * size, 2),
+        )
+
+    def _font(self, address: int) -> _Font:
+        font = self._fonts.get(address)
+        if font is None:
+            font = self._fonts[address] = _read_font(address)
+        return font
+
+
+def _read_font(address: int) -> _Font:
+    if not address:
+        return _Font("", False, False, False)
+    buffer = ctypes.create_string_buffer(_NAME_LIMIT)
+    native.font_name(address, ctypes.addressof(buffer), _NAME_LIMIT)
+    name = _SUBSET.sub("", buffer.value.decode("utf-8", "replace"))
+    flags = max(0, native.font_flags(address))
+    return _Font(
+        name=name,
+        bold=bool(_BOLD.search(name))
+        or bool(flags & _FORCE_BOLD)
+        or (_ANONYMOUS.match(name) is not None and native.font_weight(address) >= _HEAVY),
+        italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
+        mono=bool(_MONO.search(name)) or bool(flags & _FIXED_PITCH),
+        over=max(0.0, _metric(native.font_ascent, address) - _LETTER_TOP),
+        under=max(0.0, -_metric(native.font_descent, address) - _LETTER_BOTTOM),
+    )
+
+
+def _metric(read: Callable[..., int], address: int) -> float:
+    """Ascent or descent in font sizes; 0 when the font does not tell, or tells nonsense."""
+    value = ctypes.c_float()
+    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > _MAX_METRIC:
+        return 0.0
+    return value.value

@@ -1,0 +1,193 @@
+"""Images of a page: kept as PNG the way the page shows them, with their rectangle and the text that OCR finds in them."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pypdfium2.raw as pdfium_c
+from PIL import Image
+from pypdfium2 import PdfBitmap, PdfiumError, PdfPage
+
+from citewell.extract.core.ocr import OcrLine, mean_confidence
+from citewell.extract.core.pictures import keep_preview
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.pdf.geometry import PageFrame, Rect
+from citewell.extract.formats.pdf.objects import ImagePlace
+from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, place_lines, render
+from citewell.extract.formats.pdf.words import Word
+
+_SMALLEST = 30 * 1024
+_FEWEST_PIXELS = 60 * 20
+_MAX_PER_DOCUMENT = 1_000
+_COMPRESSION = 3
+_SCAN_SHARE = 0.7
+_SCAN_CHARACTERS = 100
+_TEXT_INSIDE = 20
+_POINTS = 72.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """An image on a page. `text` and `confidence` are what OCR read in it."""
+
+    rect: Rect
+    blob: str | None
+    width: int
+    height: int
+    text: str = ""
+    confidence: float | None = None
+
+
+class ImageReader:
+    """Keeps the images of one document; one that returns on many pages is kept and read once."""
+
+    def __init__(self, sink: Sink, budget: OcrBudget) -> None:
+        self._sink = sink
+        self._budget = budget
+        self._kept: dict[str, PageImage] = {}
+
+    def read(
+        self,
+        page: PdfPage,
+        frame: PageFrame,
+        places: Sequence[ImagePlace],
+        words: Sequence[Word] | None,
+        beat: Callable[[], None],
+    ) -> tuple[list[PageImage], list[OcrText], list[str]]:
+        """The images, the texts of those that are scans of text, and what was skipped and why.
+
+        `words` are those of the text layer; None when the whole page was read by OCR, so that its images need not be.
+        """
+        covered = sum(place.rect.area for place in places)
+        if words is None and covered >= _SCAN_SHARE * frame.width * frame.height:
+            return [], [], []
+        images: list[PageImage] = []
+        scans: list[OcrText] = []
+        skipped: list[str] = []
+        for place in places:
+            width, height = _pixel_size(place)
+            if width * height < _FEWEST_PIXELS or _outside(place.rect, frame):
+                continue
+            if width * height > self._sink.options.max_pixels:
+                skipped.append(f"An image of {width} x {height} pixels, more than the limit")
+                continue
+            found = self._place(page, frame, place, words, beat, skipped)
+            images += [found] if isinstance(found, PageImage) else []
+            scans += [found] if isinstance(found, OcrText) else []
+        return images, scans, list(dict.fromkeys(skipped))
+
+    def _place(
+        self,
+        page: PdfPage,
+        frame: PageFrame,
+        place: ImagePlace,
+        words: Sequence[Word] | None,
+        beat: Callable[[], None],
+        skipped: list[str],
+    ) -> PageImage | OcrText | None:
+        """The image kept, or the text it is a scan of; None when it is too small to keep or cannot be decoded."""
+        stored = _stored(place)
+        key = hashlib.sha256(stored + repr(place.matrix[:4]).encode()).hexdigest()
+        known = self._kept.get(key)
+        if known is not None:
+            return replace(known, rect=place.rect)
+        picture = _picture(place, frame)
+        if picture is None:
+            skipped.append("An image that could not be decoded")
+            return None
+        data = _png(picture)
+        if max(len(data), len(stored)) < _SMALLEST:
+            return None
+        rect = place.rect
+        lines: list[OcrLine] = []
+        if words is not None and _characters_in(rect, words) < _TEXT_INSIDE:
+            if self._budget.reason:
+                skipped.append(f"Text in images: {self._budget.reason}")
+            else:
+                lines, scan = self._text(page, frame, rect, picture.size, beat)
+                if scan is not None:
+                    return scan
+        text = "\n".join(line.text for line in lines)
+        blob = self._keep(data, picture) if self._sink.options.extract_images else None
+        confidence = round(mean_confidence(lines), 4) if lines else None
+        image = self._kept[key] = PageImage(rect, blob, *picture.size, text, confidence)
+        return image
+
+    def _text(
+        self, page: PdfPage, frame: PageFrame, rect: Rect, size: tuple[int, int], beat: Callable[[], None]
+    ) -> tuple[list[OcrLine], OcrText | None]:
+        """The lines in an image; as placed text when the image is a scan that fills the page."""
+        dpi = _POINTS * size[0] / max(1.0, rect.width)
+        shown = render(page, frame, rect, dpi, self._sink.options.max_pixels)
+        lines = self._budget.read(shown, beat).lines
+        if rect.area < _SCAN_SHARE * frame.width * frame.height:
+            return lines, None
+        placed = place_lines(lines, rect, shown.size)
+        return lines, placed if placed.characters >= _SCAN_CHARACTERS else None
+
+    def _keep(self, data: bytes, picture: Image.Image) -> str | None:
+        if len(self._kept) >= _MAX_PER_DOCUMENT:
+            return None
+        name = f"image-{len(self._kept) + 1}.png"
+        path = self._sink.add_blob(name, "image/png", "image", {"width": picture.width, "height": picture.height})
+        path.write_bytes(data)
+        keep_preview(self._sink, picture, of=name)
+        return name
+
+
+def _characters_in(rect: Rect, words: Sequence[Word]) -> int:
+    return sum(len(w.text) for w in words if rect.contains((w.x0 + w.x1) / 2, (w.y0 + w.y1) / 2))
+
+
+def _pixel_size(place: ImagePlace) -> tuple[int, int]:
+    width, height = ctypes.c_uint(), ctypes.c_uint()
+    if not pdfium_c.FPDFImageObj_GetImagePixelSize(place.handle, ctypes.byref(width), ctypes.byref(height)):
+        return 0, 0
+    return width.value, height.value
+
+
+def _stored(place: ImagePlace) -> bytes:
+    """The image's bytes as the file holds them."""
+    length = pdfium_c.FPDFImageObj_GetImageDataRaw(place.handle, None, 0)
+    buffer = ctypes.create_string_buffer(max(1, length))
+    pdfium_c.FPDFImageObj_GetImageDataRaw(place.handle, buffer, length)
+    return buffer.raw[:length]
+
+
+def _outside(rect: Rect, frame: PageFrame) -> bool:
+    return rect.x1 <= 0 or rect.y1 <= 0 or rect.x0 >= frame.width or rect.y0 >= frame.height
+
+
+def _picture(place: ImagePlace, frame: PageFrame) -> Image.Image | None:
+    """The image turned as the page shows it."""
+    raw = pdfium_c.FPDFImageObj_GetBitmap(place.handle)
+    if not raw:
+        return None
+    try:
+        return _oriented(PdfBitmap.from_raw(raw).to_pil(), place, frame)
+    except (PdfiumError, ValueError):
+        return None
+
+
+def _png(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", compress_level=_COMPRESSION)
+    return buffer.getvalue()
+
+
+def _oriented(image: Image.Image, place: ImagePlace, frame: PageFrame) -> Image.Image:
+    a, b, c, d, _, _ = place.matrix
+    right = (frame.a * a + frame.c * b, frame.b * a + frame.d * b)
+    down = (-(frame.a * c + frame.c * d), -(frame.b * c + frame.d * d))
+    if abs(right[0]) < abs(right[1]):
+        image = image.transpose(Image.Transpose.TRANSPOSE)
+        right, down = down, right
+    if right[0] < 0:
+        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if down[1] < 0:
+        image = image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    return image

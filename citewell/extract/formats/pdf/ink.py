@@ -1,0 +1,128 @@
+"""Where the words of a page leave ink, and rectangles that hold the words of a span and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.words import Word
+
+Rects: TypeAlias = npt.NDArray[np.float64]
+"""Shape (n, 4): x0, y0, x1, y1 on the shown page; NaN where there is no ink."""
+
+
+class Group(NamedTuple):
+    """A rectangle and where its text begins: the number of a word in its span, and of a character in the word."""
+
+    word: int
+    character: int
+    rect: Rect
+
+
+Pieces: TypeAlias = Sequence[tuple[int, Rect]]
+"""Rectangles of a word's parts, each with the number of its first character."""
+
+MARGIN = 0.02
+"""Points by which a rectangle is smaller than its ink, so that rounding does not make it touch what is next to it."""
+
+_MOST_NEAR = 400
+
+
+class Unit(NamedTuple):
+    """Words that follow each other on one line: indices first..last. `apart`: no other ink touches its rectangle."""
+
+    first: int
+    last: int
+    y0: float
+    y1: float
+    apart: bool
+
+
+class Ink:
+    """The ink of one page's words: around their glyphs, not their font's boxes.
+
+    A reader of the file finds in a rectangle every glyph that touches it, in the order of PDFium's text. So a span has one
+    rectangle where that touches its own words alone, in their order, and else as few as may be.
+    """
+
+    def __init__(
+        self, words: Sequence[Word], rects: Rects, unit_of: Sequence[Unit], clear: Mapping[int, Pieces]
+    ) -> None:
+        """Words in PDFium's order with their rectangles and units; `rects` may go on with ink that belongs to no word.
+
+        clear holds, for words whose rectangles touch others', some that touch their own glyphs alone.
+        """
+        self._index = {word.start: index for index, word in enumerate(words)}
+        self._rects = rects
+        self._left: list[float] = rects[:, 0].tolist()
+        self._right: list[float] = rects[:, 2].tolist()
+        self._unit_of = unit_of
+        self._clear = clear
+
+    def groups(self, span: Sequence[Word]) -> list[Group]:
+        """Rectangles in the order of the span's text."""
+        first, last = self._index[span[0].start], self._index[span[-1].start]
+        unit = self._unit_of[first]
+        if unit.apart and last - first == len(span) - 1 and last <= unit.last:
+            return [Group(0, 0, Rect(self._left[first], unit.y0, self._right[last], unit.y1))]
+        return self._divided(span, [self._index[word.start] for word in span])
+
+    def _divided(self, span: Sequence[Word], place: list[int]) -> list[Group]:
+        rects: list[list[float]] = self._rects[place].tolist()
+        near = self._near(place)
+        runs: list[tuple[int, list[int], list[float]]] = []
+        for number, (index, rect) in enumerate(zip(place, rects, strict=True)):
+            if runs and index > runs[-1][1][-1] and not span[number].breaks:
+                _, members, around = runs[-1]
+                union = _union(around, rect)
+                if not _meets_another(union, near, {*members, index}):
+                    members.append(index)
+                    around[:] = union
+                    continue
+            runs.append((number, [index], rect))
+        return [group for number, members, around in runs for group in self._of_run(span, number, members, around)]
+
+    def _of_run(
+        self, span: Sequence[Word], number: int, members: Sequence[int], around: Sequence[float]
+    ) -> list[Group]:
+        if len(members) == 1 and members[0] in self._clear:
+            return [Group(number, character, rect) for character, rect in self._clear[members[0]]]
+        return [Group(number, 0, span[number].rect if np.isnan(around[0]) else inset(around))]
+
+    def _near(self, place: list[int]) -> list[tuple[int, list[float]]]:
+        """Index and rectangle of all ink that touches the span's whole rectangle; nothing where there is too much."""
+        rects = self._rects[place]
+        whole = np.concatenate([np.fmin.reduce(rects[:, :2]), np.fmax.reduce(rects[:, 2:])])
+        indices = np.flatnonzero(touching(whole[None], self._rects)[0])
+        if len(indices) > _MOST_NEAR:
+            return []
+        return list(zip(indices.tolist(), self._rects[indices].tolist(), strict=True))
+
+
+def touching(some: Rects, others: Rects) -> npt.NDArray[np.bool_]:
+    """Which rectangles of `some` (rows) touch which of `others` (columns)."""
+    x0, y0, x1, y1 = others.T
+    return (x0 < some[:, 2:3]) & (x1 > some[:, 0:1]) & (y0 < some[:, 3:4]) & (y1 > some[:, 1:2])
+
+
+def inset(rect: Sequence[float]) -> Rect:
+    """The rectangle, smaller by the margin on each side."""
+    return Rect(rect[0] + MARGIN, rect[1] + MARGIN, rect[2] - MARGIN, rect[3] - MARGIN)
+
+
+def _union(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    if np.isnan(a[0]) or np.isnan(b[0]):
+        return list(a if np.isnan(b[0]) else b)
+    return [min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])]
+
+
+def _meets_another(rect: Sequence[float], near: Sequence[tuple[int, list[float]]], members: set[int]) -> bool:
+    x0, y0, x1, y1 = rect[0] + MARGIN, rect[1] + MARGIN, rect[2] - MARGIN, rect[3] - MARGIN
+    return any(
+        other[0] < x1 and other[2] > x0 and other[1] < y1 and other[3] > y0 and index not in members
+        for index, other in near
+    )

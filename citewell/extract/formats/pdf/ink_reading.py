@@ -1,0 +1,193 @@
+"""Reads where the words of a page leave ink: by the line where lines stand apart, by the word and the glyph where they do not."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from citewell.extract.formats.pdf import native
+from citewell.extract.formats.pdf.clearing import Glyph, clear_pieces
+from citewell.extract.formats.pdf.geometry import PageFrame
+from citewell.extract.formats.pdf.ink import MARGIN, Ink, Pieces, Rects, Unit, touching
+from citewell.extract.formats.pdf.words import Word
+
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+_NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1f\x7f\uffff]+")
+_OVERLAP = 0.5
+_FLAT = 0.03
+_MOST_UNITS = 10_000
+_MOST_PAIRS = 20_000
+_ROWS = 64
+
+
+def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink | None:
+    """The ink of a page's words as they stand on the shown page; `textpage` is the address of PDFium's text page.
+
+    None for a page without words, or with more lines than a page can have.
+    """
+    nameless = [match.span() for match in _NO_TEXT.finditer(text)]
+    begins = _unit_begins(words, nameless)
+    if not words or len(begins) + len(nameless) > _MOST_UNITS:
+        return None
+    bounds = list(pairwise([*begins, len(words)]))
+    spans = [(words[a].start, words[b - 1].end) for a, b in bounds]
+    unit_rects = _flat_as_set(_ink_of(textpage, [*spans, *nameless], frame), words, bounds)
+    apart = np.array([_has_height(textpage, start, end) for start, end in spans] + [False] * len(nameless))
+    for some, others in _touching_pairs(unit_rects):
+        apart[some] = apart[others] = False
+    units = [
+        Unit(a, b - 1, rect[1] + MARGIN, rect[3] - MARGIN, alone and rect[0] == rect[0])
+        for (a, b), rect, alone in zip(bounds, unit_rects.tolist(), apart.tolist(), strict=False)
+    ]
+    unit_of = [unit for unit in units for _ in range(unit.first, unit.last + 1)]
+    mixed = [index for unit in units if not unit.apart for index in range(unit.first, unit.last + 1)]
+    rects = np.concatenate([_rects_by_unit(words, unit_of), unit_rects[len(units) :]])
+    single = [number for number, unit in enumerate(units) if unit.first == unit.last]
+    rects[[units[number].first for number in single]] = unit_rects[single]
+    if mixed:
+        inked = _ink_of(textpage, [(words[index].start, words[index].end) for index in mixed], frame)
+        rects[mixed] = _flat_as_set(inked, words, [(index, index + 1) for index in mixed])
+    return Ink(words, rects, unit_of, _cleared(textpage, words, rects, mixed, frame))
+
+
+def _unit_begins(words: Sequence[Word], nameless: Sequence[tuple[int, int]]) -> list[int]:
+    """Indices of the words that do not follow the one before on its line, from left to right, with nothing between."""
+    begins: list[int] = []
+    right = 0.0
+    waiting = iter(nameless)
+    stop = next(waiting, (1 << 62, 0))[0]
+    for index, word in enumerate(words):
+        while stop < word.start:
+            stop = next(waiting, (1 << 62, 0))[0]
+            right = float("inf")
+        if not index or word.breaks or word.x0 < right - _OVERLAP or word.style.angle:
+            begins.append(index)
+        right = word.x1
+    return begins
+
+
+def _has_height(textpage: int, start: int, end: int) -> bool:
+    """Whether the first and last glyph of a span have outlines; PDFium leaves out those that have none."""
+    box = (ctypes.c_double * 8)()
+    place = ctypes.addressof(box)
+    native.char_box(textpage, start, place, place + 8, place + 16, place + 24)
+    native.char_box(textpage, end - 1, place + 32, place + 40, place + 48, place + 56)
+    return box[3] - box[2] > _FLAT < box[7] - box[6]
+
+
+def _rects_by_unit(words: Sequence[Word], unit_of: Sequence[Unit]) -> Rects:
+    """As wide as the word's characters advance, as high as the ink of its unit."""
+    return np.array([(word.x0, unit.y0, word.x1, unit.y1) for word, unit in zip(words, unit_of, strict=True)])
+
+
+def _flat_as_set(rects: Rects, words: Sequence[Word], bounds: Sequence[tuple[int, int]]) -> Rects:
+    """The rectangles; those without height or width, which fonts without outlines have, as high and wide as the font's boxes."""
+    flat = np.flatnonzero((rects[:, 2] - rects[:, 0] < _FLAT) | (rects[:, 3] - rects[:, 1] < _FLAT))
+    for number in flat[flat < len(bounds)].tolist():
+        some = words[slice(*bounds[number])]
+        rect = rects[number]
+        if rect[2] - rect[0] < _FLAT:
+            rect[0], rect[2] = min(word.x0 for word in some), max(word.x1 for word in some)
+        if rect[3] - rect[1] < _FLAT:
+            rect[1], rect[3] = min(word.y0 for word in some), max(word.y1 for word in some)
+    return rects
+
+
+def _ink_of(textpage: int, spans: Sequence[tuple[int, int]], frame: PageFrame) -> Rects:
+    """The rectangle around the glyphs of each span of characters."""
+    boxes = np.full((len(spans), 4), np.nan)
+    place = boxes.ctypes.data
+    for number, (start, end) in enumerate(spans):
+        count = native.count_rects(textpage, start, end - start)
+        if count == 1:
+            native.text_rect(textpage, 0, place, place + 8, place + 16, place + 24)
+        elif count > 1:
+            boxes[number] = _joined(textpage, count)
+        place += 32
+    for number in np.flatnonzero(boxes[:, 2] - boxes[:, 0] <= 0).tolist():
+        boxes[number] = _from_first_to_last(textpage, *spans[number])
+    left, top, right, bottom = (boxes[:, i] for i in range(4))
+    return frame.rects(left, bottom, right, top)
+
+
+def _from_first_to_last(textpage: int, start: int, end: int) -> tuple[float, float, float, float]:
+    """left, top, right, bottom around the first and last character of a span, for glyphs without outlines."""
+    box = (ctypes.c_double * 8)()
+    place = ctypes.addressof(box)
+    native.char_box(textpage, start, place, place + 8, place + 16, place + 24)
+    native.char_box(textpage, end - 1, place + 32, place + 40, place + 48, place + 56)
+    return min(box[0], box[4]), max(box[3], box[7]), max(box[1], box[5]), min(box[2], box[6])
+
+
+def _joined(textpage: int, count: int) -> tuple[float, float, float, float]:
+    """left, top, right, bottom around the rectangles that PDFium counted last."""
+    parts = (ctypes.c_double * (4 * count))()
+    place = ctypes.addressof(parts)
+    for number in range(count):
+        native.text_rect(textpage, number, place, place + 8, place + 16, place + 24)
+        place += 32
+    values = parts[:]
+    return min(values[0::4]), max(values[1::4]), max(values[2::4]), min(values[3::4])
+
+
+def _touching_pairs(rects: Rects) -> Iterator[tuple[Indices, Indices]]:
+    """Indices of rectangles and, at the same places, of others that touch them; each pair once."""
+    order = np.argsort(rects[:, 1])
+    ordered = rects[order]
+    inner = ordered + np.array([MARGIN, MARGIN, -MARGIN, -MARGIN])
+    for start in range(0, len(order), _ROWS):
+        some = inner[start : start + _ROWS]
+        end = start + int(np.searchsorted(ordered[start:, 1], np.fmax.reduce(some[:, 3])))
+        rows, columns = np.triu(touching(some, ordered[start:end]), k=1).nonzero()
+        yield order[start + rows], order[start + columns]
+
+
+def _partners(rects: Rects) -> dict[int, list[int]]:
+    """The rectangles that each one touches; nothing where too many do."""
+    found: dict[int, list[int]] = {}
+    pairs = 0
+    for some, others in _touching_pairs(rects):
+        pairs += len(some)
+        if pairs > _MOST_PAIRS:
+            return {}
+        for a, b in zip(some.tolist(), others.tolist(), strict=True):
+            found.setdefault(a, []).append(b)
+            found.setdefault(b, []).append(a)
+    return found
+
+
+def _cleared(
+    textpage: int, words: Sequence[Word], rects: Rects, mixed: Sequence[int], frame: PageFrame
+) -> dict[int, Pieces]:
+    """For words whose rectangles touch others': rectangles that touch no glyph but their own, as far as there are such."""
+    glyphs: dict[int, list[Glyph]] = {}
+    found: dict[int, Pieces] = {}
+    for number, partners in _partners(rects[mixed]).items():
+        others = [mixed[partner] for partner in partners]
+        index = mixed[number]
+        for which in (index, *others):
+            if which not in glyphs:
+                glyphs[which] = _glyphs(textpage, words[which], frame)
+        if own := glyphs[index]:
+            found[index] = clear_pieces(own, [box for other in others for _, box in glyphs[other]])
+    return found
+
+
+def _glyphs(textpage: int, word: Word, frame: PageFrame) -> list[Glyph]:
+    """A word's characters by their number, with the rectangles of their glyphs, those without ink left out."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    addresses = [ctypes.addressof(value) for value in (left, right, bottom, top)]
+    found: list[Glyph] = []
+    for number in range(word.end - word.start):
+        if native.char_box(textpage, word.start + number, *addresses):
+            rect = frame.rect(left.value, bottom.value, right.value, top.value)
+            if rect.width > _FLAT and rect.height > _FLAT:
+                found.append((number, (rect.x0, rect.y0, rect.x1, rect.y1)))
+    return found

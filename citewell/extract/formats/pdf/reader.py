@@ -1,0 +1,146 @@
+"""Reads pages one by one: text layer, drawing, tables, images, and OCR where the text layer is missing or broken."""
+
+from __future__ import annotations
+
+import re
+
+import pypdfium2.raw as pdfium_c
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
+
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.pdf.annotations import read_annotations
+from citewell.extract.formats.pdf.content import Beat, PageContent, Passage, ocr_passage, text_passage
+from citewell.extract.formats.pdf.document import open_form
+from citewell.extract.formats.pdf.furniture import page_edges
+from citewell.extract.formats.pdf.geometry import PageFrame, Rect, page_frame
+from citewell.extract.formats.pdf.images import ImageReader
+from citewell.extract.formats.pdf.ink import Ink
+from citewell.extract.formats.pdf.ink_reading import read_ink
+from citewell.extract.formats.pdf.native import handle
+from citewell.extract.formats.pdf.objects import Drawing, read_drawing
+from citewell.extract.formats.pdf.scans import OcrBudget, is_garbage, lacks_text, page_text
+from citewell.extract.formats.pdf.turn import by_direction
+from citewell.extract.formats.pdf.words import Word, read_text, read_words
+
+_GARBAGE_SAMPLE = 200
+_FEW_UNREAD = 3
+_TYPED_RULE = 10
+_DASHES = re.compile(r"^[-=_─━═—–]+$")
+
+
+class PageReader:
+    """The pages of one open document."""
+
+    def __init__(self, document: PdfDocument, sink: Sink) -> None:
+        self._document = document
+        self._sink = sink
+        self._total = len(document)
+        self._budget = OcrBudget(sink.options.ocr)
+        self._images = ImageReader(sink, self._budget)
+        self._form = open_form(document)
+
+    def sample(self, index: int) -> PageContent:
+        """The text of a page alone: no tables, images or OCR."""
+        return self._guarded(index, full=False)
+
+    def read(self, index: int) -> PageContent:
+        """Everything on a page; what fails is a warning in it."""
+        return self._guarded(index, full=True)
+
+    def _guarded(self, index: int, full: bool) -> PageContent:
+        number, label = index + 1, self._document.get_page_label(index) or None
+        try:
+            page = self._document[index]
+        except PdfiumError:
+            return PageContent(number, label, warnings=[f"Page {number} is damaged and could not be read."])
+        try:
+            return self._content(page, number, label, full)
+        except PdfiumError:
+            return PageContent(number, label, warnings=[f"The text of page {number} could not be read."])
+        finally:
+            page.close()
+
+    def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
+        frame = page_frame(page)
+        text, words, broken, ink = _text_layer(page, frame, with_ink=full)
+        shown, skipped = _on_page(words, frame)
+        if not full:
+            return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
+        drawing = read_drawing(page, frame)
+        shown = _without_typed_rules(shown, drawing)
+        warnings: list[str] = []
+        passages: list[Passage] = []
+        if broken or lacks_text(shown, drawing):
+            passages, problems = self._scan(page, frame, number, broken, not shown)
+            warnings += problems
+        if not passages:
+            with_tables = self._sink.options.extract_tables
+            for i, (turn, members) in enumerate(by_direction(shown)):
+                passages.append(text_passage(turn, members, drawing if with_tables and not i else None, ink))
+        scanned = any(passage.confidences is not None for passage in passages)
+        seen = None if scanned else shown
+        images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
+        passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
+        edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].turn.angle == 0 else []
+        notes = read_annotations(page, frame, self._document.raw, self._form)
+        return PageContent(number, label, frame, text, passages, images, notes, edges, [*skipped, *unread], warnings)
+
+    def _scan(
+        self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
+    ) -> tuple[list[Passage], list[str]]:
+        """The page read by OCR, and warnings."""
+        problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
+        if self._budget.reason:
+            return [], [f"{problem}, and it was not scanned: {self._budget.reason}."]
+        read = page_text(page, frame, self._budget, self._beat(number), self._sink.options.max_pixels)
+        if read is None:
+            return [], []
+        if not read.characters:
+            return [], [f"{problem}, and OCR found none."] if broken or wordless else []
+        warnings = [f"{problem}; it was read by OCR."] if broken else []
+        if read.unread > max(_FEW_UNREAD, len(read.lines) // 4):
+            warnings.append(
+                f"OCR could not read {read.unread} of {read.unread + len(read.lines)} lines of page {number}."
+            )
+        return [ocr_passage(read, self._sink.options.extract_tables)], warnings
+
+    def _beat(self, number: int) -> Beat:
+        return lambda: self._sink.progress(number - 1, self._total)
+
+
+def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str, list[Word], bool, Ink | None]:
+    """The text, its words, whether it is garbage, and the words' ink."""
+    textpage = page.get_textpage()
+    try:
+        text = read_text(textpage)
+        words = read_words(textpage, text, frame)
+        broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
+        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink else None
+        return text, words, broken, ink
+    finally:
+        textpage.close()
+
+
+def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
+    """Share of characters that their fonts do not map to Unicode, from a sample."""
+    places = range(0, count, max(1, count // _GARBAGE_SAMPLE))
+    return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
+
+
+def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]]:
+    width, height = frame.width, frame.height
+    shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
+    hidden = len(words) - len(shown)
+    return shown, [f"{hidden} words outside the visible page"] if hidden else []
+
+
+def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
+    """The words without lines typed as rows of dashes, which are drawing rather than text."""
+    typed = [word for word in words if len(word.text) >= _TYPED_RULE and _DASHES.match(word.text)]
+    if not typed:
+        return words
+    for word in typed:
+        middle = (word.y0 + word.y1) / 2
+        drawing.rules.append(Rect(word.x0, middle, word.x1, middle + 0.5))
+    places = {word.start for word in typed}
+    return [word for word in words if word.start not in places]

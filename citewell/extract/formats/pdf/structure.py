@@ -1,0 +1,186 @@
+"""What each paragraph is: heading with its level, list item, caption, footnote, code or plain text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from citewell.extract.formats.pdf.lines import MARKER, Line
+from citewell.extract.formats.pdf.paragraphs import BULLET, opens_item
+from citewell.types import ElementType
+
+_CAPTION = re.compile(
+    r"^(?:fig(?:ure|\.)?|table|exhibit|chart|graph|box|plate|scheme|listing|algorithm|abb(?:ildung|\.)|tab(?:elle|\.)"
+    r"|tableau|figura|tabla|tabela|图|圖|表|図|그림|표|рис(?:унок|\.)|таблица)\s*"
+    r"(?:[A-Z]{0,3}[-.]?\d+(?:[-.–]\d+)*[a-z]?|[IVX]+)(?P<after>\s*[.:：—–|-]\s|\s+|$)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|(?:chapter|section|part|appendix|article)\s+\w+)\s",
+    re.IGNORECASE,
+)
+_FOOTNOTE = re.compile(r"^(?:\d{1,3}|[*†‡§¶]{1,3}|[a-z])(?:[.)]?\s|(?=[A-Z“\"]))")
+_LETTERS = re.compile(r"[^\W\d_]")
+_SPACES = re.compile(r"\s+")
+_LARGER = 1.15
+_SIZE_STEP = 0.4
+_SMALLER = 0.93
+_SAME = 0.95
+_MAX_HEADING = 220
+_MAX_BOLD_HEADING = 140
+_MAX_HEADING_LINES = 4
+_MAX_BOLD_LINES = 3
+_MAX_CAPTION = 500
+_DEEPEST = 6
+_LISTING_GAP = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Type sizes of the document: that of its body text, and the ranks of those that headings use.
+
+    outline maps (page, folded title) to the depth of a bookmark (1 = top).
+    """
+
+    body_size: float = 10.0
+    body_bold: bool = False
+    sizes: tuple[float, ...] = ()
+    outline: Mapping[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
+
+    def level(self, size: float) -> int:
+        """Heading level of a font size: 1 for the largest that the document uses; bold at body size comes after all larger ones."""
+        larger = sum(1 for known in self.sizes if known > size + _SIZE_STEP)
+        return min(_DEEPEST, larger + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph with what it is. `level` is a heading's level or a list item's depth."""
+
+    type: ElementType
+    lines: Sequence[Line]
+    level: int | None = None
+
+
+def fold_title(text: str) -> str:
+    """A title without case, white space and punctuation at its ends, for comparing."""
+    return _SPACES.sub("", text).strip(".:").casefold()
+
+
+def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], int]) -> Survey:
+    """Sizes weighted by their characters, from the lines of sample pages, the first page first.
+
+    Sizes that only the first of several pages has (a cover's) rank no headings.
+    """
+    weights: Counter[tuple[float, bool]] = Counter()
+    later: set[float] = set()
+    count = 0
+    for count, lines in enumerate(pages, start=1):
+        for line in lines:
+            weights[line.size, line.bold] += line.characters
+            if count > 1:
+                later.add(line.size)
+    if not weights:
+        return Survey(outline=outline)
+    by_size: Counter[float] = Counter()
+    for (size, _), weight in weights.items():
+        by_size[size] += weight
+    body = by_size.most_common(1)[0][0]
+    bold = weights[body, True] > weights[body, False]
+    ranked = sorted(
+        (size for size in by_size if size >= _LARGER * body and (count == 1 or size in later)), reverse=True
+    )
+    ranks: list[float] = []
+    for size in ranked:
+        if not ranks or ranks[-1] - size > _SIZE_STEP:
+            ranks.append(size)
+    return Survey(body, bold, tuple(ranks), outline)
+
+
+def classify(groups: Sequence[Sequence[Line]], page: int, page_height: float, known: Survey) -> list[Block]:
+    """The blocks of one column's paragraphs."""
+    left = min((line.x0 for group in groups for line in group), default=0.0)
+    blocks: list[Block] = []
+    for group in groups:
+        block = _block(group, page, page_height, left, known)
+        if blocks and _is_one_listing(blocks[-1], block):
+            block = Block(ElementType.CODE, [*blocks.pop().lines, *block.lines])
+        blocks.append(block)
+    return blocks
+
+
+def _is_one_listing(above: Block, below: Block) -> bool:
+    """Whether a block set in the listing's font right below it, an empty line apart at most, belongs to it."""
+    if above.type is not ElementType.CODE or not all(word.style.mono for line in below.lines for word in line.words):
+        return False
+    return below.lines[0].baseline - above.lines[-1].baseline <= _LISTING_GAP * below.lines[0].size
+
+
+def _block(lines: Sequence[Line], page: int, page_height: float, left: float, known: Survey) -> Block:
+    text = " ".join(line.text for line in lines)
+    depth = known.outline.get((page, fold_title(text)))
+    if depth is not None:
+        return Block(ElementType.TITLE, lines, min(_DEEPEST, depth))
+    if _is_caption(text, lines, known):
+        return Block(ElementType.CAPTION, lines)
+    if _is_code(lines):
+        return Block(ElementType.CODE, lines)
+    level = _heading_level(text, lines, known)
+    if level is not None:
+        return Block(ElementType.TITLE, lines, level)
+    if _is_footnote(text, lines, page_height, known):
+        return Block(ElementType.FOOTNOTE, lines)
+    if opens_item(lines[0]):
+        inset = (lines[0].x0 - left) / max(1.0, 2 * lines[0].size)
+        return Block(ElementType.LIST_ITEM, lines, 1 + min(5, max(0, round(inset))))
+    return Block(ElementType.PARAGRAPH, lines)
+
+
+def _is_caption(text: str, lines: Sequence[Line], known: Survey) -> bool:
+    match = _CAPTION.match(text)
+    if not match or len(text) > _MAX_CAPTION:
+        return False
+    if match["after"].strip() or match.end() == len(text):
+        return True
+    first = lines[0].words[0].style
+    set_apart = first.bold or first.italic or lines[0].size < _SMALLER * known.body_size
+    return (set_apart and not known.body_bold) or (
+        len(lines) <= 2 and text[match.end() : match.end() + 1].isupper() and not text.endswith(".")
+    )
+
+
+def _is_code(lines: Sequence[Line]) -> bool:
+    words = [word for line in lines for word in line.words]
+    if not all(word.style.mono for word in words):
+        return False
+    text = " ".join(line.text for line in lines)
+    marks = sum(text.count(mark) for mark in "{}()[];=<>_#/\\|$&")
+    return marks >= 0.04 * len(text) and len(text) > 3
+
+
+def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | None:
+    letters = len(_LETTERS.findall(text))
+    if letters < 2 or len(lines) > _MAX_HEADING_LINES or len(text) > _MAX_HEADING or text.endswith((",", ";")):
+        return None
+    if BULLET.match(lines[0].words[0].text) or text.count(". . .") or "....." in text:
+        return None
+    size = max(line.size for line in lines)
+    if size >= _LARGER * known.body_size and letters >= 0.4 * len(text.replace(" ", "")):
+        return known.level(size)
+    if len(lines) > _MAX_BOLD_LINES or len(text) > _MAX_BOLD_HEADING or size < _SAME * known.body_size:
+        return None
+    ends_sentence = text.endswith((".", "!", "?", "。")) and not _NUMBERED.match(text)
+    below_all = min(_DEEPEST, len(known.sizes) + 1)
+    if not known.body_bold and all(word.style.bold for line in lines for word in line.words) and not ends_sentence:
+        return below_all
+    if len(lines) == 1 and text.isupper() and letters >= 5 and not ends_sentence and not text.endswith(":"):
+        return below_all
+    return None
+
+
+def _is_footnote(text: str, lines: Sequence[Line], page_height: float, known: Survey) -> bool:
+    if lines[0].size > _SMALLER * known.body_size or lines[0].y0 < 0.5 * page_height:
+        return False
+    return _FOOTNOTE.match(text) is not None and MARKER.match(lines[0].words[0].text) is None

@@ -1,0 +1,220 @@
+"""Header rows of a table: multi-line column titles joined, and titles that span several columns found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from citewell.extract.formats.pdf.tables.columns import Interval, boundaries
+from citewell.extract.formats.pdf.tables.model import TableCell
+from citewell.extract.formats.pdf.tables.pieces import Piece, TextRow, make_piece
+from citewell.extract.formats.pdf.tables.rules import Rules
+from citewell.extract.formats.pdf.words import Word
+
+_UNDERLINE = 0.9
+_OVERLAP = 0.3
+_WORD_GAP = 0.45
+_FIT = 0.4
+_CENTRED = 0.8
+
+
+@dataclass(slots=True)
+class _Title:
+    """A column title in the making: columns first..last, and its words line by line."""
+
+    first: int
+    last: int
+    y0: float
+    y1: float
+    words: list[Word] = field(default_factory=list[Word])
+    level: int = 0
+
+    def covers(self, other: _Title) -> bool:
+        return self.first <= other.first and other.last <= self.last
+
+
+def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Rules) -> tuple[list[TableCell], int]:
+    """Cells of the header, and how many rows it has."""
+    if not rows:
+        return [], 0
+    titles: list[_Title] = []
+    inner = Rules([r for r in rules.horizontal if r.at < (rows[-1].y0 + rows[-1].y1) / 2], rules.vertical)
+    for index, row in enumerate(rows):
+        below = rows[index + 1].pieces if index + 1 < len(rows) else ()
+        walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
+        parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
+        fresh: list[_Title] = []
+        for part in parts:
+            span = _span(part, parts, columns, inner)
+            wider = _centred_span(part, parts, columns, below, row.size) if len(below) > len(parts) else None
+            if wider and wider[0] <= span[0] and span[1] <= wider[1]:
+                span = wider
+            _add(titles, fresh, part, span, inner, row)
+        titles += fresh
+    spanners = [t for t in titles if t.last > t.first]
+    for title in sorted(titles, key=lambda t: (t.y0, t.first - t.last)):
+        above = [s for s in spanners if s is not title and s.covers(title) and s.y1 <= title.y1 and s.y0 < title.y0]
+        title.level = 1 + max((s.level for s in above), default=-1)
+    depth = 1 + max(t.level for t in titles)
+    cells = _apart([_cell(title, titles, depth) for title in titles])
+    return cells + _empty(cells, depth, len(columns)), depth
+
+
+def _by_column(piece: Piece, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[Piece]:
+    """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
+    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, _WORD_GAP * size)]
+    parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
+    if len(parts) > len(cut) and all(_fits(part, columns, _FIT * size) for part in parts):
+        return parts
+    return cut
+
+
+def _at_boundaries(
+    piece: Piece, columns: Sequence[Interval], walls: Sequence[float], least_gap: float
+) -> list[list[Word]]:
+    middles = boundaries(columns)
+    groups: list[list[Word]] = [[piece.words[0]]]
+    for word in piece.words[1:]:
+        last = groups[-1][-1]
+        at_wall = any(last.x1 <= wall + 1 and wall - 1 <= word.x0 for wall in walls)
+        crosses = any(last.x1 <= m + 1 and m - 1 <= word.x0 for m in middles)
+        if at_wall or (crosses and word.x0 - last.x1 > least_gap):
+            groups.append([])
+        groups[-1].append(word)
+    return groups
+
+
+def _fits(piece: Piece, columns: Sequence[Interval], tolerance: float) -> bool:
+    """Whether a piece stands in one column and keeps to its left, its right or its middle."""
+    a, b = columns[sum(1 for middle in boundaries(columns) if piece.middle > middle)]
+    return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
+
+
+def _underline(
+    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules
+) -> tuple[float, float] | None:
+    """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours.
+
+    None when there is no line, or when it underlines column titles that stand side by side.
+    """
+    reach = _UNDERLINE * (piece.y1 - piece.y0)
+    below = [
+        r
+        for r in rules.horizontal
+        if (piece.y0 + piece.y1) / 2 < r.at <= piece.y1 + reach and r.start - 3 <= piece.middle <= r.end + 3
+    ]
+    if not below:
+        return None
+    nearest = min(below, key=lambda r: r.at)
+    crossing = [v.at for v in rules.vertical if v.start <= (piece.y0 + piece.y1) / 2 <= v.end]
+    start = max([nearest.start, *(x for x in crossing if x < piece.middle)])
+    end = min([nearest.end, *(x for x in crossing if x > piece.middle)])
+    beside = [other for other in row if start <= other.middle <= end]
+    if len(beside) > 1 and 2 * len(beside) > sum(1 for a, b in columns if start <= (a + b) / 2 <= end):
+        return None
+    left = [(other.x1 + piece.x0) / 2 for other in row if other.x1 <= piece.x0 and other.x1 > start]
+    right = [(other.x0 + piece.x1) / 2 for other in row if other.x0 >= piece.x1 and other.x0 < end]
+    return max([start, *left]), min([end, *right])
+
+
+def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
+    line = _underline(piece, row, columns, rules)
+    reach = (piece.x0, piece.x1)
+    if line is not None and line[1] - line[0] < 0.9 * (columns[-1][1] - columns[0][0]):
+        reach = (min(line[0], piece.x0), max(line[1], piece.x1))
+    touched = [
+        i
+        for i, (a, b) in enumerate(columns)
+        if min(reach[1], b) - max(reach[0], a) > _OVERLAP * min(b - a, reach[1] - reach[0])
+    ]
+    if touched:
+        return touched[0], touched[-1]
+    column = sum(1 for middle in boundaries(columns) if piece.middle > middle)
+    return column, column
+
+
+def _centred_span(
+    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], below: Sequence[Piece], size: float
+) -> tuple[int, int] | None:
+    """The most columns, each with a title below, that a title stands over the middle of; None when there are no two."""
+    leaves = {id(o) for o in row if not any(p.x0 < o.x1 and o.x0 < p.x1 for p in below)}
+    left = max(
+        [o.x1 if id(o) in leaves else (o.x1 + piece.x0) / 2 for o in row if o.x1 <= piece.x0],
+        default=columns[0][0] - size,
+    )
+    right = min(
+        [o.x0 if id(o) in leaves else (o.x0 + piece.x1) / 2 for o in row if o.x0 >= piece.x1],
+        default=columns[-1][1] + size,
+    )
+    titled = {i for i, (a, b) in enumerate(columns) if any(p.x0 < b and a < p.x1 for p in below)}
+    within = [i for i, (a, b) in enumerate(columns) if left <= (a + b) / 2 <= right and i in titled]
+    best: tuple[int, int] | None = None
+    for first in within:
+        for last in within:
+            middle = (columns[first][0] + columns[last][1]) / 2
+            contiguous = last > first and all(i in within for i in range(first, last + 1))
+            if contiguous and abs(middle - piece.middle) <= _CENTRED * size:
+                best = (first, last) if best is None or last - first > best[1] - best[0] else best
+    return best
+
+
+def _add(
+    titles: Sequence[_Title], fresh: list[_Title], piece: Piece, span: tuple[int, int], rules: Rules, row: TextRow
+) -> None:
+    """Joins the piece to the title right above it, unless a line stands between them; else it is a title of its own."""
+    first, last = span
+    for title in reversed(titles):
+        if title.last < first or last < title.first:
+            continue
+        between = any(
+            title.y1 - 0.4 * row.size < r.at < piece.y0 + 0.4 * row.size and r.covers(piece.x0, piece.x1) > 0
+            for r in rules.horizontal
+        )
+        same = (title.first, title.last) == span
+        if not between and same and piece.y0 - title.y1 < 1.5 * row.size:
+            title.words.extend(piece.words)
+            title.y1 = piece.y1
+            return
+        break
+    fresh.append(_Title(first, last, piece.y0, piece.y1, list(piece.words)))
+
+
+def _cell(title: _Title, titles: Sequence[_Title], depth: int) -> TableCell:
+    below = [
+        t
+        for t in titles
+        if t is not title and t.level > title.level and t.first <= title.last and title.first <= t.last
+    ]
+    bottom = min((t.level for t in below), default=depth)
+    return TableCell(title.level, title.first, title.words, bottom - title.level, title.last - title.first + 1)
+
+
+def _apart(cells: Sequence[TableCell]) -> list[TableCell]:
+    """The cells, with those that would lie over each other joined into the first of them."""
+    kept: list[TableCell] = []
+    for cell in cells:
+        clash = next((i for i, other in enumerate(kept) if _overlap(cell, other)), None)
+        if clash is None:
+            kept.append(cell)
+        else:
+            kept[clash] = replace(kept[clash], words=[*kept[clash].words, *cell.words])
+    return kept
+
+
+def _overlap(a: TableCell, b: TableCell) -> bool:
+    return (
+        a.row < b.row + b.rowspan
+        and b.row < a.row + a.rowspan
+        and a.column < b.column + b.colspan
+        and b.column < a.column + a.colspan
+    )
+
+
+def _empty(cells: Sequence[TableCell], depth: int, width: int) -> list[TableCell]:
+    taken = {
+        (r, c)
+        for cell in cells
+        for r in range(cell.row, cell.row + cell.rowspan)
+        for c in range(cell.column, cell.column + cell.colspan)
+    }
+    return [TableCell(r, c, ()) for r in range(depth) for c in range(width) if (r, c) not in taken]

@@ -1,0 +1,149 @@
+"""Tables that go on over page breaks: the part on the next page is joined when its columns, and its header if any, are the same."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from citewell.extract.formats.pdf.content import PageContent, Passage
+from citewell.extract.formats.pdf.lines import Line
+from citewell.extract.formats.pdf.tables.evidence import CAPTION
+from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cell_text, is_numeric
+
+_MAX_CHAIN = 200
+_FOOT_ZONE = 0.12
+_HEAD_ZONE = 0.15
+_MAX_NOTES = 3
+_MAX_NOTE = 70
+_SAME_COLUMN = 9.0
+_CONTINUED = ("continued", "cont'd", "cont.", "(cont", "fortsetzung", "suite", "continuación", "continuação", "续")
+
+
+def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
+    """The same pages, in which a table holds its parts on later pages, and those are missing there."""
+    waiting: deque[PageContent] = deque()
+    for page in pages:
+        waiting.append(_joined(waiting, page) if waiting else page)
+        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > _MAX_CHAIN):
+            while len(waiting) > 1:
+                yield waiting.popleft()
+    yield from waiting
+
+
+def _is_carried(waiting: deque[PageContent]) -> bool:
+    """Whether the first waiting page's table goes on to the last one and may go on further."""
+    table = _last_table(waiting[0])
+    last = waiting[-1]
+    return bool(
+        table
+        and table.more
+        and table.more[-1].page == last.number
+        and not _main(last).tables
+        and _ends_page(last, None)
+    )
+
+
+def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
+    """Moves the first table of `page` to the table before that it continues, if there is one."""
+    upper, lower = _last_table(waiting[0]), _first_table(page)
+    if upper is None or lower is None or waiting[-1].number + 1 != page.number:
+        return page
+    end = upper.more[-1].table if upper.more else upper
+    whole = waiting[0] if len(waiting) == 1 else waiting[-1]
+    if not (
+        _ends_page(whole, upper if len(waiting) == 1 else None)
+        and _begins_page(page, lower)
+        and _continues(upper, end, lower, page)
+    ):
+        return page
+    drop = lower.header_rows if _same_header(upper, lower) else 0
+    part = TablePart(page.number, _main(page).turn, lower, drop, _main(page).ink)
+    waiting[0] = _with_tables(waiting[0], [*_main(waiting[0]).tables[:-1], replace(upper, more=(*upper.more, part))])
+    return _with_tables(page, list(_main(page).tables[1:]))
+
+
+def _main(page: PageContent) -> Passage:
+    return page.passages[0]
+
+
+def _last_table(page: PageContent) -> FoundTable | None:
+    return _main(page).tables[-1] if page.passages and _main(page).tables else None
+
+
+def _first_table(page: PageContent) -> FoundTable | None:
+    return _main(page).tables[0] if page.passages and _main(page).tables else None
+
+
+def _with_tables(page: PageContent, tables: Sequence[FoundTable]) -> PageContent:
+    return replace(page, passages=[replace(_main(page), tables=tables), *page.passages[1:]])
+
+
+def _extent(page: PageContent) -> tuple[float, float]:
+    """Top and bottom of the page in the frame of its main passage."""
+    frame, turn = page.frame, _main(page).turn
+    if frame is None:
+        return 0.0, 1.0
+    ys = [turn.point(x, y)[1] for x in (0, frame.width) for y in (0, frame.height)]
+    return min(ys), max(ys)
+
+
+def _ends_page(page: PageContent, table: FoundTable | None) -> bool:
+    """Whether nothing but notes and footers follows the table (or the top of the page, without one)."""
+    if not page.passages:
+        return False
+    top, bottom = _extent(page)
+    after = table.rect.y1 if table else top + _HEAD_ZONE * (bottom - top)
+    below = [r for r in _main(page).runs if r.y0 > after - 2 and r.y1 < bottom - _FOOT_ZONE * (bottom - top)]
+    return _are_notes(below)
+
+
+def _begins_page(page: PageContent, table: FoundTable) -> bool:
+    top, bottom = _extent(page)
+    above = [r for r in _main(page).runs if r.y1 < table.rect.y0 + 2 and r.y0 > top + _HEAD_ZONE * (bottom - top)]
+    return _are_notes(above)
+
+
+def _are_notes(runs: Sequence[Line]) -> bool:
+    return len(runs) <= _MAX_NOTES and all(run.characters <= _MAX_NOTE for run in runs)
+
+
+def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
+    if upper.width != lower.width or not _same_columns(end, lower):
+        return False
+    above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + 2).casefold()
+    if _same_header(upper, lower) or any(word in above for word in _CONTINUED):
+        return True
+    new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + 2)
+    if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
+        return False
+    return lower.header_rows == 0 or _has_figures(lower, 0) or not above.strip()
+
+
+def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:
+    if len(upper.columns) != len(lower.columns) or not upper.columns:
+        return False
+    shift = lower.rect.x0 - upper.rect.x0
+    return all(
+        b[0] + shift < c[1] + _SAME_COLUMN and c[0] < b[1] + shift + _SAME_COLUMN
+        for b, c in zip(upper.columns, lower.columns, strict=True)
+    ) and abs((upper.rect.x1 - upper.rect.x0) - (lower.rect.x1 - lower.rect.x0)) < max(
+        4 * _SAME_COLUMN, 0.1 * upper.rect.width
+    )
+
+
+def _header(table: FoundTable) -> list[tuple[int, int, str]]:
+    return sorted(
+        (cell.row, cell.column, cell_text(cell.words).casefold())
+        for cell in table.cells
+        if cell.row < table.header_rows and cell.words
+    )
+
+
+def _same_header(upper: FoundTable, lower: FoundTable) -> bool:
+    return upper.header_rows > 0 and _header(upper) == _header(lower)
+
+
+def _has_figures(table: FoundTable, row: int) -> bool:
+    """Whether a row holds figures: then it is no header, though it may have been taken for one."""
+    return any(is_numeric(cell_text(cell.words)) for cell in table.cells if cell.row == row and cell.column > 0)

@@ -1,0 +1,116 @@
+"""A found table as the element's grid, HTML and Markdown, with the rectangles of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from citewell.extract.core.cells import Cell, Grid, Table, build_table, markdown_cell
+from citewell.extract.formats.pdf.flow import Flow, Span
+from citewell.extract.formats.pdf.ink import Ink
+from citewell.extract.formats.pdf.placing import row_places
+from citewell.extract.formats.pdf.tables.model import FoundTable, cell_flow
+from citewell.extract.formats.pdf.turn import Turn
+from citewell.types import Box
+
+_BAR = len(" | ")
+_FIRST_BAR = len("| ")
+_LONG = 300
+"""Characters of a header and a row that may be too much for one chunk: then its columns are divided among several."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTable:
+    """A table and, for each of its boxes, the offset in its Markdown at which the box's text begins."""
+
+    table: Table
+    starts: tuple[int, ...]
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The cells with text that one page holds, rows counted from the table's first; `flows` are their texts."""
+
+    page: int
+    turn: Turn
+    ink: Ink | None
+    cells: Sequence[Cell]
+    flows: Sequence[Flow]
+
+    def rows(self) -> Iterator[tuple[int, list[tuple[int, Flow]]]]:
+        """Each row by its number, with the columns and texts of its cells."""
+        found: dict[int, list[tuple[int, Flow]]] = {}
+        for cell, flow in zip(self.cells, self.flows, strict=True):
+            if flow.text:
+                found.setdefault(cell.row, []).append((cell.column, flow))
+        for row in sorted(found):
+            yield row, sorted(found[row], key=lambda item: item[0])
+
+
+def render(found: FoundTable, page: int, turn: Turn, ink: Ink | None, page_text: str = "") -> RenderedTable | None:
+    """The table with the text of its cells, those on later pages included; None when none has any.
+
+    A row has one rectangle, or several where one would hold other text too, or hold its own in another order.
+    """
+    parts = [_part(found, 0, 0, page, turn, ink, page_text)]
+    height = found.height
+    for more in found.more:
+        parts.append(_part(more.table, more.dropped, height, more.page, more.turn, more.ink, page_text))
+        height += more.table.height - more.dropped
+    cells = [cell for part in parts for cell in part.cells]
+    table = build_table(cells, found.header_rows) if any(cell.text for cell in cells) else None
+    return _placed(table, parts) if table else None
+
+
+def _part(
+    found: FoundTable, dropped: int, offset: int, page: int, turn: Turn, ink: Ink | None, page_text: str
+) -> _Part:
+    kept = [cell for cell in found.cells if cell.row >= dropped]
+    flows = [cell_flow(cell.words, page_text) for cell in kept]
+    cells = [
+        Cell(cell.row - dropped + offset, cell.column, flow.text, cell.rowspan, cell.colspan)
+        for cell, flow in zip(kept, flows, strict=True)
+    ]
+    return _Part(page, turn, ink, cells, flows)
+
+
+def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
+    line_starts = _line_starts(table.markdown)
+    long = max(b - a for a, b in pairwise(line_starts)) + line_starts[1] > _LONG
+    starts: list[int] = []
+    boxes: list[Box] = []
+    for part in parts:
+        for row, cells in part.rows():
+            line = line_starts[row if row == 0 else row + 1]
+            columns = _column_starts(table.grid, row, line)
+            spans = [
+                Span(columns[column] + _escaped(flow.text, span.start), span.words)
+                for column, flow in cells
+                for span in flow.spans
+            ]
+            for start, rect in row_places(spans, line, part.turn, part.ink, by_cell=long):
+                starts.append(start)
+                boxes.append(Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1))
+    return RenderedTable(table, tuple(starts), tuple(boxes))
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _column_starts(grid: Grid, row: int, line: int) -> list[int]:
+    """Where in the Markdown the text of each cell of a row begins, whose line begins at `line`."""
+    starts = [line + _FIRST_BAR]
+    for text in grid[row]:
+        starts.append(starts[-1] + len(markdown_cell(text)) + _BAR)
+    return starts
+
+
+def _escaped(text: str, offset: int) -> int:
+    """An offset in a cell's text as one in its Markdown, which has a backslash before each bar."""
+    return offset + text.count("|", 0, offset)

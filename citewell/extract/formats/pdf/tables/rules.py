@@ -1,0 +1,105 @@
+"""Ruling lines as a table sees them: pieces joined, double lines and touching edges of fills taken as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from citewell.extract.formats.pdf.geometry import Rect
+
+SNAP = 3.5
+_JOIN = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A straight line. `at` is its y (horizontal) or x (vertical); it runs from `start` to `end` along the other axis."""
+
+    at: float
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """How far it runs."""
+        return self.end - self.start
+
+    def covers(self, start: float, end: float) -> float:
+        """Length of [start, end] that it runs along."""
+        return max(0.0, min(self.end, end) - max(self.start, start))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Horizontal lines sorted by y, vertical ones by x."""
+
+    horizontal: Sequence[Rule] = ()
+    vertical: Sequence[Rule] = ()
+
+    def within(self, area: Rect, margin: float = SNAP) -> Rules:
+        """The lines inside an area."""
+        return Rules(
+            [
+                r
+                for r in self.horizontal
+                if area.y0 - margin <= r.at <= area.y1 + margin and r.covers(area.x0, area.x1) > 0.5 * r.length
+            ],
+            [
+                r
+                for r in self.vertical
+                if area.x0 - margin <= r.at <= area.x1 + margin and r.covers(area.y0, area.y1) > 0.5 * r.length
+            ],
+        )
+
+
+def collect_rules(lines: Iterable[Rect], fills: Iterable[Rect]) -> Rules:
+    """Lines of thin rectangles and of the edges of filled areas."""
+    horizontal: list[Rule] = []
+    vertical: list[Rule] = []
+    for rect in lines:
+        if rect.width >= rect.height:
+            horizontal.append(Rule((rect.y0 + rect.y1) / 2, rect.x0, rect.x1))
+        else:
+            vertical.append(Rule((rect.x0 + rect.x1) / 2, rect.y0, rect.y1))
+    for rect in fills:
+        horizontal += [Rule(rect.y0, rect.x0, rect.x1), Rule(rect.y1, rect.x0, rect.x1)]
+        vertical += [Rule(rect.x0, rect.y0, rect.y1), Rule(rect.x1, rect.y0, rect.y1)]
+    return Rules(_merged(horizontal), _merged(vertical))
+
+
+def _merged(rules: list[Rule]) -> list[Rule]:
+    """Lines at nearly the same place become one place; touching pieces on it become one line."""
+    merged: list[Rule] = []
+    for group in _same_place(rules):
+        at = sum(r.at * r.length for r in group) / max(1e-6, sum(r.length for r in group))
+        pieces = sorted(group, key=lambda r: r.start)
+        start, end = pieces[0].start, pieces[0].end
+        for piece in pieces[1:]:
+            if piece.start <= end + _JOIN:
+                end = max(end, piece.end)
+            else:
+                merged.append(Rule(at, start, end))
+                start, end = piece.start, piece.end
+        merged.append(Rule(at, start, end))
+    return merged
+
+
+def _same_place(rules: list[Rule]) -> list[list[Rule]]:
+    groups: list[list[Rule]] = []
+    for rule in sorted(rules, key=lambda r: r.at):
+        if groups and rule.at - groups[-1][0].at <= SNAP:
+            groups[-1].append(rule)
+        else:
+            groups.append([rule])
+    return groups
+
+
+def cluster(values: Iterable[float], tolerance: float = SNAP) -> list[float]:
+    """Mean of each group of values that lie close together, ascending."""
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][0] <= tolerance:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    return [sum(group) / len(group) for group in groups]

@@ -1,0 +1,262 @@
+"""The structure of a table without a full grid of lines: rows and columns from the alignment of its text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.tables.columns import Interval, boundaries, find_columns
+from citewell.extract.formats.pdf.tables.header import header_cells
+from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, bounds, is_numeric
+from citewell.extract.formats.pdf.tables.pieces import Piece, TextRow, make_piece, text_rows
+from citewell.extract.formats.pdf.tables.rules import SNAP, Rules, cluster
+from citewell.extract.formats.pdf.words import Word
+
+PlacedRow = dict[tuple[int, int], list[Word]]
+_WALL = 0.6
+_FULL_RULE = 0.7
+_EDGE = 0.04
+_MAX_HEADER_ROWS = 12
+_INTERLACED = 0.15
+_YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
+_UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
+
+
+def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable | None:
+    """The table in an area; None when its text has no two columns or rows."""
+    rows = text_rows(words)
+    if len(rows) < 2:
+        return None
+    inner = rules.within(area)
+    walls = _walls(inner, area, rows)
+    header = _header_length(rows, inner, area)
+    columns = find_columns(rows[header:], walls)
+    if len(columns) < 2:
+        columns = find_columns(rows, walls)
+    if len(columns) < 2:
+        return None
+    if header == 0:
+        header = _unruled_header(rows, columns)
+    head, depth = header_cells(rows[:header], columns, inner)
+    placed, lines = _lift_between([_place(row, columns) for row in rows[header:]], rows[header:])
+    body = _merge_wrapped(placed, lines, inner, area)
+    cells = list(head)
+    for index, row in enumerate(body):
+        cells += _row_cells(row, depth + index, columns)
+    return FoundTable(bounds(words), cells, depth + len(body), len(columns), depth, columns)
+
+
+def _walls(rules: Rules, area: Rect, rows: Sequence[TextRow]) -> list[float]:
+    """Vertical lines along most of the area, between its edges."""
+    height = rows[-1].y1 - rows[0].y0
+    positions = cluster([r.at for r in rules.vertical])
+    found: list[float] = []
+    for x in positions:
+        covered = sum(r.length for r in rules.vertical if abs(r.at - x) <= SNAP)
+        if covered >= _WALL * height and area.x0 + 2 * SNAP < x < area.x1 - 2 * SNAP:
+            found.append(x)
+    return found
+
+
+def full_rules(rules: Rules, area: Rect) -> list[float]:
+    """y of the horizontal lines that run along the whole width, though perhaps in pieces."""
+    found: list[float] = []
+    width = area.x1 - area.x0
+    for y in cluster([r.at for r in rules.horizontal]):
+        pieces = [r for r in rules.horizontal if abs(r.at - y) <= SNAP]
+        if (
+            sum(r.covers(area.x0, area.x1) for r in pieces) >= _FULL_RULE * width
+            and min(r.start for r in pieces) <= area.x0 + _EDGE * width
+            and max(r.end for r in pieces) >= area.x1 - _EDGE * width
+        ):
+            found.append(y)
+    return found
+
+
+def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
+    """How many rows stand above the line that closes the header; 0 when there is no such line."""
+    for y in full_rules(rules, area):
+        above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
+        if above and above < len(rows):
+            return above if above <= _MAX_HEADER_ROWS and above <= 0.75 * len(rows) else 0
+    return 0
+
+
+def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int:
+    """Leading rows without figures, when rows with figures follow; years count as words here."""
+    for index, row in enumerate(rows[:_MAX_HEADER_ROWS]):
+        values = [p for p in row.pieces if p.x0 > columns[0][1]]
+        figures = [p for p in values if is_numeric(p.text) and not _YEAR.match(p.text)]
+        if figures:
+            return index
+    return 0
+
+
+def _place(row: TextRow, columns: Sequence[Interval]) -> dict[tuple[int, int], list[Word]]:
+    """Words of a body row by (first column, how many columns)."""
+    middles = boundaries(columns)
+    placed: dict[tuple[int, int], list[Word]] = {}
+    for piece in row.pieces:
+        for part in _split_over(piece, columns, middles):
+            first, last = _span(part, columns, middles)
+            placed.setdefault((first, last - first + 1), []).extend(part.words)
+    return placed
+
+
+def _column_at(x: float, middles: Sequence[float]) -> int:
+    return sum(1 for middle in middles if x > middle)
+
+
+def _span(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -> tuple[int, int]:
+    touched = [
+        i
+        for i, (a, b) in enumerate(columns)
+        if min(piece.x1, b) - max(piece.x0, a) > 0.3 * min(b - a, piece.x1 - piece.x0)
+    ]
+    if not touched:
+        column = _column_at(piece.middle, middles)
+        return column, column
+    return touched[0], touched[-1]
+
+
+def _split_over(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -> list[Piece]:
+    """A piece cut where it runs from one column into another and figures follow the cut."""
+    first, last = _span(piece, columns, middles)
+    if first == last or len(piece.words) == 1:
+        return [piece]
+    groups: list[list[Word]] = [[piece.words[0]]]
+    column = _column_at((piece.words[0].x0 + piece.words[0].x1) / 2, middles)
+    for word in piece.words[1:]:
+        here = _column_at((word.x0 + word.x1) / 2, middles)
+        if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - 2:
+            groups.append([])
+            column = here
+        groups[-1].append(word)
+    return [make_piece(group) for group in groups]
+
+
+def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[list[PlacedRow], list[TextRow]]:
+    """Moves labels that stand half-way between two rows, which belong to both, to the upper one."""
+    kept: list[PlacedRow] = placed[:1]
+    lines: list[TextRow] = list(rows[:1])
+    for i in range(1, len(placed)):
+        if i + 1 < len(placed) and _stands_between(placed[i], rows[i], kept[-1], lines[-1], placed[i + 1], rows[i + 1]):
+            kept[-1] = {**kept[-1], **placed[i]}
+        else:
+            kept.append(placed[i])
+            lines.append(rows[i])
+    return kept, lines
+
+
+def _stands_between(
+    row: PlacedRow, line: TextRow, above: PlacedRow, upper: TextRow, below: PlacedRow, lower: TextRow
+) -> bool:
+    if not (line.y0 < upper.y1 - _INTERLACED * line.size and lower.y0 < line.y1 - _INTERLACED * line.size):
+        return False
+    taken = {c for first, span in [*above, *below] for c in range(first, first + span)}
+    return all(c not in taken for first, span in row for c in range(first, first + span))
+
+
+def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[PlacedRow]:
+    """Joins the lines of wrapped cells. Where lines part the rows, everything between two of them is one row."""
+    if not placed:
+        return []
+    ruled = _ruled_groups(rows, rules, area)
+    if ruled is not None and not any(_repeats_figures([placed[i] for i in group]) for group in ruled):
+        return [_union([placed[i] for i in group]) for group in ruled]
+    pitch = median([b.baseline - a.baseline for a, b in pairwise(rows)] or [0.0])
+    merged = [placed[0]]
+    pending = False
+    for i in range(1, len(placed)):
+        distance = rows[i].baseline - rows[i - 1].baseline
+        if _continues(merged[-1], placed[i], rows[i - 1], rows[i], distance, pitch) or pending:
+            merged[-1] = _union([merged[-1], placed[i]])
+            pending = False
+        else:
+            merged.append(placed[i])
+        pending = _is_open_label(merged[-1], placed[i + 1] if i + 1 < len(placed) else None)
+    return merged
+
+
+def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[list[int]] | None:
+    """Rows by the horizontal lines between them; None unless lines part nearly all."""
+    ys = [
+        y
+        for y in full_rules(rules, area)
+        if rows[0].y1 <= y + SNAP and y - SNAP <= rows[-1].y0 + (rows[-1].y1 - rows[-1].y0)
+    ]
+    groups: list[list[int]] = [[]]
+    for i, row in enumerate(rows):
+        middle = (row.y0 + row.y1) / 2
+        if groups[-1] and any((rows[groups[-1][-1]].y0 + rows[groups[-1][-1]].y1) / 2 < y < middle for y in ys):
+            groups.append([])
+        groups[-1].append(i)
+    if len(groups) < 3 or len(groups) < 0.4 * len(rows) or max(map(len, groups)) > 6:
+        return None
+    return groups
+
+
+def _repeats_figures(rows: Sequence[PlacedRow]) -> bool:
+    """Whether two of the rows have figures in the same columns, so that they are not lines of one row."""
+    seen: Counter[int] = Counter()
+    for row in rows:
+        seen.update(first for (first, _), words in row.items() if first and is_numeric(_text(words)))
+    return sum(1 for count in seen.values() if count > 1) >= min(2, len(seen)) and bool(seen)
+
+
+def _union(rows: Sequence[PlacedRow]) -> PlacedRow:
+    """Rows joined cell by cell; cells that overlap become one that spans them all."""
+    joined: PlacedRow = {}
+    for row in rows:
+        for (first, span), words in row.items():
+            clash = [key for key in joined if key[0] < first + span and first < key[0] + key[1]]
+            start = min([first, *(key[0] for key in clash)])
+            end = max([first + span, *(key[0] + key[1] for key in clash)])
+            gathered = [word for key in clash for word in joined.pop(key)]
+            joined[start, end - start] = gathered + words
+    return joined
+
+
+def _text(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _continues(above: PlacedRow, row: PlacedRow, upper: TextRow, lower: TextRow, distance: float, pitch: float) -> bool:
+    """Whether a row only carries on cells of the row above."""
+    if distance > 1.3 * max(pitch, lower.size) or any(is_numeric(_text(words)) for words in row.values()):
+        return False
+    if len(row) == 1 and (0, 1) in row:
+        if len(above) < 2:
+            return False
+        first = _text(row[0, 1])
+        label = above.get((0, 1), [])
+        indented = bool(label) and row[0, 1][0].x0 > label[0].x0 + 0.5 * lower.size
+        return (
+            first[:1].islower()
+            or first.startswith("(")
+            or (indented and distance < 0.93 * pitch)
+            or bool(label and _UNFINISHED.search(_text(label)))
+        )
+    if any(key[0] == 0 for key in row):
+        label = _text(row.get((0, 1), []))
+        return label[:1].islower() and all(_text(w)[:1].islower() or not _text(w)[:1].isalpha() for w in row.values())
+    return all(any(key[0] <= first < key[0] + key[1] for key in above) for first, _ in row) and all(
+        any(c.isalpha() for c in _text(words)) for words in row.values()
+    )
+
+
+def _is_open_label(row: PlacedRow, following: PlacedRow | None) -> bool:
+    """A label alone on its line that the next line, which has the values, finishes."""
+    if following is None or list(row) != [(0, 1)] or (0, 1) not in following or len(following) < 2:
+        return False
+    return _text(following[0, 1])[:1].islower() or _UNFINISHED.search(_text(row[0, 1])) is not None
+
+
+def _row_cells(row: PlacedRow, index: int, columns: Sequence[Interval]) -> list[TableCell]:
+    cells = [TableCell(index, first, words, 1, span) for (first, span), words in row.items()]
+    taken = {c for cell in cells for c in range(cell.column, cell.column + cell.colspan)}
+    return cells + [TableCell(index, c, ()) for c in range(len(columns)) if c not in taken]

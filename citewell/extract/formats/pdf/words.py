@@ -1,0 +1,172 @@
+"""The words of a page with their rectangles and styles, read through PDFium's text page."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2.raw as pdfium_c
+from pypdfium2 import PdfTextPage
+
+from citewell.extract.formats.pdf import native
+from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
+from citewell.extract.formats.pdf.geometry import Floats, PageFrame, Rect
+
+HYPHEN = "\ufffe"
+"""What PDFium puts for a hyphen that ends a line."""
+
+_WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
+_LEADER = re.compile(r"(?<=[^\s.])\.(?=(?: \.){2})")
+"""The first dot of a leader, where it touches the word before."""
+
+_UNMAPPED = "\uffff"
+_CODE_OF_HYPHEN = 2
+_FILLER = "\u2060"
+_MARK_HEIGHT = 0.9
+_SIDES = {0: (1, 3, 1), 180: (3, 1, -1), 90: (0, 2, 1), 270: (2, 0, -1)}
+"""By the angle of text: where in a rectangle its top and its bottom stand, and 1 where coordinates grow from top to bottom."""
+
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+
+
+class Word(NamedTuple):
+    """A run of characters without white space, on one line; coordinates as in `Rect`.
+
+    start, end:    character offsets in PDFium's text page
+    space_before:  whether white space stands between it and the word before
+    breaks:        whether PDFium starts a new line with it
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    start: int
+    end: int
+    space_before: bool
+    breaks: bool
+    style: TextStyle
+
+    @property
+    def rect(self) -> Rect:
+        """The word's rectangle."""
+        return Rect(self.x0, self.y0, self.x1, self.y1)
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether Hebrew, Arabic or a related script prevails among the letters."""
+    marks = len(_RIGHT_TO_LEFT.findall(text))
+    return marks > 0 and 2 * marks > sum(c.isalpha() for c in text)
+
+
+def read_text(textpage: PdfTextPage) -> str:
+    """All characters of the page; offset i is PDFium's character i."""
+    count = pdfium_c.FPDFText_CountChars(textpage.raw)
+    if count <= 0:
+        return ""
+    buffer = (ctypes.c_uint16 * (count + 1))()
+    written = pdfium_c.FPDFText_GetText(textpage.raw, 0, count, buffer)
+    text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
+    if len(text) == count:
+        return text
+    return _by_character(textpage, count)
+
+
+def _by_character(textpage: PdfTextPage, count: int) -> str:
+    """The text asked for one by one: the way for pages where characters beyond 16 bits or without meaning shift the offsets."""
+    codes = [pdfium_c.FPDFText_GetUnicode(textpage.raw, i) for i in range(count)]
+    out: list[str] = []
+    for i, code in enumerate(codes):
+        if _is_pair(codes[i : i + 2]):
+            out.append(chr(0x10000 + ((code & 0x3FF) << 10) + (codes[i + 1] & 0x3FF)))
+        elif i and _is_pair(codes[i - 1 : i + 1]):
+            out.append(_FILLER)
+        elif code == _CODE_OF_HYPHEN and pdfium_c.FPDFText_IsHyphen(textpage.raw, i) == 1:
+            out.append(HYPHEN)
+        else:
+            out.append(chr(code) if 0 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF else _UNMAPPED)
+    return "".join(out)
+
+
+def _is_pair(codes: Sequence[int]) -> bool:
+    """Whether two codes are one character in UTF-16."""
+    return len(codes) == 2 and 0xD800 <= codes[0] < 0xDC00 <= codes[1] < 0xE000
+
+
+def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
+    """The words of the page's `text` (see `read_text`) in the order of its content stream."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    if ". . ." in text:
+        spans = _parted(spans, {match.start() for match in _LEADER.finditer(text)})
+    if not spans:
+        return []
+    address = native.handle(textpage.raw)
+    rects = _word_rects(address, spans, frame)
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    styles = StyleReader(address, frame).styles(starts)
+    _trim(rects, styles)
+    texts = [text[start:end] for start, end in spans]
+    gaps = [text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
+    after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]
+    breaks = ["\n" in gap or hyphen for gap, hyphen in zip(gaps, after_hyphen, strict=False)]
+    if _FILLER in text:
+        texts = [word.replace(_FILLER, "") for word in texts]
+    columns = (texts, *rects.T.tolist(), starts, ends, map(bool, gaps), breaks, styles)
+    return list(map(Word._make, zip(*columns, strict=True)))
+
+
+def _parted(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
+    """The spans, those divided in which one of the places lies."""
+    parted: list[tuple[int, int]] = []
+    for start, end in spans:
+        inner = sorted(places.intersection(range(start + 1, end)))
+        parted += pairwise([start, *inner, end])
+    return parted
+
+
+def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:
+    """Takes the font's room above and below its letters, which reaches into other lines, off rectangles of upright text."""
+    over = np.array([style.over for style in styles])
+    under = np.array([style.under for style in styles])
+    if not (over.any() or under.any()):
+        return
+    angles = np.array([style.angle for style in styles])
+    for angle, (top, bottom, sign) in _SIDES.items():
+        thick = (rects[:, bottom] - rects[:, top]) * sign > over + under
+        which = (angles == angle) & thick
+        rects[which, top] += sign * over[which]
+        rects[which, bottom] -= sign * under[which]
+
+
+def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> npt.NDArray[np.float64]:
+    """x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
+    boxes = np.zeros((len(spans), 2, 4), dtype=np.float32)
+    place = boxes.ctypes.data
+    read_box = native.loose_char_box
+    for start, end in spans:
+        read_box(address, start, place)
+        read_box(address, end - 1, place + 16)
+        place += 32
+    left, top, right, bottom = (boxes[:, :, i] for i in range(4))
+    _level(left, right, bottom, top)
+    _level(bottom, top, left, right)
+    return frame.rects(left.min(axis=1), bottom.min(axis=1), right.max(axis=1), top.max(axis=1))
+
+
+def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
+    """Gives a word's two characters the taller one's height, so that a raised or lowered mark does not make the word taller.
+
+    `start` and `end` lie along the axis that the word runs along, `low` and `high` across it; shape (n, 2) each.
+    """
+    along = np.abs((start + end)[:, 1] - (start + end)[:, 0])
+    across = np.abs((low + high)[:, 1] - (low + high)[:, 0])
+    height = high - low
+    for mark, full in ((0, 1), (1, 0)):
+        which = (along > across) & (height[:, mark] < _MARK_HEIGHT * height[:, full])
+        low[which, mark], high[which, mark] = low[which, full], high[which, full]

@@ -1,0 +1,227 @@
+"""Pages to elements: blocks in reading order with their rectangles, under the headings above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from citewell.extract.core.outline import Outline
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.pdf.attachments import AttachmentReader
+from citewell.extract.formats.pdf.columns import reading_order
+from citewell.extract.formats.pdf.content import PageContent, Passage
+from citewell.extract.formats.pdf.flow import flow
+from citewell.extract.formats.pdf.furniture import running
+from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.images import PageImage
+from citewell.extract.formats.pdf.lines import Line, join_row, placeholder, rows
+from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
+from citewell.extract.formats.pdf.placing import Placed, places
+from citewell.extract.formats.pdf.structure import Block, Survey, classify, survey
+from citewell.extract.formats.pdf.tables.model import FoundTable
+from citewell.extract.formats.pdf.tables.render import render
+from citewell.types import Box, ElementType, JsonObject, Locator
+
+_LINKED = 0.3
+
+
+class PageWriter:
+    """Emits the elements of one document's pages, in order."""
+
+    def __init__(self, sink: Sink, known: Survey, attachments: AttachmentReader) -> None:
+        self._sink = sink
+        self._survey = known
+        self._attachments = attachments
+        self._outline = Outline()
+
+    def write(self, page: PageContent, neighbours: Sequence[PageContent]) -> None:
+        """Emit one page; the pages around it tell its running headers and footers."""
+        self._sink.start_unit("page", page.number, page.label)
+        for warning in page.warnings:
+            self._sink.warn(warning)
+        for skipped in page.skipped:
+            self._sink.skip(skipped)
+        if page.frame is None:
+            return
+        furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height)
+        behind, beside = _behind_text(page)
+        for image in behind:
+            self._image(page, image)
+        for i, passage in enumerate(page.passages):
+            self._passage(page, passage, furniture, [] if i else beside)
+        if not page.passages:
+            for image in beside:
+                self._image(page, image)
+        self._notes(page)
+
+    def _passage(self, page: PageContent, passage: Passage, furniture: set[int], images: Sequence[PageImage]) -> None:
+        height = page.frame.height if page.frame else 0.0
+        edges = [run for run in passage.runs if id(run) in furniture]
+        body = [run for run in passage.runs if id(run) not in furniture]
+        self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
+        known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
+        rects = [table.rect for table in passage.tables] + [passage.turn.upright(image.rect) for image in images]
+        places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
+        for part in _parts(reading_order([*body, *places], passage.right_to_left), passage.right_to_left):
+            if not isinstance(part, int):
+                for block in classify(part, page.number, height, known):
+                    self._block(page, passage, block)
+            elif part < len(passage.tables):
+                self._table(page, passage, passage.tables[part])
+            else:
+                self._image(page, images[part - len(passage.tables)])
+        self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
+
+    def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: Passage) -> None:
+        for row in rows(runs):
+            line = join_row(row)
+            running_text = flow([line])
+            placed = places(running_text.spans, passage.turn, passage.ink)
+            self._sink.emit(
+                kind,
+                running_text.text,
+                _locator(page, placed),
+                span_starts=_starts(placed),
+                confidence=passage.confidence(line.words),
+            )
+
+    def _notes(self, page: PageContent) -> None:
+        """Form fields, comments and attached files of a page, after its text."""
+        for form_field in page.notes.fields:
+            text = f"{form_field.name}: {form_field.value}" if form_field.name else form_field.value
+            self._sink.emit(
+                ElementType.FORM_FIELD,
+                text,
+                self._at(page, form_field.rect),
+                metadata={"name": form_field.name, "value": form_field.value},
+            )
+        for comment in page.notes.comments:
+            metadata = {"kind": comment.kind} | ({"author": comment.author} if comment.author else {})
+            self._sink.emit(ElementType.COMMENT, comment.text, self._at(page, comment.rect), metadata=metadata)
+        for pinned in page.notes.files:
+            self._attachments.of_page(pinned.handle, self._at(page, pinned.rect))
+
+    def _at(self, page: PageContent, rect: Rect) -> Locator:
+        return Locator(
+            page=page.number,
+            pages=(page.number,),
+            page_label=page.label,
+            boxes=(_box(page.number, rect),),
+            headings=self._outline.path,
+        )
+
+    def _image(self, page: PageContent, image: PageImage) -> None:
+        self._sink.emit(
+            ElementType.IMAGE,
+            image.text,
+            self._at(page, image.rect),
+            span_starts=(0,),
+            blob=image.blob,
+            confidence=image.confidence,
+            metadata={"width": image.width, "height": image.height},
+        )
+
+    def _table(self, page: PageContent, passage: Passage, found: FoundTable) -> None:
+        rendered = render(found, page.number, passage.turn, passage.ink, page.text)
+        if rendered is None:
+            return
+        table, boxes = rendered.table, rendered.boxes
+        pages = (page.number, *(part.page for part in found.more))
+        self._sink.emit(
+            ElementType.TABLE,
+            table.markdown,
+            Locator(page=page.number, pages=pages, page_label=page.label, boxes=boxes, headings=self._outline.path),
+            span_starts=rendered.starts,
+            html=table.html,
+            grid=table.grid,
+            header_rows=table.header_rows,
+            confidence=passage.confidence(found.words),
+        )
+
+    def _block(self, page: PageContent, passage: Passage, block: Block) -> None:
+        text = flow(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
+        if block.type is ElementType.TITLE:
+            headings = self._outline.enter(block.level or 1, text.text)
+        else:
+            headings = self._outline.path
+        placed = places(text.spans, passage.turn, passage.ink)
+        locator = _locator(page, placed, headings)
+        self._sink.emit(
+            block.type,
+            text.text,
+            locator,
+            span_starts=_starts(placed),
+            level=block.level,
+            confidence=passage.confidence([word for line in block.lines for word in line.words]),
+            metadata=_links(page, locator),
+        )
+
+
+def _starts(placed: Placed) -> tuple[int, ...]:
+    return tuple(start for start, _ in placed)
+
+
+def _locator(page: PageContent, placed: Placed, headings: tuple[str, ...] = ()) -> Locator:
+    boxes = tuple(_box(page.number, rect) for _, rect in placed)
+    return Locator(page=page.number, pages=(page.number,), page_label=page.label, boxes=boxes, headings=headings)
+
+
+def _box(page: int, rect: Rect) -> Box:
+    return Box(page, rect.x0, rect.y0, rect.x1, rect.y1)
+
+
+def _parts(columns: Sequence[Sequence[Line]], right_to_left: bool) -> list[list[list[Line]] | int]:
+    """Paragraphs of each stretch of text, and the index of the table or image between stretches, in turn.
+
+    A paragraph that breaks off at the foot of a column goes on at the head of the next.
+    """
+    found: list[list[list[Line]] | int] = []
+    for column in columns:
+        for stretch in _around_places(column):
+            if isinstance(stretch, int):
+                found.append(stretch)
+                continue
+            groups = paragraphs(stretch, right_to_left)
+            last = found[-1] if found else None
+            if isinstance(last, list) and runs_on(last[-1], groups[0]):
+                last[-1] = [*last[-1], *groups.pop(0)]
+            if groups:
+                found.append(groups)
+    return found
+
+
+def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
+    """The lines between tables and images, and the indices of these, in turn."""
+    lines: list[Line] = []
+    for line in column:
+        index = line.float_index
+        if index is None:
+            lines.append(line)
+            continue
+        if lines:
+            yield lines
+            lines = []
+        yield index
+    if lines:
+        yield lines
+
+
+def _behind_text(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
+    """Images that lie behind text (backgrounds), and the others, which take a place of their own in the reading order."""
+    behind: list[PageImage] = []
+    beside: list[PageImage] = []
+    runs = [p.turn.shown(run.rect) for p in page.passages for run in p.runs]
+    for image in page.images:
+        covered = sum(1 for run in runs if run.overlap(image.rect) > 0.5 * run.area)
+        (behind if covered > 1 else beside).append(image)
+    return behind, beside
+
+
+def _links(page: PageContent, locator: Locator) -> JsonObject:
+    """`links` that stand on these boxes."""
+    rects = [Rect(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes]
+    urls = [
+        link.url
+        for link in page.notes.links
+        if sum(link.rect.overlap(rect) for rect in rects) > _LINKED * link.rect.area
+    ]
+    return {"links": list(dict.fromkeys(urls))} if urls else {}

@@ -1,0 +1,79 @@
+"""Plain text: paragraphs parted by empty lines, each with its exact span in the decoded text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from citewell.extract.core.decode import file_encoding, stream_text
+from citewell.extract.core.sink import Sink
+from citewell.types import ElementType, Locator
+
+MAX_PARAGRAPH = 4_096
+_FLUSH_AT = 64 * 1024
+_WRAPPED_LINE = 200
+_PROGRESS_EVERY = 1_000
+_LINE_END = re.compile(r"\n")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """Read a text file in any encoding, streaming: memory does not grow with the file."""
+    encoding = file_encoding(path)
+    sink.metadata["encoding"] = encoding
+    sink.start_unit("file", 1)
+    replaced = 0
+    for number, (start, text) in enumerate(paragraphs(stream_text(path, encoding))):
+        replaced += text.count("\ufffd")
+        sink.emit(ElementType.PARAGRAPH, text, Locator(char_start=start, char_end=start + len(text)))
+        if number % _PROGRESS_EVERY == 0:
+            sink.progress(start)
+    if replaced:
+        sink.warn(f"{replaced} characters could not be decoded as {encoding}.")
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """(offset, text) of each paragraph: the text stands at exactly that offset of the joined lines, without outer white space.
+
+    Paragraphs end at empty lines; a line longer than hand-wrapped text has is one of its own. A paragraph longer than
+    `MAX_PARAGRAPH` characters is parted at the end of a line or sentence.
+    """
+    buffer, start, offset = "", 0, 0
+    for line in lines:
+        alone = len(line) > _WRAPPED_LINE
+        if alone or not line.strip():
+            yield from _parts(buffer, start)
+            buffer = ""
+        if not buffer:
+            start = offset
+        if line.strip():
+            buffer += line
+        if alone or len(buffer) > _FLUSH_AT:
+            yield from _parts(buffer, start)
+            buffer = ""
+        offset += len(line)
+    yield from _parts(buffer, start)
+
+
+def _parts(buffer: str, start: int) -> Iterator[tuple[int, str]]:
+    """Trimmed pieces of at most `MAX_PARAGRAPH` characters; none when there is only white space."""
+    position = 0
+    while position < len(buffer):
+        end = len(buffer) if len(buffer) - position <= MAX_PARAGRAPH else _break(buffer, position)
+        piece = buffer[position:end]
+        text = piece.strip()
+        if text:
+            yield start + position + len(piece) - len(piece.lstrip()), text
+        position = end
+
+
+def _break(buffer: str, position: int) -> int:
+    """Where the piece that begins at `position` ends: after the last line or sentence within the limit, else at a space, else hard."""
+    window = buffer[position : position + MAX_PARAGRAPH]
+    for boundary in (_LINE_END, _SENTENCE_END):
+        ends = [match.end() for match in boundary.finditer(window, MAX_PARAGRAPH // 2)]
+        if ends:
+            return position + ends[-1]
+    space = window.rfind(" ", MAX_PARAGRAPH // 2)
+    return position + (space + 1 if space > 0 else len(window))

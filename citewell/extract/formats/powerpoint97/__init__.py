@@ -1,0 +1,5 @@
+"""PowerPoint 97–2003 presentations (PPT), by [MS-PPT]."""
+
+from citewell.extract.formats.powerpoint97.reader import extract
+
+__all__ = ["extract"]

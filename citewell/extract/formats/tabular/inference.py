@@ -1,0 +1,141 @@
+"""Which kind of value each column of staged text holds: guessed from its first values, then proved over all rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from citewell.extract.formats.tabular.column_types import KINDS, TEXT, UNIT, Kind
+from citewell.extract.formats.tabular.values import NULL_MARKERS
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_SAMPLE_ROWS = 1_000
+_SAMPLE_VALUES = 100
+_COLUMNS_PER_QUERY = 20
+_MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKind:
+    """What a column was found to hold.
+
+    unit:          the one currency or percent sign that its numbers carry
+    null_markers:  texts such as `N/A` that stand for nothing in a column of numbers or dates, with their counts
+    note:          why a column that looks like numbers or dates stayed text
+    """
+
+    kind: Kind
+    unit: str | None = None
+    null_markers: dict[str, int] = field(default_factory=dict[str, int])
+    note: str | None = None
+
+    def value(self, column: str) -> str:
+        """SQL that turns the staged text of `column` into the typed value."""
+        return column if self.kind is TEXT else self.kind.convert.replace("{c}", _meant(column))
+
+
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What holds for every cell of a column, and whether some cells say that there is nothing."""
+
+    kinds: list[Kind]
+    marked: bool
+
+
+def infer(connection: DuckDBPyConnection, table: str, width: int, beat: Callable[[], None]) -> list[ColumnKind]:
+    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text; `beat` is called on the way."""
+    samples = _samples(connection, table, width)
+    guesses = [[kind for kind in KINDS if sample and all(map(kind.admits, sample))] for sample in samples]
+    found: dict[int, ColumnKind] = {}
+    while len(found) < width:
+        open_columns = [index for index in range(width) if index not in found]
+        for first in range(0, len(open_columns), _COLUMNS_PER_QUERY):
+            batch = {
+                index: _first_with_rivals(guesses[index]) for index in open_columns[first : first + _COLUMNS_PER_QUERY]
+            }
+            for index, proof in _prove(connection, table, batch).items():
+                if not guesses[index] or guesses[index][0] in proof.kinds:
+                    found[index] = _decide(connection, table, f"c{index}", proof)
+                guesses[index] = guesses[index][1:]
+            beat()
+    return [found[index] for index in range(width)]
+
+
+def _first_with_rivals(kinds: Sequence[Kind]) -> list[Kind]:
+    """The next kind to prove, and those that read the same texts as something else."""
+    return [kind for kind in kinds if kind is kinds[0] or kind.format in kinds[0].rivals]
+
+
+def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set[str]]:
+    """Some different values of each column, without those that stand for nothing."""
+    columns = ", ".join(f"trim(c{index})" for index in range(width))
+    rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
+    samples: list[set[str]] = []
+    for index in range(width):
+        seen = {row[index]: None for row in rows if row[index] is not None and row[index] not in NULL_MARKERS}
+        if not seen and len(rows) == _SAMPLE_ROWS:
+            query = f"SELECT {_meant('v')} FROM (SELECT c{index} AS v FROM {table}) WHERE {_meant('v')} IS NOT NULL LIMIT {_SAMPLE_VALUES}"
+            seen = dict.fromkeys(value for (value,) in connection.execute(query).fetchall())
+        samples.append(set(list(seen)[:_SAMPLE_VALUES]))
+    return samples
+
+
+def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[Kind]]) -> dict[int, _Proof]:
+    """Of the guesses for each column those that hold for every cell."""
+    open_columns = [index for index, kinds in guesses.items() if kinds]
+    if not open_columns:
+        return {index: _Proof([], False) for index in guesses}
+    tests = [f"count(c{index}) > count(v{index})" for index in open_columns]
+    tests += [
+        f"bool_and(coalesce({kind.test.replace('{c}', f'v{index}')}, false)) FILTER (WHERE v{index} IS NOT NULL)"
+        for index in open_columns
+        for kind in guesses[index]
+    ]
+    meant = ", ".join(f"c{index}, {_meant(f'c{index}')} AS v{index}" for index in open_columns)
+    outcomes = iter(
+        connection.execute(f"SELECT {', '.join(tests)} FROM (SELECT {meant} FROM {table})").fetchone() or ()
+    )
+    marked = {index: bool(next(outcomes)) for index in open_columns}
+    return {
+        index: _Proof([kind for kind in kinds if next(outcomes)], marked.get(index, False))
+        for index, kinds in guesses.items()
+    }
+
+
+def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Proof) -> ColumnKind:
+    kinds = proof.kinds
+    if not kinds:
+        return ColumnKind(TEXT)
+    kind = kinds[0]
+    if any(other.format in kind.rivals for other in kinds):
+        return ColumnKind(TEXT, note=f"dates could be {kind.format} or {kind.rivals[0]}")
+    units = _units(connection, table, column) if kind.dtype == "number" and kind.format else []
+    if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
+        return ColumnKind(TEXT, note="numbers carry different units")
+    markers = _null_markers(connection, table, column) if proof.marked else {}
+    return ColumnKind(kind, next((unit for unit in units if unit), None), markers)
+
+
+def _meant(column: str) -> str:
+    """SQL for the trimmed text of a column, NULL where it says that there is nothing."""
+    return f"(CASE WHEN {_is_marker(column)} THEN NULL ELSE trim({column}) END)"
+
+
+def _is_marker(column: str) -> str:
+    return f"regexp_full_match(trim({column}), '{_MARKERS}')"
+
+
+def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
+    query = f"SELECT trim({column}) AS v, count(*) FROM {table} WHERE {_is_marker(column)} GROUP BY v ORDER BY v"
+    return dict(connection.execute(query).fetchall())
+
+
+def _units(connection: DuckDBPyConnection, table: str, column: str) -> list[str]:
+    """The units in a column of numbers, "" for numbers without one."""
+    found = f"regexp_extract({_meant(column)}, '{UNIT}')"
+    query = f"SELECT DISTINCT {found} FROM {table} WHERE {_meant(column)} IS NOT NULL"
+    return [str(unit) for (unit,) in connection.execute(query).fetchall()]

@@ -1,0 +1,92 @@
+"""One sheet: its tables row by row, and the titles and notes around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from citewell.extract.formats.tabular.layout import Table, note_text
+from citewell.extract.formats.tabular.regions import Region
+from citewell.extract.formats.tabular.sheet_plan import plan_sheet
+from citewell.extract.formats.tabular.sheet_rows import SheetRows
+from citewell.extract.formats.tabular.values import Cell, line_of
+from citewell.extract.formats.tabular.workbook_parts import NamedTable
+from citewell.extract.formats.tabular.writer import DataFile, TableWriter
+from citewell.types import ElementType, Locator
+
+_FOOTNOTE = re.compile(r"[(\[]?[a-z0-9*†‡]{1,2}[)\]]|\*|†|note|source|n\.b\.", re.IGNORECASE)
+_FOOTNOTE_LENGTH = 60
+
+
+def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> None:
+    """Emit the sheet's name and everything that its cells hold, from top to bottom; `named` tables are taken as their author made them."""
+    if rows.empty:
+        data.sink.skip("the sheet has no cells with content")
+        return
+    data.sink.emit(ElementType.TITLE, rows.name, Locator(sheet=rows.name), level=1)
+    cells = rows.map()
+    ordinal = count(1)
+    for part in plan_sheet(rows, cells, named):
+        if isinstance(part, Region):
+            _emit_notes(part, rows, data)
+        else:
+            _emit_table(part, part.columns(cells), next(ordinal), rows, data)
+
+
+def _emit_notes(region: Region, rows: SheetRows, data: DataFile) -> None:
+    for index, row in rows.within(region):
+        if text := note_text(row):
+            data.sink.emit(ElementType.PARAGRAPH, text, Locator(sheet=rows.name, row=index + 1))
+
+
+def _emit_table(table: Table, columns: Sequence[int], ordinal: int, rows: SheetRows, data: DataFile) -> None:
+    name = table.name or (rows.name if ordinal == 1 else f"{rows.name} ({ordinal})")
+    for index, row in rows.within(table.region, table.titles):
+        name = table.name or note_text(row)
+        data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=index + 1))
+    writer = data.table(name, [table.names[place] for place in columns], table.header_row, rows.name)
+    notes: list[tuple[int, list[Cell]]] = []
+    for number, row in _body(table, columns, rows):
+        if _may_be_note(row):
+            notes.append((number, row))
+            continue
+        _add_rows(writer, notes)
+        notes = []
+        writer.add(number, row)
+    closing = _closing_notes(notes)
+    _add_rows(writer, notes[: len(notes) - len(closing)])
+    writer.finish()
+    for number, row in closing:
+        data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
+
+
+def _body(table: Table, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
+    """The table's rows that hold anything: number as the program shows it, cells of the chosen columns."""
+    for part in (table.body, *table.more):
+        lead: list[Cell] = [None] * (part.left - table.region.left)
+        tail: list[Cell] = [None] * (table.region.right - part.right)
+        for index, row in rows.within(part):
+            padded = [*lead, *row, *tail]
+            cells = [padded[place] for place in columns]
+            if any(cell is not None for cell in cells):
+                yield index + 1, cells
+
+
+def _add_rows(writer: TableWriter, rows: Sequence[tuple[int, list[Cell]]]) -> None:
+    for number, row in rows:
+        writer.add(number, row)
+
+
+def _may_be_note(row: Sequence[Cell]) -> bool:
+    """Whether a row of a wider table holds one text at its left and nothing else."""
+    return len(row) > 1 and isinstance(row[0], str) and all(cell is None for cell in row[1:])
+
+
+def _closing_notes(rows: Sequence[tuple[int, list[Cell]]]) -> Sequence[tuple[int, list[Cell]]]:
+    """Of the lone texts at a table's end those from the first on that reads like a footnote."""
+    for place, (_, row) in enumerate(rows):
+        text = line_of(row[0])
+        if len(text) > _FOOTNOTE_LENGTH or _FOOTNOTE.match(text):
+            return rows[place:]
+    return ()

@@ -1,0 +1,99 @@
+"""Access to one sheet's cells by place: rows of a rectangle, and merged ranges."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.extract.formats.tabular.regions import Region, SheetMap
+from citewell.extract.formats.tabular.values import Cell, tidy
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
+
+
+_REMEMBERED_ROWS = 1_000
+
+
+class SheetRows:
+    """A sheet's rows by their index from 0, in one forward pass as long as they are asked for roughly from top to bottom.
+
+    errors: texts of error cells by (row, column), which the reader leaves empty
+    """
+
+    def __init__(self, sheet: CalamineSheet, errors: Mapping[tuple[int, int], str]) -> None:
+        self.name = sheet.name
+        self.empty = sheet.start is None and not errors
+        self.merges = Merges(sheet.merged_cell_ranges)
+        self._sheet = sheet
+        self._left = sheet.start[1] if sheet.start else 0
+        self._errors = _by_row(errors)
+        self._rows, self._next = self._all(), 0
+        self._recent: deque[list[Cell]] = deque(maxlen=_REMEMBERED_ROWS)
+
+    def map(self) -> SheetMap:
+        """Which cells are filled, over all rows."""
+        cells = SheetMap()
+        for index, row in enumerate(self._sheet.iter_rows()):
+            cells.add(row, self._left, self._errors.get(index, ()))
+        return cells
+
+    def within(self, region: Region, limit: int | None = None) -> Iterator[tuple[int, list[Cell]]]:
+        """The rows of a region (the first `limit` of them), each with its index, cut to the region's columns."""
+        height = region.height if limit is None else min(limit, region.height)
+        for index in range(region.top, region.top + height):
+            row = self._row(index)
+            if row is None:
+                return
+            yield index, row[region.left : region.right + 1]
+
+    def _row(self, index: int) -> list[Cell] | None:
+        """One row, from memory where it was read shortly before; None below the last one."""
+        if index < self._next - len(self._recent):
+            self._rows, self._next = self._all(), 0
+            self._recent.clear()
+        while index >= self._next:
+            row = next(self._rows, None)
+            if row is None:
+                return None
+            self._recent.append(row)
+            self._next += 1
+        return self._recent[index - self._next]
+
+    def _all(self) -> Iterator[list[Cell]]:
+        padding: list[Cell] = [None] * self._left
+        for index, row in enumerate(self._sheet.iter_rows()):
+            cells = padding + [tidy(value) for value in row]
+            for column, text in self._errors.get(index, ()):
+                cells += [None] * (column + 1 - len(cells))
+                cells[column] = cells[column] if cells[column] is not None else text
+            yield cells
+
+
+def _by_row(errors: Mapping[tuple[int, int], str]) -> dict[int, list[tuple[int, str]]]:
+    rows: dict[int, list[tuple[int, str]]] = {}
+    for (row, column), text in errors.items():
+        rows.setdefault(row, []).append((column, text))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """Merged ranges of a sheet; None where the format does not tell."""
+
+    ranges: Sequence[tuple[tuple[int, int], tuple[int, int]]] | None
+
+    @property
+    def known(self) -> bool:
+        """Whether the format tells of merged ranges."""
+        return self.ranges is not None
+
+    def within(self, region: Region, bottom: int) -> list[Region]:
+        """Merged ranges that begin in the region's rows down to `bottom` and touch its columns."""
+        return [
+            Region(top, last, left, right)
+            for (top, left), (last, right) in self.ranges or ()
+            if region.top <= top <= bottom and left <= region.right and right >= region.left
+        ]

@@ -1,0 +1,140 @@
+"""XLSX, XLSM, XLS, XLSB and ODS: every sheet's tables as rows under the numbers that the program shows, and what stands around them."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetMetadata,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+    load_workbook,
+)
+
+from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired
+from citewell.extract.core.safezip import SafeZip
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.tabular.compound_chains import check_chains
+from citewell.extract.formats.tabular.ods_check import check_ods
+from citewell.extract.formats.tabular.sheet import read_sheet
+from citewell.extract.formats.tabular.sheet_rows import SheetRows
+from citewell.extract.formats.tabular.sheet_scan import SheetScan
+from citewell.extract.formats.tabular.workbook_parts import WorkbookParts
+from citewell.extract.formats.tabular.writer import DataFile
+from citewell.extract.formats.tabular.xlsb_repair import repaired
+
+_MOST_CELLS = 30_000_000
+_UNPACKED_FLOOR = 64 * 1024 * 1024
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """Every sheet in order, hidden ones too; values as stored with formulas' results, dates as ISO dates."""
+    _refuse_bomb(path, sink)
+    with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
+        sink.metadata["sheet_names"] = list(workbook.sheet_names)
+        hidden = [sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible]
+        if hidden:
+            sink.metadata["hidden_sheets"] = hidden
+        for number, sheet in enumerate(workbook.sheets_metadata, start=1):
+            sink.start_unit("sheet", number, sheet.name)
+            sink.progress(number, len(workbook.sheets_metadata))
+            if sheet.visible != SheetVisibleEnum.Visible:
+                sink.warn("this sheet is hidden in the program")
+            _read_sheet(workbook, number - 1, sheet, parts, data)
+        if parts:
+            parts.finish()
+
+
+def _read_sheet(
+    workbook: CalamineWorkbook, index: int, sheet: SheetMetadata, parts: WorkbookParts | None, data: DataFile
+) -> None:
+    hints = parts.scan(sheet.name) if parts else SheetScan()
+    if hints.uncalculated:
+        data.sink.warn(f"{hints.uncalculated} formulas were never calculated; their cells are empty")
+    if sheet.typ != SheetTypeEnum.WorkSheet:
+        data.sink.skip("a chart, dialog or macro sheet")
+    elif hints.cells > _MOST_CELLS:
+        data.sink.skip(
+            f"the sheet spans {hints.last_row + 1:,} rows and {hints.last_column + 1:,} columns, which is too large"
+        )
+    else:
+        try:
+            cells = _loaded(workbook, index)
+        except CorruptFile as error:
+            data.sink.skip(error.message)
+        else:
+            named = parts.tables(sheet.name) if parts else []
+            read_sheet(SheetRows(cells, hints.errors), named, data)
+    if parts:
+        parts.emit_rest(sheet.name)
+
+
+@contextmanager
+def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
+    copy = sink.folder / "repaired.xlsb"
+    try:
+        try:
+            workbook = _opened(path)
+        except CorruptFile:
+            if not zipfile.is_zipfile(path) or not repaired(path, copy, sink.options):
+                raise
+            workbook = _opened(copy)
+        with workbook:
+            yield workbook
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+@contextmanager
+def _parts(path: Path, sink: Sink) -> Generator[WorkbookParts | None]:
+    """What an XLSX holds beside cells; None for other formats."""
+    try:
+        parts = WorkbookParts(path, sink)
+    except CorruptFile:
+        yield None
+        return
+    with parts:
+        parts.read_properties()
+        yield parts
+
+
+def _opened(path: Path) -> CalamineWorkbook:
+    check_chains(path)
+    try:
+        return load_workbook(str(path))
+    except PasswordError as error:
+        raise PasswordRequired from error
+    except BaseException as error:
+        raise _translated(error, "The spreadsheet") from error
+
+
+def _loaded(workbook: CalamineWorkbook, index: int) -> CalamineSheet:
+    try:
+        return workbook.get_sheet_by_index(index)
+    except BaseException as error:
+        raise _translated(error, "The sheet") from error
+
+
+def _translated(error: BaseException, subject: str) -> BaseException:
+    """Ours for what the reader raises on damage; its Rust panics derive from `BaseException` and have no importable class."""
+    if isinstance(error, CalamineError | OSError | ValueError) or type(error).__name__ == "PanicException":
+        return CorruptFile(f"{subject} is damaged and cannot be read: {error}")
+    return error
+
+
+def _refuse_bomb(path: Path, sink: Sink) -> None:
+    """Refuse a container that claims to unpack to much more than spreadsheets do, before the reader unpacks it."""
+    if not zipfile.is_zipfile(path):
+        return
+    with SafeZip(path, sink.options) as container:
+        claimed = sum(info.file_size for info in container.infos)
+        if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
+            raise LimitExceeded(f"The spreadsheet claims to unpack to {claimed:,} bytes.")
+        check_ods(container, _MOST_CELLS)

@@ -1,0 +1,133 @@
+"""Statistics of a table's columns, computed over all rows of its Parquet copy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.extract.formats.tabular.copies import literal, quoted
+from citewell.extract.formats.tabular.inference import ColumnKind
+from citewell.types import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_NUMBERS = ("integer", "number")
+_ORDERED = (*_NUMBERS, "date", "datetime", "time")
+_EXACT_DISTINCT_ROWS = 500_000
+_COLUMNS_PER_QUERY = 25
+_CELLS_PER_QUERY = 1_000_000
+_SAMPLES = 5
+_SAMPLE_ROWS = 1_000
+_LONGEST_SAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a copy: its name, its dtype as people see it, and remarks on how it was written."""
+
+    name: str
+    dtype: str
+    notes: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+def inferred(name: str, found: ColumnKind) -> Column:
+    """The column that an inferred kind makes."""
+    notes = {"format": found.kind.format, "unit": found.unit, "null_markers": found.null_markers, "note": found.note}
+    return Column(name, found.kind.dtype, {key: value for key, value in notes.items() if value})
+
+
+def describe(
+    connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int, beat: Callable[[], None]
+) -> list[JsonObject]:
+    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, mean and sum too.
+
+    `beat` is called on the way.
+    """
+    source = f"read_parquet({literal(str(copy))})"
+    width = max(1, min(_COLUMNS_PER_QUERY, _CELLS_PER_QUERY // max(1, rows)))
+    described: list[JsonObject] = []
+    for first in range(0, len(columns), width):
+        described += _describe(connection, source, columns[first : first + width], rows)
+        beat()
+    return described
+
+
+def _describe(
+    connection: DuckDBPyConnection, source: str, columns: Sequence[Column], rows: int
+) -> Iterator[JsonObject]:
+    wanted = [_aggregates(column, rows, f"lows.low{place}") for place, column in enumerate(columns)]
+    lows = ", ".join(f"{_low(column)} AS low{place}" for place, column in enumerate(columns))
+    facts = ", ".join(sql for facts in wanted for sql in facts.values())
+    query = f"WITH lows AS (SELECT {lows} FROM {source} AS t) SELECT {facts} FROM {source} AS t CROSS JOIN lows"
+    values = iter(connection.execute(query).fetchone() or ())
+    samples = _samples(connection, source, columns)
+    for column, facts, sample in zip(columns, wanted, samples, strict=True):
+        found: dict[str, JsonValue] = {key: plain(next(values)) for key in facts}
+        if not found.get("not_finite"):
+            found.pop("not_finite", None)
+        yield {"name": column.name, "dtype": column.dtype, **found, **column.notes, "samples": sample}
+
+
+def _aggregates(column: Column, rows: int, low: str) -> dict[str, str]:
+    """The SQL of every fact about a column. Spread is taken from the smallest value (`low`) up, so that large numbers lose no digits."""
+    name, dtype = f"t.{quoted(column.name)}", column.dtype
+    wanted = {"nulls": f"count(*) - count({name})"}
+    if rows <= _EXACT_DISTINCT_ROWS:
+        wanted["distinct"] = f"count(DISTINCT {name})"
+    else:
+        wanted["distinct_about"] = f"approx_count_distinct({name})"
+    if dtype in _ORDERED:
+        finite = _finite(column)
+        wanted |= {"min": f"min({finite})", "max": f"max({finite})"}
+        if dtype in _NUMBERS:
+            total = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
+            exact = "HUGEINT" if dtype == "integer" else "DOUBLE"
+            above = f"({finite}::{exact} - {low}::{exact})::DOUBLE"
+            wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({above})"}
+        if dtype == "number":
+            wanted["not_finite"] = f"count({name}) - count({finite})"
+    return wanted
+
+
+def _finite(column: Column) -> str:
+    name = f"t.{quoted(column.name)}"
+    return name if column.dtype != "number" else f"CASE WHEN isfinite({name}::DOUBLE) THEN {name} END"
+
+
+def _low(column: Column) -> str:
+    return f"min({_finite(column)})" if column.dtype in _NUMBERS else "min(NULL::INTEGER)"
+
+
+def plain(value: object) -> JsonValue:
+    """A database value as JSON; what JSON has no number for becomes None or text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value)
+
+
+def _samples(connection: DuckDBPyConnection, source: str, columns: Sequence[Column]) -> list[list[JsonValue]]:
+    """The first few different values of each column."""
+    names = ", ".join(quoted(column.name) for column in columns)
+    head = connection.execute(f"SELECT {names} FROM {source} LIMIT {_SAMPLE_ROWS}").fetchall()
+    samples: list[list[JsonValue]] = []
+    for place, column in enumerate(columns):
+        values = [row[place] for row in head if row[place] is not None]
+        if not values and len(head) == _SAMPLE_ROWS:
+            name = quoted(column.name)
+            query = f"SELECT {name} FROM {source} WHERE {name} IS NOT NULL LIMIT {_SAMPLES}"
+            values = [value for (value,) in connection.execute(query).fetchall()]
+        shown = [value[:_LONGEST_SAMPLE] if isinstance(value, str) else plain(value) for value in values]
+        samples.append(list(dict.fromkeys(shown))[:_SAMPLES])
+    return samples

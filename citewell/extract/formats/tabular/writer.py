@@ -1,0 +1,224 @@
+"""Where the readers of data files put their tables: elements, exact copies and statistics, summed up in the metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import duckdb
+
+from citewell.errors import ParserOutOfMemory
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.tabular.copies import ROW_COLUMN, Staging, connect
+from citewell.extract.formats.tabular.headers import distinct, free_name
+from citewell.extract.formats.tabular.row_emitter import RowEmitter
+from citewell.extract.formats.tabular.stats import Column, describe, inferred
+from citewell.extract.formats.tabular.values import Cell, column_letter, json_of, text_of
+from citewell.types import JsonObject, JsonValue
+
+PARQUET_TYPE = "application/vnd.apache.parquet"
+MAX_COLUMNS = 1_000
+"""Columns that a table may have; what lies beyond them shares one more, `MORE`, as a JSON object."""
+MORE = "(more)"
+_ALWAYS_COLUMNS = 100
+_CELLS_PER_VALUE = 50
+_ROOMY_CELLS = 20_000_000  # of an inflated table: far beyond what any but a hostile file has
+_PROGRESS_ROWS = 5_000
+
+
+class DataFile:
+    """The tables of one file. Use as a context manager; leaving it writes them and their totals to the sink's metadata.
+
+    `metadata["tables"]` has one object per table: id, name, sheet?, columns (see `stats.describe`), row_count, column_count,
+    header_row, first_row, last_row, copy (the blob's name).
+    """
+
+    def __init__(self, sink: Sink, readable: Path | None = None) -> None:
+        self.sink = sink
+        self.connection: duckdb.DuckDBPyConnection = connect(sink.folder, readable)
+        self._tables: list[JsonObject] = []
+        self._opened = 0
+        self._rows = 0
+        self._columns = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise ParserOutOfMemory from error
+        for leftover in self.sink.folder.glob("staging.duckdb*"):
+            leftover.unlink()
+        self.sink.metadata |= {"tables": self._tables, "row_count": self._rows, "column_count": self._columns}
+
+    def emitter(
+        self, name: str, columns: Sequence[str], header_row: int | None = None, sheet: str | None = None
+    ) -> RowEmitter:
+        """The elements of a new table, whose copy the caller writes."""
+        self._opened += 1
+        return RowEmitter(self.sink, f"t{self._opened - 1}", name, columns, header_row, sheet)
+
+    def table(
+        self, name: str, columns: Sequence[str], header_row: int | None = None, sheet: str | None = None
+    ) -> TableWriter:
+        """Begin a table; `finish` it before the next one begins."""
+        kept, beyond = columns[:MAX_COLUMNS], columns[MAX_COLUMNS:]
+        if beyond:
+            kept = distinct([*kept, MORE])
+        return TableWriter(self, self.emitter(name, kept, header_row, sheet), beyond)
+
+    def add_copy(self, table: RowEmitter) -> Path:
+        """Declare a table's Parquet copy and return the path to write it to."""
+        metadata: JsonObject = {
+            "table": table.name,
+            "table_id": table.id,
+            "sheet": table.sheet,
+            "columns": [ROW_COLUMN, *table.columns],
+        }
+        return self.sink.add_blob(f"table-{table.id[1:]}.parquet", PARQUET_TYPE, "parquet", metadata)
+
+    def withdraw_copy(self, table: RowEmitter) -> None:
+        """Take back what `add_copy` declared for a table, if it did."""
+        if self.sink.blobs and self.sink.blobs[-1].metadata.get("table_id") == table.id:
+            copy = self.sink.blobs.pop()
+            (self.sink.folder / copy.path).unlink(missing_ok=True)
+
+    def record(self, table: RowEmitter, columns: Sequence[Column]) -> None:
+        """Take a table whose copy is written into the file's metadata, with statistics over all its rows."""
+        copy = self.sink.blobs[-1]
+        facts: dict[str, JsonValue] = {"id": table.id, "name": table.name}
+        if table.sheet is not None:
+            facts["sheet"] = table.sheet
+        facts["columns"] = describe(
+            self.connection, self.sink.folder / copy.path, columns, table.rows, lambda: self.sink.progress(table.rows)
+        )
+        facts |= {"row_count": table.rows, "column_count": len(columns), **table.place(), "copy": copy.name}
+        self._tables.append(facts)
+        self._rows += table.rows
+        self._columns += len(columns)
+        self.sink.progress(table.rows)
+
+
+def is_sparse(rows: int, columns: int, values: int) -> bool:
+    """Whether a table has too many columns for what it holds: beyond 100 of them, less than one cell in 50.
+
+    Empty cells cost as much as others when a copy is written, so this keeps its cost in proportion to the file.
+    """
+    return columns >= _ALWAYS_COLUMNS and rows * columns > values * _CELLS_PER_VALUE
+
+
+class TableWriter:
+    """A table whose cells come as text or typed values: emitted, and staged for its typed copy.
+
+    The cells of a row that come after the columns are those of `beyond`: they share the column `MORE`.
+    """
+
+    def __init__(self, file: DataFile, rows: RowEmitter, beyond: Sequence[str] = ()) -> None:
+        self._file, self._rows = file, rows
+        self._beyond = list(beyond)
+        self._own = len(rows.columns) - bool(beyond)
+        self._values = 0
+        self._given_up = False
+        self._taken = {name.casefold() for name in (ROW_COLUMN, *rows.columns, *beyond)}
+        self._staging = Staging(file.connection, f"stage_{rows.id}", len(rows.columns))
+
+    @property
+    def width(self) -> int:
+        """How many cells a row may have before `widen` must be called."""
+        return self._own + len(self._beyond)
+
+    def add(self, number: int, cells: Sequence[Cell]) -> None:
+        """One data row under the number that a person sees."""
+        self.add_with_texts(number, cells, [text_of(cell) for cell in cells])
+
+    def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
+        """`add` for a reader that has the cells' texts already; empty text stands for nothing."""
+        self._values += sum(map(bool, texts))
+        if self._beyond and len(cells) > self._own:
+            cells, texts = self._folded(cells, texts)
+        self._rows.add(number, cells, texts)
+        with self._without_copy_in_shortage():
+            self._staging.add(number, texts)
+        if self._rows.rows % _PROGRESS_ROWS == 0:
+            self._file.sink.progress(self._rows.rows)
+            spanned = self._rows.rows * self._own
+            if spanned > _ROOMY_CELLS and is_sparse(self._rows.rows, self._own, self._values):
+                self._give_up_copy(f"it spans {spanned:,} cells, nearly all of them empty")
+
+    def add_column(self, name: str) -> None:
+        """One more column, called `name`, or that with a number where it is taken."""
+        self._own += 1
+        self._rows.columns.append(free_name(name, self._taken))
+        self._staging.widen(len(self._rows.columns))
+
+    def widen(self, width: int) -> None:
+        """Make room for rows that are longer than the header, under the letters of a spreadsheet.
+
+        No more than 1,000 columns are opened, and none that the table would be too sparse for; further cells share one.
+        """
+        while self.width < width:
+            name = f"Column {column_letter(self.width)}"
+            full = self._own >= MAX_COLUMNS or is_sparse(self._rows.rows + 1, self._own, self._values + width)
+            if not self._beyond and not full:
+                self.add_column(name)
+                continue
+            if not self._beyond:
+                self.add_column(MORE)
+                self._own -= 1
+            self._beyond.append(free_name(name, self._taken))
+
+    def _folded(self, cells: Sequence[Cell], texts: Sequence[str]) -> tuple[Sequence[Cell], Sequence[str]]:
+        own = self._own
+        beyond = zip(self._beyond, cells[own:], texts[own:], strict=False)
+        more = {name: cell for name, cell, text in beyond if text}
+        shared = more_cell(more) if more else ""
+        return [*cells[:own], shared], [*texts[:own], shared]
+
+    def finish(self) -> None:
+        """Write what waits, the copy and the statistics."""
+        self._rows.finish()
+        with self._without_copy_in_shortage():
+            self._write_copy()
+        if self._beyond:
+            self._file.sink.warn(
+                f"{self._rows.name!r} has {self.width:,} columns; what stands in those after the first {self._own:,} "
+                f"is in the column {self._rows.columns[-1]!r}, without statistics"
+            )
+
+    def _write_copy(self) -> None:
+        if self._given_up:
+            return
+        kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows))
+        self._staging.write(self._file.add_copy(self._rows), self._rows.columns, kinds)
+        columns = [inferred(name, kind) for name, kind in zip(self._rows.columns, kinds, strict=True)]
+        self._file.record(self._rows, columns)
+
+    @contextmanager
+    def _without_copy_in_shortage(self) -> Generator[None]:
+        """The rows of a table that is too large for the memory of its copy are kept all the same."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            self._give_up_copy("it needs more memory than a copy may use")
+
+    def _give_up_copy(self, reason: str) -> None:
+        if self._given_up:
+            return
+        self._given_up = True
+        self._staging.discard()
+        self._file.withdraw_copy(self._rows)
+        self._file.sink.skip(
+            f"no exact copy and no statistics were made of the table {self._rows.name!r}, as {reason}; its rows are kept as text"
+        )
+
+
+def more_cell(more: Mapping[str, Cell]) -> str:
+    """The cell of the column `MORE`: a JSON object of names and values."""
+    return json.dumps({name: json_of(value) for name, value in more.items()}, ensure_ascii=False)

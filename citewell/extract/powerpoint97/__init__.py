@@ -1,5 +1,0 @@
-"""PowerPoint 97–2003 presentations (PPT), by [MS-PPT]."""
-
-from citewell.extract.powerpoint97.reader import extract
-
-__all__ = ["extract"]

@@ -1,0 +1,128 @@
+"""The template process: imports every reader once, then forks a locked-down process for each file. `python -m citewell.extract.sandbox.worker`.
+
+It reads no file itself and has one thread, so that a fork is a clean copy. Lines of JSON on its input are jobs
+(`citewell.extract.sandbox.job.Job`) and `{"kill": id}`; lines on its output are `{"ready": …}` and `{"exited": id, …}`.
+The end of its input ends it and every process that it forked.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import cast
+
+from citewell.extract.content_model import content_model
+from citewell.extract.registry import READERS
+from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_network, readable
+from citewell.extract.sandbox.job import Extract, Job, run
+from citewell.types import JsonValue
+
+HEAVY_PACKAGES = ("cv2", "duckdb", "lxml.etree", "magika", "numpy", "onnxruntime", "PIL.Image", "pypdfium2", "rapidocr")
+"""Imported before the first fork; the models of OCR are loaded in the fork that needs them, since their sessions own threads."""
+
+
+class Template:
+    """Forks a process per job and reports how each ended."""
+
+    def __init__(self, extract: Extract, limits: ParserLimits, *, own_user_namespace: bool) -> None:
+        self._extract = extract
+        self._limits = limits
+        self._own_user_namespace = own_user_namespace
+        self._jobs: dict[int, int] = {}
+        self._pending = b""
+
+    def serve(self) -> None:
+        """Take jobs until the input ends."""
+        woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, _nothing)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        while True:
+            ready, _, _ = select.select([0, woken], [], [])
+            if woken in ready:
+                os.read(woken, 4096)
+                self._reap()
+            if 0 in ready and not self._take():
+                break
+        for process in self._jobs:
+            os.kill(process, signal.SIGKILL)
+        while self._jobs:
+            self._jobs.pop(os.wait()[0], None)
+
+    def _take(self) -> bool:
+        """Handle the lines that have come in; False at the end of the input."""
+        data = os.read(0, 65_536)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:
+            request = cast(dict[str, object], json.loads(line))
+            if "kill" in request:
+                self._kill(request["kill"])
+            else:
+                self._fork(Job.from_json(request))
+        return bool(data)
+
+    def _fork(self, job: Job) -> None:
+        template = os.getpid()
+        process = os.fork()
+        if process == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            run(job, self._extract, self._limits, parent=template, own_user_namespace=self._own_user_namespace)
+        self._jobs[process] = job.id
+
+    def _kill(self, job: object) -> None:
+        for process, known in self._jobs.items():
+            if known == job:
+                os.kill(process, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        while self._jobs:
+            process, status, usage = os.wait4(-1, os.WNOHANG)
+            if process == 0:
+                return
+            job = self._jobs.pop(process)
+            _say({"exited": job, "status": status, "peak_bytes": usage.ru_maxrss * 1024})
+
+
+def warm(modules: Iterable[str]) -> None:
+    """Import what can be imported and load the content-type model; a reader whose optional package is missing says so when it is needed."""
+    for name in modules:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    content_model()
+    readable()
+    gc.collect()
+    gc.freeze()
+
+
+def _nothing(_signal: int, _frame: object) -> None:
+    """Present so that the signal wakes `select`."""
+
+
+def _say(message: dict[str, JsonValue]) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+
+
+def main(arguments: list[str]) -> None:
+    """Arguments: process id of the parent, limits as JSON, and `module:function` of what reads a file."""
+    parent, limits, entry = arguments
+    die_with_parent(int(parent), signal.SIGKILL)
+    own_user_namespace = leave_network()
+    module, _, function = entry.partition(":")
+    extract = cast(Extract, getattr(importlib.import_module(module), function))
+    warm((*HEAVY_PACKAGES, *READERS.values()))
+    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - a list of numbers, not of paths
+    _say({"ready": True, "network_namespace": own_user_namespace, "threads": threads})
+    Template(extract, ParserLimits(**json.loads(limits)), own_user_namespace=own_user_namespace).serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,5 +1,0 @@
-"""Word 97–2003 documents (DOC), by [MS-DOC]; the text of Word 6 and 95 documents."""
-
-from citewell.extract.word97.reader import extract
-
-__all__ = ["extract"]
