@@ -29,9 +29,9 @@ from citewell.features.search.service import SearchService
 from citewell.features.usage.ingest import CountedIndexing, CountedRecords
 from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder
-from citewell.indexes.index_set import IndexSet, OpenIndex
+from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
-from citewell.indexes.writing import rebuild
+from citewell.indexes.restoring import Condition, condition_of, restore
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.extraction import ExtractionStage
@@ -40,7 +40,7 @@ from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VisionModel
+from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VectorIndex, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
@@ -110,7 +110,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         stores = await _open_stores(settings, stack)
         blobs = registry.build_blob_store(settings)
         await _sweep(settings, stores, blobs)
-        indexes, damaged = await _open_indexes(settings, stores, stack)
+        indexes = await _open_indexes(settings, stores, stack)
         parsers = ParserPool(settings.parser_processes + 1, _parser_limits(settings))  # see `WorkerLimits`
         stack.push_async_callback(parsers.close)
         migration = IndexMigration(
@@ -123,10 +123,8 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         stack.push_async_callback(migration.close)
         await _open_beside(settings, stores, indexes, migration)
         services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration)
-        if damaged:
-            task = asyncio.create_task(
-                _rebuild(indexes.active, stores.content, settings.max_dense_rows, services.health)
-            )
+        if indexes.rebuilding is not None:
+            task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.max_dense_rows))
             stack.push_async_callback(_cancel, task)
         if settings.workers:
             services.workers.start()
@@ -160,8 +158,8 @@ async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
             await blobs.delete(key)
 
 
-async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.AsyncExitStack) -> tuple[IndexSet, bool]:
-    """The index that answers: the one that was active, else the configured model's. True when it was damaged, and is empty now."""
+async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.AsyncExitStack) -> IndexSet:
+    """The index that answers: the one that was active, else the configured model's. It is noted as being rebuilt unless it is whole."""
     repository = IndexRepository(stores.database)
     before = await repository.active()
     if before is not None and before.store == settings.vector_store:
@@ -170,22 +168,32 @@ async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.A
     record = await repository.ensure_active(str(embedder.fingerprint), settings.vector_store, _model(settings))
     if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
         await repository.activate(record.id)
-    damaged = False
-    try:
-        store = await registry.open_index(settings, embedder.fingerprint)
-    except Unavailable:
-        if settings.vector_store != "edge":
-            raise
-        broken = registry.index_folder(settings, embedder.fingerprint)
-        log.exception("the index in %s does not open; it is set aside and built again from SQL", broken)
-        await asyncio.to_thread(_set_aside, broken)
-        store = await registry.open_index(settings, embedder.fingerprint)
-        damaged = True
+    store, is_whole = await _open_store(settings, embedder, stores.content)
     indexes = IndexSet(OpenIndex(record, embedder, store))
     stack.push_async_callback(indexes.close)
-    if not damaged and settings.vector_store == "edge":
-        damaged = await store.count() == 0 and await stores.content.count_chunks() > 0
-    return indexes, damaged
+    if not is_whole:
+        total = await stores.content.count_chunks()
+        indexes.note_rebuilding(record.id, Rebuilding(min(await store.count(), total), total))
+    return indexes
+
+
+async def _open_store(settings: Settings, embedder: Embedder, content: ContentRepository) -> tuple[VectorIndex, bool]:
+    """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
+    if settings.vector_store != "edge":
+        return await registry.open_index(settings, embedder.fingerprint), True
+    try:
+        store = await registry.open_index(settings, embedder.fingerprint)
+        condition = await condition_of(store, content)
+        if condition is not Condition.DAMAGED:
+            return store, condition is Condition.WHOLE
+        await store.close()
+        log.error("an index lacks what its points should hold")
+    except Unavailable:
+        log.warning("an index does not open", exc_info=True)
+    broken = registry.index_folder(settings, embedder.fingerprint)
+    log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
+    await asyncio.to_thread(_set_aside, broken)
+    return await registry.open_index(settings, embedder.fingerprint), await content.count_chunks() == 0
 
 
 async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, migration: IndexMigration) -> None:
@@ -199,8 +207,12 @@ async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, m
             log.warning("index %s stays closed: %s", record.fingerprint, error.message)
             continue
         indexes.add(index)
-        if record.state is IndexState.BUILDING:
-            migration.resume(index)
+        if record.state is not IndexState.BUILDING and settings.vector_store == "edge":
+            if await condition_of(index.store, stores.content) is Condition.WHOLE:
+                continue
+            log.warning("index %s has lost points; it is built again", record.fingerprint)
+            await migration.records.set_progress(record.id, 0, 0, IndexState.BUILDING)
+        migration.resume(index)
     configured = _embedder(settings, stores.database).fingerprint
     if all(str(configured) != index.record.fingerprint for index in indexes.all):
         log.warning("building an index for %s beside the active one; see `citewell index`", configured)
@@ -217,7 +229,8 @@ def _opener(settings: Settings, stores: _Stores, indexes: IndexSet) -> Opener:
         known = indexes.find(record.id)
         if known is not None:
             return known
-        return OpenIndex(record, embedder, await registry.open_index(chosen, embedder.fingerprint))
+        store, _ = await _open_store(chosen, embedder, stores.content)
+        return OpenIndex(record, embedder, store)
 
     return open_index
 
@@ -415,15 +428,6 @@ def _jwt_rules(settings: Settings) -> JwtRules | None:
         issuer=settings.jwt_issuer,
         audience=settings.jwt_audience,
     )
-
-
-async def _rebuild(index: OpenIndex, content: ContentRepository, max_dense_rows: int, health: HealthService) -> None:
-    async def progress(done: int, total: int) -> None:
-        health.rebuilding = f"being built again from SQL: {done:,} of {total:,} chunks"
-
-    health.rebuilding = "being built again from SQL"
-    await rebuild(index, content, max_dense_rows, progress)
-    health.rebuilding = None
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -53,6 +53,12 @@ def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
     return notes[:most] + more
 
 
+def print_notice(found: dict[str, Any]) -> None:
+    """What must be known of results, such as that the index is being rebuilt; on stderr, apart from them."""
+    if found.get("notice"):
+        err.print(f"[yellow]{escape(found['notice'])}[/]")
+
+
 def print_hits(hits: list[dict[str, Any]]) -> None:
     """Passages with their scores and places."""
     if not hits:

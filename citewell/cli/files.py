@@ -95,6 +95,7 @@ def search(
     if as_json:
         print_json(found)
     else:
+        console.print_notice(found)
         console.print_hits(found["hits"])
 
 
@@ -113,6 +114,7 @@ def ask(
     if as_json:
         print_json(answer)
     else:
+        console.print_notice(answer)
         console.print_answer(answer)
 
 

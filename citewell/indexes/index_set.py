@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from citewell.errors import Unavailable
 from citewell.ports import Embedder, EmbedderWrapper, VectorIndex
 from citewell.storage.indexes import IndexRecord
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +22,26 @@ class OpenIndex:
     store: VectorIndex
 
 
+@dataclass(frozen=True, slots=True)
+class Rebuilding:
+    """How far an index is that is being written again, in chunks; `problem` is what it waits for."""
+
+    done: int
+    total: int
+    problem: str = ""
+
+    def __str__(self) -> str:
+        waiting = f"; it waits, and goes on by itself: {self.problem}" if self.problem else ""
+        return f"being rebuilt from SQL: {self.done:,} of {self.total:,} chunks{waiting}"
+
+
 class IndexSet:
     """Which open index answers, and which ones take writes. Switched at run time by an index migration."""
 
     def __init__(self, active: OpenIndex, beside: Sequence[OpenIndex] = ()) -> None:
         self._active = active
         self._beside = list(beside)
+        self._rebuilding: dict[str, Rebuilding] = {}
         self.embedder = EmbedderWrapper(active.embedder)
         """The active index's embedder, also after a switch."""
 
@@ -36,6 +54,18 @@ class IndexSet:
     def all(self) -> tuple[OpenIndex, ...]:
         """Every index that new chunks go to, the active one first."""
         return (self._active, *self._beside)
+
+    @property
+    def rebuilding(self) -> Rebuilding | None:
+        """How far the active index is being rebuilt; None when it is whole."""
+        return self._rebuilding.get(self._active.record.id)
+
+    def note_rebuilding(self, index_id: str, progress: Rebuilding | None) -> None:
+        """Say how far an index is; None when it is whole."""
+        if progress is None:
+            self._rebuilding.pop(index_id, None)
+        else:
+            self._rebuilding[index_id] = progress
 
     def add(self, index: OpenIndex) -> None:
         """Let an index take writes from now on."""
@@ -62,6 +92,9 @@ class IndexSet:
         return found
 
     async def close(self) -> None:
-        """Close every store."""
+        """Close every store. What one of them could not write any more is written again at the next start."""
         for index in self.all:
-            await index.store.close()
+            try:
+                await index.store.close()
+            except Unavailable as error:
+                log.warning("index %s: %s", index.record.fingerprint, error)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Awaitable, Callable, Sequence
 
 from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
 from citewell.ports import FloatMatrix
-from citewell.storage.content import ContentRepository
+from citewell.storage.content import ContentRepository, IndexedChunk
 from citewell.types import Chunk, ChunkType, Point
 
 Progress = Callable[[int, int], Awaitable[None]]
@@ -51,15 +50,25 @@ async def rebuild(
     """
     total, done = await content.count_chunks(), 0
     async for batch in content.iterate_chunks():
-        for (filename, language), group in itertools.groupby(batch, key=lambda one: (one.filename, one.language)):
-            some = list(group)
-            chunks = [one.chunk for one in some]
-            dense = [_is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in some]
-            await write_points(index, chunks, dense, filename, language)
+        await write_indexed(index, batch, max_dense_rows)
         done += len(batch)
         if progress:
             await progress(done, total)
     return done
+
+
+async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int) -> None:
+    """Write chunks of any resources as they were written first."""
+    chunks = [one.chunk for one in batch]
+    vectors = await _embed(index, chunks, [_is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch])
+
+    def points() -> list[Point]:
+        return [
+            index_point(one.chunk, None if vector is None else vector.tolist(), one.filename, one.language)
+            for one, vector in zip(batch, vectors, strict=True)
+        ]
+
+    await index.store.upsert(await asyncio.to_thread(points))
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:

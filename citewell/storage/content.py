@@ -15,9 +15,11 @@ from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
-from citewell.types import Chunk, ChunkType, Element, Locator, Piece, StoredBlob
+from citewell.types import Chunk, ChunkType, Element, Locator, Piece, Status, StoredBlob
 
 _BATCH = 2_000
+_SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
+_WITH_RESOURCE = chunks.join(resources, resources.c.id == chunks.c.resource_id)
 # Written once, as every search runs it.
 _LOADED = (
     sa.select(chunks, resources.c.filename, resources.c.record_id)
@@ -41,6 +43,15 @@ class IndexedChunk:
     filename: str
     language: str | None
     rows_before: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCount:
+    """How many chunks a resource has."""
+
+    owner_id: str
+    resource_id: str
+    chunks: int
 
 
 async def insert_elements(
@@ -237,8 +248,47 @@ class ContentRepository:
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
 
-    async def iterate_chunks(self, batch: int = 512) -> AsyncGenerator[list[IndexedChunk]]:
-        """Every chunk with what an index holds of it besides, resource by resource, in order, in batches: to rebuild an index from."""
+    async def count_settled_chunks(self) -> int:
+        """How many chunks the resources have whose indexing has ended well: what every index must hold."""
+        query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(resources.c.status.in_(_SETTLED))
+        async with self._database.read() as connection:
+            return await connection.scalar(query) or 0
+
+    async def settled_resources(self, limit: int) -> AsyncGenerator[list[ChunkCount]]:
+        """Every resource that nobody is working on, with the number of its chunks, `limit` at a time."""
+        last = ""
+        while True:
+            query = (
+                sa.select(chunks.c.owner_id, chunks.c.resource_id, sa.func.count())
+                .select_from(_WITH_RESOURCE)
+                .where(resources.c.status.in_([*_SETTLED, Status.PARTIAL]), chunks.c.resource_id > last)
+                .group_by(chunks.c.owner_id, chunks.c.resource_id)
+                .order_by(chunks.c.resource_id)
+                .limit(limit)
+            )
+            async with self._database.read() as connection:
+                rows = (await connection.execute(query)).all()
+            if not rows:
+                return
+            last = rows[-1][1]
+            yield [ChunkCount(*row) for row in rows]
+
+    async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
+        """Chunks that every index must hold with a vector, no rows among them, as if taken at random: ids are hashes."""
+        query = (
+            sa.select(chunks, resources.c.filename, resources.c.language)
+            .select_from(_WITH_RESOURCE)
+            .where(resources.c.status.in_(_SETTLED), chunks.c.type != ChunkType.ROW.value)
+            .order_by(chunks.c.id)
+            .limit(limit)
+        )
+        rows = await self._database.rows(query)
+        return [IndexedChunk(_chunk(row), row["filename"], row["language"], 0) for row in rows]
+
+    async def iterate_chunks(
+        self, batch: int = 512, resource_ids: Sequence[str] | None = None
+    ) -> AsyncGenerator[list[IndexedChunk]]:
+        """Every chunk (of these resources) with what an index holds of it besides, resource by resource, in order, in batches: to rebuild an index from."""
         place = (chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
         last: tuple[str, int, int] = ("", 0, -1)
         rows_before = 0
@@ -250,6 +300,8 @@ class ContentRepository:
                 .order_by(*place)
                 .limit(batch)
             )
+            if resource_ids is not None:
+                query = query.where(chunks.c.resource_id.in_(resource_ids))
             async with self._database.read() as connection:
                 rows = (await connection.execute(query)).mappings().all()
             if not rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
         return HashEmbedder(settings.embedding_model or "default", settings.embedding_dimensions or 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)
+
+
+async def whole(services: Services) -> None:
+    """Until nothing is being rebuilt."""
+    async with asyncio.timeout(60):
+        while services.health.rebuilding is not None:  # noqa: ASYNC110 - as a user would look
+            await asyncio.sleep(0.02)
 
 
 async def _found(services: Services, query: str) -> str | None:
@@ -100,9 +108,8 @@ async def test_a_damaged_index_is_set_aside_and_filled_again_from_sql(tmp_path: 
         if path.is_file():
             path.write_bytes(b"damaged")
     async with open_services(settings) as services:
-        for _ in range(200):
-            if await _found(services, "lamp") == "0" and services.health.rebuilding is None:
-                break
+        await whole(services)
+        assert await _found(services, "lamp") == "0"
         assert await services.search.indexes.active.store.count() == 3
         assert folder.with_name(folder.name + ".damaged").exists()
 

@@ -8,6 +8,19 @@ test("what is configured and reachable is listed", async ({ home: page, server }
   await expect(page.locator(".index").first()).toContainText("In use");
 });
 
+test("every screen says that the index is being rebuilt, until it is whole", async ({ home: page, server }) => {
+  const parts = { index: { ok: true, ms: 1, note: "being rebuilt from SQL: 1,200 of 5,000 chunks" } };
+  await page.route("**/ready", (route) => route.fulfill({ json: { ready: true, parts, rebuilding: { done: 1200, total: 5000, problem: "" } } }));
+  const notice = page.getByRole("status").filter({ hasText: "being rebuilt" });
+  for (const screen of ["/settings", "/library", "/"]) {
+    await page.goto(server.address + screen);
+    await expect(notice).toContainText("1,200 of 5,000 passages");
+  }
+  expect(await serious(page)).toEqual([]);
+  await page.unroute("**/ready");
+  await expect(notice).toHaveCount(0);
+});
+
 test("a token is shown once, works, and is refused after it was revoked", async ({ home: page, server }) => {
   await page.goto(`${server.address}/settings`);
   await page.getByRole("button", { name: "Create token" }).click();

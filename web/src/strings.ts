@@ -517,6 +517,8 @@ export const t = {
   notFoundText: "The address may be wrong, or the page no longer exists.",
   goHome: "Back to chat",
   lookAgain: "Recheck",
+  rebuilding: (done: number, total: number) =>
+    `The search index is being rebuilt: ${formatNumber(done)} of ${formatNumber(total)} passages. Until it is whole, not everything is found.`,
   allWorks: "Everything that is configured works.",
   problems: (n: number) => `${counted(n, "problem needs", "problems need")} attention.`,
   findingLevel: { ok: "OK", note: "Note", error: "Problem" } satisfies Table<Schemas["FindingOut"]["level"]>,

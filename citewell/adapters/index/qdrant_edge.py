@@ -161,8 +161,11 @@ class QdrantEdgeIndex:
     def _shut(self) -> None:
         self._writes.shutdown(wait=True)
         self._searches.shutdown(wait=True)
-        self._shard.engine.flush()
-        self._shard.engine.close()
+        try:
+            self._shard.engine.flush()
+            self._shard.engine.close()
+        except Exception as error:  # the engine raises nothing more specific; its folder may be gone
+            raise Unavailable(f"The index could not be closed properly: {error}") from error
 
     # What runs in the one thread for writes.
 

@@ -85,6 +85,7 @@ class ChatOut(BaseModel):
     usage: dict[str, Any] = {}
     timings_ms: dict[str, float] = {}
     trace: dict[str, Any] | None = None
+    notice: str | None = Field(default=None, description="that the index is being rebuilt, while it is")
 
 
 def used_doc(source: Source) -> dict[str, Any]:

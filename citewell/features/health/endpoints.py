@@ -23,10 +23,19 @@ class Health(BaseModel):
     version: str
 
 
+class RebuildingOut(BaseModel):
+    """How far the index is that is being rebuilt, in chunks; `problem` is what it waits for."""
+
+    done: int
+    total: int
+    problem: str
+
+
 class Readiness(BaseModel):
-    """Whether each part works."""
+    """Whether each part works, and how far the index is while it is being rebuilt: searches find what is there already."""
 
     ready: bool
+    rebuilding: RebuildingOut | None = None
     parts: dict[str, dict[str, Any]]
 
 
@@ -58,7 +67,8 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
     parts = await service.check()
     is_ready = all(part["ok"] for part in parts.values())
     response.status_code = 200 if is_ready else 503
-    return Readiness(ready=is_ready, parts=parts)
+    rebuilding = RebuildingOut(**asdict(service.rebuilding)) if service.rebuilding else None
+    return Readiness(ready=is_ready, rebuilding=rebuilding, parts=parts)
 
 
 @router.get("/doctor", responses=ERROR_RESPONSES)

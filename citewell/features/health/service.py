@@ -11,15 +11,15 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from citewell.errors import CitewellError
-from citewell.features.health.findings import Finding
-from citewell.indexes.index_set import IndexSet
+from citewell.features.health.findings import Finding, Level
+from citewell.indexes.index_set import IndexSet, Rebuilding
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 
 
 @dataclass(slots=True)
 class HealthService:
-    """Knows how each part is. `rebuilding` is set while an index is being filled from SQL.
+    """Knows how each part is.
 
     `configuration` looks at what is configured; it may take seconds, and runs in a thread.
     """
@@ -27,7 +27,6 @@ class HealthService:
     indexes: IndexSet
     content: ContentRepository
     jobs: JobRepository
-    rebuilding: str | None = None
     configuration: Callable[[], list[Finding]] = list
     metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
     _requests: Counter = field(init=False)
@@ -41,6 +40,11 @@ class HealthService:
         self._seconds = Histogram("citewell_request_seconds", "Time to answer", labels, registry=self.metrics)
         self._waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.metrics)
         self._chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.metrics)
+
+    @property
+    def rebuilding(self) -> Rebuilding | None:
+        """How far the index that answers is being rebuilt; None when it is whole."""
+        return self.indexes.rebuilding
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -64,14 +68,24 @@ class HealthService:
         """What is configured (if asked for), then what can be reached and how fast."""
         configured = await asyncio.to_thread(self.configuration) if with_configuration else []
         reached = [
-            Finding(name, "ok" if part["ok"] else "error", f"{part.get('note') or 'works'} ({part['ms']} ms)")
+            Finding(name, _level(part), f"{part.get('note') or 'works'} ({part['ms']} ms)", _advice(part))
             for name, part in (await self.check()).items()
         ]
         return configured + reached
 
     async def _check_index(self) -> str | None:
         await self.indexes.active.store.count()
-        return self.rebuilding
+        return None if self.rebuilding is None else str(self.rebuilding)
+
+
+def _level(part: dict[str, Any]) -> Level:
+    if not part["ok"]:
+        return "error"
+    return "note" if "note" in part else "ok"
+
+
+def _advice(part: dict[str, Any]) -> str:
+    return "Searches find what is there already." if _level(part) == "note" else ""
 
 
 async def _probe(call: Callable[[], Awaitable[object]]) -> dict[str, Any]:

@@ -29,6 +29,14 @@ class SearchService:
     top_k: int = 10
     _retrievers: dict[str, Retriever] = field(default_factory=dict[str, Retriever])
 
+    @property
+    def notice(self) -> str | None:
+        """What whoever reads results must know: that the index is being rebuilt, and not everything is found yet."""
+        rebuilding = self.indexes.rebuilding
+        if rebuilding is None:
+            return None
+        return f"The index is being rebuilt ({rebuilding.done:,} of {rebuilding.total:,} chunks): not everything is found yet."
+
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
         if not 1 <= request.top_k <= MOST_HITS:

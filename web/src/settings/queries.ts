@@ -7,7 +7,12 @@ export type Index = Schemas["IndexOut"];
 export type UsageRow = Schemas["UsageRow"];
 
 export function doctorQuery() {
-  return queryOptions({ queryKey: ["doctor"], queryFn: async () => (await unwrap(api.GET("/doctor"))).findings, staleTime: 60_000 });
+  return queryOptions({
+    queryKey: ["doctor"],
+    queryFn: async () => (await unwrap(api.GET("/doctor"))).findings,
+    refetchInterval: (query) => (query.state.data?.some(({ part, level }) => part === "index" && level === "note") ? 2_000 : false),
+    staleTime: 60_000,
+  });
 }
 
 export function indexesQuery() {

@@ -10,6 +10,7 @@ import { UploadDialog } from "../upload/UploadDialog";
 import { UnsentNotice } from "../upload/UnsentNotice";
 import { UploadTray } from "../upload/UploadTray";
 import { Palette } from "./Palette";
+import { RebuildingNotice } from "./RebuildingNotice";
 import { Sidebar } from "./Sidebar";
 
 export function Layout({ children }: { children: ReactNode }): ReactNode {
@@ -42,6 +43,7 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
       {isPhone && drawer && <div className="backdrop drawer-backdrop" onClick={() => setDrawer(false)} />}
       {(!isPhone || drawer) && <Sidebar onPalette={() => setPalette(true)} />}
       <div className="content" id="content" tabIndex={-1}>
+        <RebuildingNotice />
         {children}
       </div>
       <Palette open={palette} onClose={() => setPalette(false)} />

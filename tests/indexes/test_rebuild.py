@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from citewell import Citewell
 from citewell.adapters import registry
 from citewell.adapters.index.qdrant_edge_engine import DENSE, LEXICAL, open_shard
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder
+from citewell.ingest import indexing
 from citewell.ports import Embedder
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
@@ -165,21 +165,17 @@ def test_a_resource_whose_points_do_not_add_up_is_written_again_as_it_was(
     """As after an attempt that died half-way: indexing settles what the store and SQL do not agree on."""
     before = _points(_index(copy))
 
-    def half(upsert: Callable[..., Any]) -> Callable[..., Any]:
-        async def some(index: Any, batch: Any, vectors: Any, *rest: Any) -> None:
-            await upsert(index, batch[::2], vectors[::2], *rest)
-            monkeypatch.undo()
-            monkeypatch.setattr(registry, "build_embedder", lambda _: HashEmbedder("default", 64))
+    write = indexing.write_points
 
-        return some
+    async def half(index: Any, batch: Any, dense: Any, *rest: Any) -> None:
+        monkeypatch.setattr(indexing, "write_points", write)
+        await write(index, batch[::2], dense[::2], *rest)
 
     with _open(copy) as cw:
-        from citewell.ingest import indexing
-
         resource = next(r for r in cw.resources() if r.filename == "rows.csv")
         lost = Filter(owner_id=cw._services.local_owner, resource_ids=(resource.id,))
         cw._call(cw._services.search.indexes.active.store.delete(lost))
-        monkeypatch.setattr(indexing, "upsert", half(indexing.upsert))
+        monkeypatch.setattr(indexing, "write_points", half)
         cw._call(cw._services.resources.reindex(cw._services.local_owner, resource.id))
         assert cw._call(cw._services.resources.wait(cw._services.local_owner, resource.id)).chunk_count > _DENSE_ROWS
     _same(before, _points(_index(copy)))

@@ -1,0 +1,115 @@
+"""Makes an index whole again that has lost points: finds at start what it lacks, and writes that from SQL while searches go on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from enum import Enum, auto
+from itertools import groupby
+
+from citewell.errors import CitewellError, Unavailable
+from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
+from citewell.indexes.writing import rebuild, write_indexed
+from citewell.ports import Capability, VectorIndex
+from citewell.storage.content import ContentRepository
+from citewell.text.sparse import sparse_document
+from citewell.types import Filter, VectorQuery
+
+log = logging.getLogger(__name__)
+RETRY_SECONDS = 30.0
+_RESOURCES = 256
+_SAMPLE = 64
+_SAMPLE_OF_WORDS = 8
+
+
+class Condition(Enum):
+    """What an index holds of what SQL says it should."""
+
+    WHOLE = auto()
+    INCOMPLETE = auto()
+    DAMAGED = auto()
+    """It has the points, but not their vectors or words, or cannot say: every point is written again."""
+
+
+async def condition_of(store: VectorIndex, content: ContentRepository) -> Condition:
+    """By the number of points, and by a sample of what they hold; takes milliseconds whatever the size.
+
+    What is being indexed at the time is left to its worker.
+    """
+    try:
+        if await store.count() < await content.count_settled_chunks():
+            return Condition.INCOMPLETE
+        return Condition.WHOLE if await _sample_is_there(store, content) else Condition.DAMAGED
+    except Unavailable:
+        log.warning("the index cannot be read", exc_info=True)
+        return Condition.DAMAGED
+
+
+async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
+    """Write what the index lacks, and say so in `indexes` until it is whole; a provider that is away is asked again."""
+    key = index.record.id
+    try:
+        while indexes.find(key) is index:
+            try:
+                await _restore(indexes, index, content, max_dense_rows)
+                break
+            except CitewellError as error:
+                log.warning("rebuilding index %s goes on in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
+                done, total = await index.store.count(), await content.count_chunks()
+                indexes.note_rebuilding(key, Rebuilding(min(done, total), total, error.message))
+                await asyncio.sleep(RETRY_SECONDS)
+        indexes.note_rebuilding(key, None)
+    except Exception:
+        log.exception("rebuilding index %s failed; it is tried again at the next start", index.record.fingerprint)
+        raise
+
+
+async def _restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
+    async def progress(done: int, total: int) -> None:
+        indexes.note_rebuilding(index.record.id, Rebuilding(done, total))
+
+    if await condition_of(index.store, content) is Condition.DAMAGED:
+        await rebuild(index, content, max_dense_rows, progress)
+        return
+    total, done = await content.count_chunks(), 0
+    async for counts in content.settled_resources(_RESOURCES):
+        for owner_id, group in groupby(sorted(counts, key=lambda one: one.owner_id), key=lambda one: one.owner_id):
+            expected = {one.resource_id: one.chunks for one in group}
+            await _complete(index, content, owner_id, expected, max_dense_rows)
+            done += sum(expected.values())
+            await progress(min(done, total), total)
+    if await condition_of(index.store, content) is Condition.DAMAGED:
+        await rebuild(index, content, max_dense_rows, progress)
+
+
+async def _complete(
+    index: OpenIndex, content: ContentRepository, owner_id: str, expected: Mapping[str, int], max_dense_rows: int
+) -> None:
+    """Write those resources of an owner again of which the index has not as many points as expected."""
+    everything = Filter(owner_id=owner_id, resource_ids=tuple(expected))
+    if await index.store.count(everything) == sum(expected.values()):
+        return
+    lacking = [
+        resource_id
+        for resource_id, chunks in expected.items()
+        if await index.store.count(Filter(owner_id=owner_id, resource_ids=(resource_id,))) != chunks
+    ]
+    if lacking:
+        async for batch in content.iterate_chunks(resource_ids=lacking):
+            await write_indexed(index, batch, max_dense_rows)
+
+
+async def _sample_is_there(store: VectorIndex, content: ContentRepository) -> bool:
+    """Whether chunks taken at random have their vectors, and are found by their words."""
+    sample = await content.sample_chunks(_SAMPLE)
+    if len(await store.vectors([one.chunk.id for one in sample])) < len(sample):
+        return False
+    if Capability.SPARSE not in store.capabilities:
+        return True
+    for one in sample[:_SAMPLE_OF_WORDS]:
+        words = sparse_document(one.chunk.text, one.chunk.context, one.language)
+        own = Filter(owner_id=one.chunk.owner_id, resource_ids=(one.chunk.resource_id,))
+        if words.indices and not await store.search(VectorQuery(sparse=words, filter=own, limit=1)):
+            return False
+    return True
