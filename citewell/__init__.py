@@ -7,16 +7,105 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from citewell.library import Citewell
+    from citewell.errors import (
+        CitewellError,
+        ConfigurationError,
+        Conflict,
+        CorruptFile,
+        DataFolderBusy,
+        EmptyFile,
+        EmptyQuery,
+        ExtractionError,
+        ForeignRequest,
+        IncompleteUpload,
+        InvalidCursor,
+        InvalidFilter,
+        InvalidInput,
+        LeaseLost,
+        LimitExceeded,
+        MissingDependency,
+        NotFound,
+        ParserCrashed,
+        ParserOutOfMemory,
+        ParserTimeout,
+        PasswordRequired,
+        ProviderAuthError,
+        ProviderError,
+        ProviderRateLimited,
+        ProviderRejected,
+        ProviderUnavailable,
+        RateLimited,
+        RequestTimeout,
+        TooLarge,
+        Unauthorized,
+        Unavailable,
+        UnsupportedType,
+        WrongPassword,
+    )
+    from citewell.library import AnswerStream, Citewell
+    from citewell.types import Answer, Citation, Hit, Resource
 
-__all__ = ["Citewell"]
+__all__ = [
+    "Answer",
+    "AnswerStream",
+    "Citation",
+    "Citewell",
+    "CitewellError",
+    "ConfigurationError",
+    "Conflict",
+    "CorruptFile",
+    "DataFolderBusy",
+    "EmptyFile",
+    "EmptyQuery",
+    "ExtractionError",
+    "ForeignRequest",
+    "Hit",
+    "IncompleteUpload",
+    "InvalidCursor",
+    "InvalidFilter",
+    "InvalidInput",
+    "LeaseLost",
+    "LimitExceeded",
+    "MissingDependency",
+    "NotFound",
+    "ParserCrashed",
+    "ParserOutOfMemory",
+    "ParserTimeout",
+    "PasswordRequired",
+    "ProviderAuthError",
+    "ProviderError",
+    "ProviderRateLimited",
+    "ProviderRejected",
+    "ProviderUnavailable",
+    "RateLimited",
+    "RequestTimeout",
+    "Resource",
+    "TooLarge",
+    "Unauthorized",
+    "Unavailable",
+    "UnsupportedType",
+    "WrongPassword",
+]
 
 # ONNX Runtime reports its use to its maker since 1.31, and decides so when it is imported. Nothing leaves this machine unasked.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+_ELSEWHERE = {
+    "AnswerStream": "citewell.library",
+    "Citewell": "citewell.library",
+    "Answer": "citewell.types",
+    "Citation": "citewell.types",
+    "Hit": "citewell.types",
+    "Resource": "citewell.types",
+}
+
 
 def __getattr__(name: str) -> object:
-    """`Citewell` is imported when first asked for, so that a parser process, which imports this package, stays small."""
-    if name == "Citewell":
-        return importlib.import_module("citewell.library").Citewell
-    raise AttributeError(name)
+    """What is asked for is imported then, so that a parser process, which imports this package, stays small."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_ELSEWHERE.get(name, "citewell.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,20 +8,11 @@ from typing import Any
 
 import httpx
 
-from citewell.errors import CitewellError, DataFolderBusy
+from citewell.errors import DataFolderBusy, from_code
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 
 _TIMEOUT = httpx.Timeout(600.0, connect=5.0)
-
-
-class RemoteError(CitewellError):
-    """The server answered with an error."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 @asynccontextmanager
@@ -56,12 +47,12 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
 
 
 async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
-    """The JSON answer of a call; raises `RemoteError` with the server's code and message."""
+    """The JSON answer of a call; raises the error that the server answered with."""
     response = await client.request(method, path, **request)
     if response.is_success:
         return response.json() if response.content else None
     try:
         error = response.json()["error"]
-        raise RemoteError(response.status_code, error["code"], error["message"])
-    except (ValueError, KeyError, TypeError) as unreadable:
-        raise RemoteError(response.status_code, "http_error", response.text[:200]) from unreadable
+        raise from_code(error["code"], error["message"], error.get("details"))
+    except (ValueError, KeyError, TypeError, AttributeError) as unreadable:
+        raise from_code("http_error", response.text[:200], {"status": response.status_code}) from unreadable

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from citewell.types.json import JsonValue
 
 
@@ -216,3 +219,35 @@ class DataFolderBusy(CitewellError):
     """Another process holds this data folder. Stop it, or talk to it over HTTP."""
 
     code = "data_folder_busy"
+
+
+Kind = TypeVar("Kind", bound=CitewellError)
+
+
+def class_of(code: str, among: type[Kind]) -> type[Kind] | None:
+    """The class, `among` or one derived from it, whose code this is."""
+    return _classes(among).get(code)
+
+
+def from_code(
+    code: str, message: str, details: Mapping[str, JsonValue] | None = None, *, among: type[Kind] = CitewellError
+) -> Kind:
+    """The error that a code, a message and details tell of, as it was raised elsewhere: in a turn, a parser or a server.
+
+    A code that no class has (of a newer server, say) is kept, on an error of the class `among`.
+    """
+    kind = class_of(code, among)
+    error = (kind or among)(message)
+    if kind is None:
+        error.code = code
+    error.details.update(details or {})
+    wait = error.details.get("retry_after")
+    if isinstance(error, RateLimited | ProviderRateLimited) and isinstance(wait, int | float):
+        error.retry_after = float(wait)
+    return error
+
+
+def _classes(kind: type[Kind]) -> dict[str, type[Kind]]:
+    """`kind` and all classes derived from it that have a code of their own."""
+    found = {code: below for sub in kind.__subclasses__() for code, below in _classes(sub).items()}
+    return found | ({kind.code: kind} if "code" in vars(kind) else {})

@@ -9,12 +9,13 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
+from weakref import WeakSet
 
-from citewell.agent.turns import Done, Failed
+from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
 from citewell.composition import Services, open_services
-from citewell.errors import CitewellError, InvalidInput
-from citewell.features.chat.service import ChatRequest
+from citewell.errors import CitewellError, InvalidInput, from_code
+from citewell.features.chat.service import ChatRequest, Turn
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
 from citewell.storage.resources import ResourceFilter
@@ -22,6 +23,66 @@ from citewell.types import Answer, ChunkType, Condition, Hit, Resource, SearchRe
 
 T = TypeVar("T")
 _PIECE = 1024 * 1024
+
+
+class _Call(Protocol):
+    """Runs work on the library's loop and waits for its result."""
+
+    def __call__(self, work: Coroutine[Any, Any, T]) -> T: ...
+
+
+class AnswerStream(Iterator[str]):
+    """An answer as it comes: its pieces of text, then `answer`, the whole of it with its citations.
+
+    Leaving the `with` block stops what is still under way. `thread_id` is what a follow-up names.
+    """
+
+    def __init__(self, turn: Turn, call: _Call) -> None:
+        self.thread_id = turn.thread.id
+        self._events = turn.events
+        self._call = call
+        self._answer: Answer | None = None
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __next__(self) -> str:
+        """The next piece; raises the error that the answer ended with."""
+        while not self._is_over:
+            event = self._call(self._next())
+            if isinstance(event, TextDelta):
+                return event.text
+            if isinstance(event, Done):
+                self._answer = event.answer
+            if event is None or isinstance(event, Done | Failed):
+                self.close()
+            if isinstance(event, Failed):
+                raise from_code(event.code, event.message, event.details)
+            if event is None:
+                raise CitewellError("The stream closed before the answer was complete.")
+        raise StopIteration
+
+    @property
+    def answer(self) -> Answer:
+        """The whole answer; raises `InvalidInput` before its end."""
+        if self._answer is None:
+            raise InvalidInput("The answer has not come to its end. Read all of its pieces first.")
+        return self._answer
+
+    def close(self) -> None:
+        """Stop the answer where it is; what was said stays in the thread. Calling it twice is harmless."""
+        if not self._is_over:
+            self._is_over = True
+            self._call(self._events.aclose())
+
+    async def _next(self) -> AgentEvent | None:
+        return await anext(self._events, None)
 
 
 class Citewell:
@@ -37,6 +98,7 @@ class Citewell:
         self._thread = threading.Thread(target=self._loop.run_forever, name="citewell", daemon=True)
         self._stack: AsyncExitStack | None = None
         self._opened: Services | None = None
+        self._streams: WeakSet[AnswerStream] = WeakSet()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -55,6 +117,8 @@ class Citewell:
     def close(self) -> None:
         """Finish what is being written and let the folder go; calling it twice is harmless."""
         if self._opened is not None:
+            for stream in list(self._streams):
+                stream.close()
             self._opened = None
             self._call(self._shut())
             self._stop()
@@ -111,16 +175,38 @@ class Citewell:
         thread_id: str | None = None,
         rerank: bool | None = None,
     ) -> Answer:
-        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find."""
+        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find.
+
+        A follow-up names the `thread_id` of the answer before it. Raises `ProviderError` when a provider fails.
+        """
+        asked = self.stream(question, project=project, resource_ids=resource_ids, thread_id=thread_id, rerank=rerank)
+        with asked as answer:
+            for _ in answer:
+                pass
+            return answer.answer
+
+    def stream(
+        self,
+        question: str,
+        *,
+        project: str | None = None,
+        resource_ids: Iterable[str] | None = None,
+        thread_id: str | None = None,
+        rerank: bool | None = None,
+    ) -> AnswerStream:
+        """As `ask`, with the text as it comes: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
+        services = self._services
         request = ChatRequest(
-            owner_id=self._services.local_owner,
+            owner_id=services.local_owner,
             message=question,
             project=project,
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             thread_id=thread_id,
             rerank=rerank,
         )
-        return self._call(self._ask(request))
+        stream = AnswerStream(self._call(services.chat.begin(request)), self._call)
+        self._streams.add(stream)
+        return stream
 
     def resources(self) -> Iterator[Resource]:
         """All resources, newest first."""
@@ -169,15 +255,6 @@ class Citewell:
             services.local_owner, spooled, path.name, project=project, identifier=identifier, options=options
         )
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
-
-    async def _ask(self, request: ChatRequest) -> Answer:
-        turn = await self._services.chat.begin(request)
-        async for event in turn.events:
-            if isinstance(event, Done):
-                return event.answer
-            if isinstance(event, Failed):
-                raise CitewellError(event.message, code=event.code)
-        raise CitewellError("The stream closed before the answer was complete.")
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

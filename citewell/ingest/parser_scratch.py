@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from citewell import errors
-from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
+from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, class_of, from_code
 from citewell.extract.core.sink import ELEMENTS_FILE
 from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
@@ -168,10 +167,9 @@ def _element(line: bytes) -> Element:
 
 def rebuilt(error: dict[str, Any]) -> ExtractionError:
     """An extraction error from its public form; a code that is none becomes a plain ExtractionError."""
-    kind = _BY_CODE.get(error["code"], ExtractionError)
-    rebuilt_error = kind(str(error["message"])[:_MESSAGE])
-    rebuilt_error.details.update({str(name): value for name, value in error["details"].items()})
-    return rebuilt_error
+    kind = class_of(error["code"], ExtractionError) or ExtractionError
+    details = {str(name): value for name, value in error["details"].items()}
+    return from_code(kind.code, str(error["message"])[:_MESSAGE], details, among=ExtractionError)
 
 
 def _is_plain(path: Path) -> bool:
@@ -188,11 +186,3 @@ def _disk_bytes(path: Path) -> int:
         return path.lstat().st_blocks * 512
     except OSError:
         return 0
-
-
-def _extraction_errors() -> dict[str, type[ExtractionError]]:
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ExtractionError)]
-    return {kind.code: kind for kind in kinds}
-
-
-_BY_CODE = _extraction_errors()

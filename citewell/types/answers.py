@@ -54,10 +54,11 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer with `[n]` markers, its citations, and how it came about."""
+    """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one."""
 
     text: str
     citations: tuple[Citation, ...]
     intent: str
     answered: bool
     trace: JsonObject = field(default_factory=dict[str, JsonValue])
+    thread_id: str | None = None

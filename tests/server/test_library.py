@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from citewell import Citewell
-from citewell.errors import DataFolderBusy, InvalidInput
+from citewell.errors import (
+    DataFolderBusy,
+    InvalidInput,
+    NotFound,
+    ProviderAuthError,
+    ProviderError,
+    ProviderRateLimited,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from citewell.types import Status
+from tests.contract_servers.openai import KEY, OpenAIServer
+from tests.contract_servers.script import Queue, Reply
+from tests.contract_servers.serving import serving
 
 
 def test_add_search_ask_delete(tmp_path: Path) -> None:
@@ -75,3 +89,99 @@ def test_two_folders_are_open_at_once_and_keep_apart(tmp_path: Path) -> None:
     with Citewell(tmp_path / "one") as one, Citewell(tmp_path / "two") as two:
         one.add_texts([{"id": "a", "text": "Herons wade in shallow water."}])
         assert two.search("heron") == []
+
+
+@pytest.fixture
+def model() -> Iterator[tuple[OpenAIServer, dict[str, str]]]:
+    """A chat model, and the settings to use it."""
+    server = OpenAIServer()
+    with serving(server.app) as address:
+        yield (
+            server,
+            {
+                "chat_provider": "openai",
+                "chat_model": "gpt-test",
+                "chat_base_url": f"{address}/v1",
+                "openai_api_key": KEY,
+            },
+        )
+
+
+def test_a_follow_up_is_asked_in_the_thread_of_the_answer(tmp_path: Path) -> None:
+    with Citewell(tmp_path / "data") as cw:
+        cw.add_texts(
+            [
+                {"id": "a", "text": "A first-time borrower may receive at most GHS 5,000.", "title": "Limits"},
+                {"id": "b", "text": "A returning borrower may receive at most GHS 12,000.", "title": "Limits"},
+            ]
+        )
+        first = cw.ask("What is the maximum loan size for first-time borrowers?")
+        assert "5,000" in first.text
+        assert first.thread_id
+        second = cw.ask("What about for returning borrowers?", thread_id=first.thread_id)
+        assert "12,000" in second.text
+        assert second.thread_id == first.thread_id
+        assert cw.ask("What is the maximum loan size?").thread_id != first.thread_id
+        with pytest.raises(NotFound):
+            cw.ask("And then?", thread_id="nowhere")
+    with Citewell(tmp_path / "data") as cw:
+        later = cw.ask("And for first-time borrowers?", thread_id=first.thread_id)
+        assert "5,000" in later.text
+
+
+def test_an_answer_can_be_read_as_it_comes(tmp_path: Path, model: tuple[OpenAIServer, dict[str, str]]) -> None:
+    provider, settings = model
+    with Citewell(tmp_path / "data", **settings) as cw:
+        cw.add_texts([{"id": "a", "text": "The spare key hangs behind the blue door."}])
+        provider.script = Queue(Reply(text="It hangs behind the blue door [1].", pieces=12))
+        with cw.stream("Where does the spare key hang?") as answer:
+            pieces = list(answer)
+            assert len(pieces) > 3
+            assert "".join(pieces) == answer.answer.text == "It hangs behind the blue door [1]."
+        assert answer.answer.thread_id == answer.thread_id
+        assert [citation.n for citation in answer.answer.citations] == [1]
+        assert list(answer) == []
+        provider.script = Queue(Reply(text="Still there [1]."))
+        follow_up = cw.stream("And now?", thread_id=answer.thread_id)
+        assert "".join(follow_up) == "Still there [1]."
+        asked = json.dumps(provider.requests[-1]["messages"])
+        assert "It hangs behind the blue door" in asked
+
+
+def test_a_stream_that_is_left_stops_the_model(tmp_path: Path, model: tuple[OpenAIServer, dict[str, str]]) -> None:
+    provider, settings = model
+    provider.script = Queue(Reply(text="It hangs behind the blue door. " * 40, pieces=200, delay=0.05))
+    with Citewell(tmp_path / "data", **settings) as cw:
+        cw.add_texts([{"id": "a", "text": "The spare key hangs behind the blue door."}])
+        with cw.stream("Where does the spare key hang?") as answer:
+            assert next(answer)
+        assert provider.client_left.wait(10)
+        assert list(answer) == []
+        with pytest.raises(InvalidInput, match="end"):
+            _ = answer.answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply(status=401, message="bad key"), ProviderAuthError),
+        (Reply(status=429, retry_after="3600"), ProviderRateLimited),
+        (Reply(text="It is", refuse=True), ProviderRejected),
+        (Reply(text="It hangs", drop_after=2), ProviderUnavailable),
+    ],
+)
+def test_errors_can_be_caught_by_their_class(
+    tmp_path: Path, model: tuple[OpenAIServer, dict[str, str]], reply: Reply, kind: type[ProviderError]
+) -> None:
+    provider, settings = model
+    with Citewell(tmp_path / "data", **settings) as cw:
+        cw.add_texts([{"id": "a", "text": "The spare key hangs behind the blue door."}])
+        provider.script = Queue(reply)
+        with pytest.raises(kind) as caught:
+            cw.ask("Where does the spare key hang?")
+        assert caught.value.code == kind.code
+        assert "code" not in caught.value.details
+        if isinstance(caught.value, ProviderRateLimited):
+            assert caught.value.retry_after == 3600
+        with pytest.raises(kind):
+            list(cw.stream("Where does the spare key hang?"))

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.turns import Done, Failed, TextDelta, UsedDocs
-from citewell.features.chat.failures import failure
+from citewell.errors import from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.chat.waiting import CLIENT_LEFT, last_event
@@ -43,7 +43,7 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
         return StreamingResponse(_lines(turn, body.debug, notice), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):
-        raise failure(last)
+        raise from_code(last.code, last.message, last.details)
     return chat_out(turn, last, body.debug, notice) if last is not None else Response(status_code=CLIENT_LEFT)
 
 

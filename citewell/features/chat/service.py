@@ -119,6 +119,7 @@ class ChatService:
                         written += event.text
                     elif isinstance(event, Done):
                         event = await self._priced(turn.owner_id, event, thread_id, message_id)
+                        event = replace(event, answer=replace(event.answer, thread_id=thread_id))
                         await self._keep(turn, thread_id, message_id, event, past)
                         ended = True
                     elif isinstance(event, Failed):

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
-from citewell.features.chat.failures import failure
+from citewell.errors import from_code
 from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner, status_of
 from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
@@ -70,7 +70,7 @@ async def create_completion(request: Request, body: CompletionIn, owner: Owner) 
         return StreamingResponse(_lines(pieces), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
     last = await last_event(request, events)
     if isinstance(last, Failed):
-        raise failure(last)
+        raise from_code(last.code, last.message, last.details)
     if last is None:
         return Response(status_code=CLIENT_LEFT)
     return JSONResponse(completion(name, created, body.model, last, base))
@@ -90,8 +90,8 @@ async def _pieces(
                     yield chunk(id, created, model, {"annotations": cited} if cited else {}, "stop")
                     if with_usage:
                         yield {**chunk(id, created, model, {}), "choices": [], "usage": usage(event)}
-                case Failed(code, message):
-                    yield body_of(code, message, status_of(failure(event)))
+                case Failed(code, message, details):
+                    yield body_of(code, message, status_of(from_code(code, message, details)))
                 case _:
                     pass
 

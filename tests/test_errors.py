@@ -1,0 +1,83 @@
+"""A code is turned back into the error it names, wherever one came from; what users of the package need stands at its top."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import citewell
+from citewell import errors
+from citewell.errors import CitewellError, ExtractionError, from_code
+from citewell.features.http import error_body, status_of
+
+_KINDS = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, CitewellError) and "code" in vars(kind)
+]
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_every_error_comes_back_as_it_was(kind: type[CitewellError]) -> None:
+    error = kind("Something to say.", reason="none", message_id="m")
+    again = from_code(**error_body(error))
+    assert type(again) is kind
+    assert error_body(again) == error_body(error)
+    assert status_of(again) == status_of(error)
+    assert str(again) == "Something to say."
+
+
+@pytest.mark.parametrize("kind", [errors.RateLimited, errors.ProviderRateLimited])
+def test_how_long_to_wait_comes_back_too(kind: type[errors.RateLimited | errors.ProviderRateLimited]) -> None:
+    again = from_code(kind.code, "Wait.", {"retry_after": 12.5})
+    assert isinstance(again, kind)
+    assert again.retry_after == 12.5
+    odd = from_code(kind.code, "Wait.", {"retry_after": "soon", "message": "x", "self": 1})
+    assert isinstance(odd, kind)
+    assert odd.retry_after in (None, 1.0)
+
+
+def test_codes_are_not_shared() -> None:
+    codes = [kind.code for kind in _KINDS]
+    assert len(codes) == len(set(codes))
+
+
+def test_a_code_of_another_version_is_kept() -> None:
+    error = from_code("brand_new", "From a newer server.", {"a": 1})
+    assert (type(error), error.code, error.message, error.details) == (
+        CitewellError,
+        "brand_new",
+        "From a newer server.",
+        {"a": 1},
+    )
+    assert CitewellError.code == "internal"
+
+
+def test_only_kinds_that_are_meant_are_made() -> None:
+    error = from_code("not_found", "No.", among=ExtractionError)
+    assert (type(error), error.code) == (ExtractionError, "not_found")
+
+
+def test_everything_a_user_needs_is_at_the_top_of_the_package() -> None:
+    assert {kind.__name__ for kind in _KINDS} | {
+        "Answer",
+        "AnswerStream",
+        "Citation",
+        "Citewell",
+        "Hit",
+        "Resource",
+    } == set(citewell.__all__)
+    for name in citewell.__all__:
+        assert getattr(citewell, name).__name__ == name
+    assert set(citewell.__all__) <= set(dir(citewell))
+    assert citewell.ProviderRateLimited is errors.ProviderRateLimited
+    with pytest.raises(AttributeError, match="Nonsense"):
+        citewell.Nonsense  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_importing_the_package_imports_nothing_else_of_it() -> None:
+    code = "import sys, citewell; print(sorted(m for m in sys.modules if m.startswith(('citewell', 'numpy', 'httpx'))))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "['citewell']"
