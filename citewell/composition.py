@@ -17,8 +17,8 @@ from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
 from citewell.agent.model_assistant import Budget
-from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.errors import CitewellError, Unavailable
+from citewell.chunk.config import ChunkConfig
+from citewell.errors import CitewellError, ConfigurationError, MissingDependency, Unavailable
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
 from citewell.features.chat.service import ChatService
@@ -34,6 +34,7 @@ from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.restoring import Condition, condition_of, restore
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
+from citewell.ingest.chunking import server_chunking
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
@@ -44,7 +45,7 @@ from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
-from citewell.storage.database import Database
+from citewell.storage.database import Database, DatabaseUnusable
 from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.indexes import IndexRepository, IndexState
@@ -103,6 +104,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 
     Raises `DataFolderBusy` when another process holds the folder, `ConfigurationError` for settings that do not work.
     """
+    _check(settings)
     async with contextlib.AsyncExitStack() as stack:
         folder = DataFolder(settings.data)
         folder.hold()
@@ -132,10 +134,15 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         yield services
 
 
+def _check(settings: Settings) -> None:
+    """Raise `ConfigurationError` for a missing adapter, package, model or key before anything is opened or written."""
+    registry.check(settings)
+    _chat_model(settings)
+    _vision_model(settings)
+
+
 async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
-    database = Database(settings.sql_url)
-    stack.push_async_callback(database.close)
-    await database.migrate(settings.data / "backups")
+    database = await _open_database(settings, stack)
     return _Stores(
         database,
         OwnerRepository(database),
@@ -144,6 +151,24 @@ async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> 
         ContentRepository(database),
         JobRepository(database, settings.lease_seconds),
     )
+
+
+async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:
+    """The database with its schema up to date; `ConfigurationError` when it cannot be opened or reached."""
+    name = settings.name_of("database_url")
+    try:
+        database = Database(settings.sql_url)
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            f"{name} is set, and Postgres needs the package {error.name!r}. Install it with: pip install 'citewell[postgres]'"
+        ) from error
+    stack.push_async_callback(database.close)
+    try:
+        await database.migrate(settings.data / "backups")
+    except DatabaseUnusable as error:
+        advice = f"Check {settings.data / 'citewell.db'}" if settings.database_url is None else f"Check {name}"
+        raise ConfigurationError(f"The database cannot be opened: {error}. {advice}.") from error
+    return database
 
 
 async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
@@ -264,9 +289,7 @@ async def _assemble(
     parsers: ParserPool,
     migration: IndexMigration,
 ) -> Services:
-    chunking = ChunkConfig(
-        strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
-    )
+    chunking = server_chunking(settings)
     usage = UsageRepository(stores.database)
     ledger = Ledger(usage, settings.prices)
     capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes)
@@ -375,7 +398,12 @@ def _assistant(
         elements=library,
         tables=tables,
         chat_model=chat,
-        budget=Budget(context_tokens=settings.context_tokens, seconds=settings.answer_seconds),
+        budget=Budget(
+            context_tokens=settings.context_tokens,
+            seconds=settings.answer_seconds,
+            answer_tokens=settings.max_tokens,
+            temperature=settings.temperature or 0.0,
+        ),
     )
 
 

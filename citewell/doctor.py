@@ -27,9 +27,10 @@ def print_findings(findings: list[Finding]) -> None:
 
 
 async def _server(settings: Settings) -> list[Finding]:
-    holder = DataFolder(settings.data).holder()
-    who = f"a server at {holder.url}" if holder and holder.url else "in this process"
+    who = "in this process"
     try:
+        holder = DataFolder(settings.data).holder()
+        who = f"a server at {holder.url}" if holder and holder.url else who
         async with connect(settings) as client:
             response = await client.get("/ready")
             parts = (

@@ -26,6 +26,7 @@ def examine_configuration(settings: Settings) -> list[Finding]:
         ),
         _data_folder(settings),
         _exposure(settings),
+        *(Finding("settings", "note", text) for text in settings.without_effect),
         *_providers(settings),
         *_sandbox(),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),

@@ -34,14 +34,18 @@ class DataFolder:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise ConfigurationError(f"The data folder {self.path} cannot be used: {error.strerror}.") from error
+            raise self._unusable(error) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(lock)
             raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or talk to it over HTTP.") from error
         self._lock = lock
-        self.announce(None)
+        try:
+            self.announce(None)
+        except OSError as error:
+            self.release()
+            raise self._unusable(error) from error
 
     def announce(self, url: str | None) -> None:
         """Say where the holder can be reached."""
@@ -56,6 +60,8 @@ class DataFolder:
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise self._unusable(error) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
@@ -77,9 +83,17 @@ class DataFolder:
     def token(self) -> str:
         """The local owner's token, made at first use; readable by this user alone."""
         path = self.path / "token"
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with contextlib.suppress(FileExistsError):
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write("cw_" + secrets.token_urlsafe(32))
-        return path.read_text(encoding="ascii").strip()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with contextlib.suppress(FileExistsError):
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                with os.fdopen(handle, "w") as file:
+                    file.write("cw_" + secrets.token_urlsafe(32))
+            return path.read_text(encoding="ascii").strip()
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError) -> ConfigurationError:
+        return ConfigurationError(
+            f"The data folder {self.path} cannot be used: {error.strerror}. Choose another with --data or CITEWELL_DATA."
+        )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import logging
 import socket
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from citewell.app import build, check_exposure
 from citewell.connections import bounded_protocol
@@ -16,6 +18,7 @@ from citewell.errors import ConfigurationError
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 
+log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -24,16 +27,19 @@ def serve(settings: Settings) -> None:
     """Run the server until it is told to stop. Raises `ConfigurationError` when it may not or cannot listen there."""
     check_exposure(settings)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every start that there was nothing to do
     listener = _listen(settings)
     app = build(settings)
+    # The app's life is `_Server`'s matter: uvicorn would log a traceback where the configuration is to blame, and go on.
     config = uvicorn.Config(
         app,
         http=bounded_protocol(settings.header_seconds),
+        lifespan="off",
         log_level=settings.log_level,
         access_log=False,
         timeout_graceful_shutdown=10,
     )
-    server = _Server(config, settings, listener)
+    server = _Server(config, settings, listener, app)
     server.run(sockets=[listener])
     if not server.was_ready:
         raise SystemExit(1)
@@ -45,9 +51,10 @@ def _listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         listener.close()
-        message = f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another with --port."
+        reason = error.strerror if isinstance(error, OSError) else "this is no host's name"
+        message = f"Cannot listen on {settings.host}:{settings.port}: {reason}. Choose another with --host and --port."
         raise ConfigurationError(message) from error
     listener.set_inheritable(True)
     return listener
@@ -56,19 +63,36 @@ def _listen(settings: Settings) -> socket.socket:
 class _Server(uvicorn.Server):
     """Announces the address in the data folder, and prints the link, once requests are answered."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, listener: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, settings: Settings, listener: socket.socket, app: FastAPI) -> None:
         super().__init__(config)
         self._settings = settings
         self._listener = listener
+        self._app = app
         self.was_ready = False
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve while the app is open. Raises what opening it raises, before anything is logged."""
+        with self.capture_signals():
+            life = AsyncExitStack()
+            await life.enter_async_context(self._app.router.lifespan_context(self._app))
+            try:
+                await self._serve(sockets)
+            finally:
+                if not self.force_exit:
+                    await life.aclose()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say where we are."""
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot listen on {self._settings.host}: {error.strerror}.") from error
         if not self.started:
             return
         self.was_ready = True
-        folder: DataFolder = self.config.app.state.services.folder  # pyright: ignore[reportFunctionMemberAccess, reportAttributeAccessIssue]
+        for note in self._settings.without_effect:
+            log.warning("%s", note)
+        folder: DataFolder = self._app.state.services.folder
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)

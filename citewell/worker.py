@@ -11,6 +11,8 @@ from citewell.console import out
 from citewell.errors import ConfigurationError
 from citewell.settings import Settings
 
+log = logging.getLogger(__name__)
+
 
 def work(settings: Settings) -> None:
     """Work until told to stop. Raises `ConfigurationError` unless database and vector store can be shared."""
@@ -21,6 +23,7 @@ def work(settings: Settings) -> None:
             "a shared CITEWELL_BLOB_BACKEND, and a data folder of its own for each (--data)."
         )
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     asyncio.run(_work(settings.model_copy(update={"workers": max(1, settings.workers)})))
 
 
@@ -29,5 +32,7 @@ async def _work(settings: Settings) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     async with open_services(settings) as services:
+        for note in settings.without_effect:
+            log.warning("%s", note)
         out.print(f"Working as {services.workers.name}. Stop with Ctrl+C.")
         await stop.wait()

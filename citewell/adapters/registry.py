@@ -41,14 +41,23 @@ _BLOB_STORES = {
 }
 
 
+def check(settings: Settings) -> None:
+    """Raise `ConfigurationError` for a part whose adapter or package is not there."""
+    _builder(_EMBEDDERS, settings, "embedding_provider")
+    _builder(_INDEXES, settings, "vector_store")
+    _builder(_BLOB_STORES, settings, "blob_backend")
+    if settings.rerank_provider != "none":
+        _builder(_RERANKERS, settings, "rerank_provider")
+
+
 def build_embedder(settings: Settings) -> Embedder:
     """The embedder that the settings name; cached and retried by the caller."""
-    return _builder(_EMBEDDERS, settings.embedding_provider)(settings)
+    return _builder(_EMBEDDERS, settings, "embedding_provider")(settings)
 
 
 async def open_index(settings: Settings, fingerprint: Fingerprint) -> VectorIndex:
     """The vector store for this model's vectors. `Unavailable` when it cannot be opened or reached."""
-    build = _builder(_INDEXES, settings.vector_store)
+    build = _builder(_INDEXES, settings, "vector_store")
     if settings.vector_store == "edge":
         return await build.open(index_folder(settings, fingerprint), fingerprint.dimensions)
     return await build(settings, fingerprint)
@@ -58,28 +67,28 @@ def build_reranker(settings: Settings) -> Reranker | None:
     """The reranker, or None when none is configured."""
     if settings.rerank_provider == "none":
         return None
-    return _builder(_RERANKERS, settings.rerank_provider)(settings)
+    return _builder(_RERANKERS, settings, "rerank_provider")(settings)
 
 
 def build_chat_model(settings: Settings) -> ChatModel | None:
     """The chat model, or None: then answers are extractive."""
     if settings.chat_provider == "none":
         return None
-    build = _builder(_CHAT_AND_VISION_MODELS, settings.chat_provider)
-    return build(settings, _named("CHAT_MODEL", settings.chat_model))
+    build = _builder(_CHAT_AND_VISION_MODELS, settings, "chat_provider")
+    return build(settings, _named(settings, "chat", settings.chat_model))
 
 
 def build_vision_model(settings: Settings) -> VisionModel | None:
     """The vision model, or None: then images are kept and read by OCR, not described."""
     if settings.vision_provider == "none":
         return None
-    build = _builder(_CHAT_AND_VISION_MODELS, settings.vision_provider)
-    return build(settings, _named("VISION_MODEL", settings.vision_model or settings.chat_model))
+    build = _builder(_CHAT_AND_VISION_MODELS, settings, "vision_provider")
+    return build(settings, _named(settings, "vision", settings.vision_model or settings.chat_model))
 
 
 def build_blob_store(settings: Settings) -> BlobStore:
     """Where the bytes go."""
-    return _builder(_BLOB_STORES, settings.blob_backend)(settings)
+    return _builder(_BLOB_STORES, settings, "blob_backend")(settings)
 
 
 def index_folder(settings: Settings, fingerprint: Fingerprint) -> Path:
@@ -88,19 +97,27 @@ def index_folder(settings: Settings, fingerprint: Fingerprint) -> Path:
     return settings.data / "indexes" / name
 
 
-def _named(setting: str, model: str | None) -> str:
+def _named(settings: Settings, part: str, model: str | None) -> str:
     if model is None:
-        raise ConfigurationError(f"Name the model to use in {setting}.")
+        provider = settings.name_of(f"{part}_provider")
+        raise ConfigurationError(f"{provider} is set: name the model to use in {settings.name_of(f'{part}_model')}.")
     return model
 
 
-def _builder(table: dict[str, str], name: str) -> Any:
+def _builder(table: dict[str, str], settings: Settings, setting: str) -> Any:
+    name: str = getattr(settings, setting)
+    given_as = settings.name_of(setting)
     module_name, _, attribute = table[name].partition(":")
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("citewell"):
-            raise ConfigurationError(f"There is no adapter for {name!r} here.") from error
-        message = f"{name!r} needs the package {error.name!r}. Install it with: pip install 'citewell[{name}]'"
+            raise ConfigurationError(
+                f"There is no adapter for {name!r} here. Choose another one in {given_as}."
+            ) from error
+        message = f"{given_as} is {name!r}, which needs the package {error.name!r}. Install it with: pip install 'citewell[{name}]'"
+        raise MissingDependency(message) from error
+    except ImportError as error:
+        message = f"{given_as} is {name!r}, whose packages do not fit: {error}. Install them with: pip install 'citewell[{name}]'"
         raise MissingDependency(message) from error
     return getattr(module, attribute)

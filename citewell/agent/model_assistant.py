@@ -26,13 +26,18 @@ _SMALLEST_CONTEXT = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Limits of one turn. context_tokens: passages per message; tokens: everything sent to and got from the model."""
+    """Limits of one turn. context_tokens: passages per message; tokens: everything sent to and got from the model.
+
+    answer_tokens and temperature are what answers are asked for with; None leaves the length to the provider.
+    """
 
     model_calls: int = 6
     tool_calls: int = 12
     context_tokens: int = 8_000
     tokens: int = 100_000
     seconds: float = 120.0
+    answer_tokens: int | None = None
+    temperature: float = 0.0
 
 
 class ModelAssistant:
@@ -76,7 +81,13 @@ class ModelAssistant:
             ChatMessage(role="user", content=context.request.message),
         ]
         speaker = Speaker(context.emit, tuple)
-        await self._stream(context, messages, speaker, tools=False, max_tokens=_SMALL_TALK_TOKENS)
+        await self._stream(
+            context,
+            messages,
+            speaker,
+            tools=False,
+            max_tokens=min(_SMALL_TALK_TOKENS, self._budget.answer_tokens or _SMALL_TALK_TOKENS),
+        )
         return Draft(speaker.finish(), answered=True)
 
     async def _ask(self, context: TurnContext, messages: list[ChatMessage], tool_calls: int) -> Step:
@@ -88,7 +99,9 @@ class ModelAssistant:
         # Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
         tools = Capability.TOOLS in self._model.capabilities and not (last and not context.rounds)
         said_before = len(context.speaker.text)
-        calls = await self._stream(context, messages, context.speaker, tools=tools)
+        calls = await self._stream(
+            context, messages, context.speaker, tools=tools, max_tokens=self._budget.answer_tokens
+        )
         if calls and not last:
             said = context.speaker.finish()[said_before:]
             context.rounds.append((ChatMessage(role="assistant", content=said.strip(), tool_calls=calls), tool_calls))
@@ -118,7 +131,10 @@ class ModelAssistant:
         context.meter.calls += 1
         with context.timed("model"):
             async for delta in self._model.stream(
-                messages, tools=self._toolbox.specs if tools else (), max_tokens=max_tokens
+                messages,
+                tools=self._toolbox.specs if tools else (),
+                max_tokens=max_tokens,
+                temperature=self._budget.temperature,
             ):
                 if delta.text:
                     speaker.say(delta.text)

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import astuple, dataclass
-from enum import StrEnum
+
+from citewell.types.chunking import SMALLEST_CHUNK, Strategy, chunk_sizes, measured_in_characters
 
 VERSION = 2
 """Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
-
-
-class Strategy(StrEnum):
-    """The ways to cut running text. A table of data is one chunk where it fits, else cut by row, under every one of them.
-
-    `sections` is the default for documents and `rows` for data; `rows` also gives each table row a chunk of its own.
-    """
-
-    SECTIONS = "sections"
-    TOKENS = "tokens"
-    CHARACTERS = "characters"
-    RECURSIVE = "recursive"
-    SEMANTIC = "semantic"
-    ROWS = "rows"
-
-
-_DEFAULT_SIZES: dict[Strategy, tuple[int, int]] = {
-    Strategy.SECTIONS: (400, 0),
-    Strategy.TOKENS: (1000, 100),
-    Strategy.CHARACTERS: (512, 64),
-    Strategy.RECURSIVE: (500, 50),
-    Strategy.SEMANTIC: (400, 40),
-    Strategy.ROWS: (400, 0),
-}
-_MEASURED_IN_CHARACTERS = frozenset({Strategy.CHARACTERS, Strategy.RECURSIVE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,27 +33,25 @@ class ChunkConfig:
     def __post_init__(self) -> None:
         if self.max_tokens - self.special_tokens < 16:
             raise ValueError("An embedder must read at least 16 tokens besides its special ones.")
-        if self.effective_size < 16:
-            raise ValueError("A chunk's size must be at least 16.")
+        if self.effective_size < SMALLEST_CHUNK:
+            raise ValueError(f"A chunk's size must be at least {SMALLEST_CHUNK}.")
         if not 0 <= self.effective_overlap <= self.effective_size // 2:
             raise ValueError("A chunk's overlap must lie between 0 and half its size.")
 
     @property
     def effective_size(self) -> int:
         """`size`, or the strategy's default."""
-        return self.size if self.size is not None else _DEFAULT_SIZES[self.strategy][0]
+        return chunk_sizes(self.strategy, self.size, self.overlap)[0]
 
     @property
     def effective_overlap(self) -> int:
         """`overlap`, or the strategy's default (at most half the size)."""
-        if self.overlap is not None:
-            return self.overlap
-        return min(_DEFAULT_SIZES[self.strategy][1], self.effective_size // 2)
+        return chunk_sizes(self.strategy, self.size, self.overlap)[1]
 
     @property
     def measured_in_characters(self) -> bool:
         """Whether `size` and `overlap` count characters rather than tokens."""
-        return self.strategy in _MEASURED_IN_CHARACTERS
+        return measured_in_characters(self.strategy)
 
     @property
     def token_budget(self) -> int:

@@ -27,7 +27,9 @@ def main() -> None:
     try:
         app()
     except CitewellError as error:
-        console.err.print(f"[red]{console.escape(error.message)}[/] [dim]({error.code})[/]")
+        # In one line whatever a message quotes: a library's own error may have several.
+        message = " ".join(error.message.split())
+        console.err.print(f"[red]{console.escape(message)}[/] [dim]({error.code})[/]")
         sys.exit(2)
     except httpx.TransportError as error:
         console.err.print(

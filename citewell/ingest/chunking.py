@@ -11,7 +11,15 @@ from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.tokenizing import SentenceEmbedder
 from citewell.errors import InvalidInput
 from citewell.ports import Embedder, FloatMatrix
+from citewell.settings import Settings
 from citewell.types import Category, JsonObject, Resource
+
+
+def server_chunking(settings: Settings) -> ChunkConfig:
+    """How the settings have files cut where a project says nothing else."""
+    return ChunkConfig(
+        strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
+    )
 
 
 def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:

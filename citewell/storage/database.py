@@ -17,7 +17,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.errors import ConfigurationError
@@ -25,6 +27,10 @@ from citewell.errors import ConfigurationError
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
+
+
+class DatabaseUnusable(Exception):
+    """The database cannot be opened or reached, for the reason given."""
 
 
 class Database:
@@ -79,8 +85,20 @@ class Database:
         """Bring the schema up to date; safe to call at every start.
 
         backups: where a copy of an SQLite database goes before its schema changes; on Postgres, backups are the operator's.
-        Raises `ConfigurationError` for a database that a newer version has changed: migrations only go forward.
+        Raises `ConfigurationError` for a database that a newer version has changed: migrations only go forward; and
+        `DatabaseUnusable` for one that cannot be opened, reached or changed.
         """
+        try:
+            await (await self._engine.connect().start()).close()
+        except Exception as error:
+            # Each driver has errors of its own, and an argument of the URL that it does not know is a TypeError.
+            raise DatabaseUnusable(_reason(error)) from error
+        try:
+            await self._migrate(backups)
+        except (SQLAlchemyError, CommandError) as error:
+            raise DatabaseUnusable(_reason(error)) from error
+
+    async def _migrate(self, backups: Path | None) -> None:
         config = _alembic()
         scripts = ScriptDirectory.from_config(config)
         async with self.read() as connection:
@@ -110,6 +128,12 @@ class Database:
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
         event.listen(reader, "connect", _prepare_sqlite)
         return reader
+
+
+def _reason(error: Exception) -> str:
+    """The driver's own words, without the statement and the links that SQLAlchemy adds."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return " ".join(str(cause).split()).rstrip(".") or type(cause).__name__
 
 
 def _fetch(

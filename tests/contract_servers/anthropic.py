@@ -20,7 +20,9 @@ from tests.contract_servers.script import Cited, Queue, Reply, Script
 from tests.contract_servers.sdk_types import problems
 
 KEY = "sk-ant-test"
-MODELS = ("claude-test",)
+MODELS = ("claude-test", "claude-next-test")
+# The version that the SDK sends takes no temperature; the one before takes it for its own models.
+VERSION_WITH_TEMPERATURE = "2023-06-01"
 CONTEXT_CHARACTERS = 60_000
 _TOOL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -40,7 +42,7 @@ class AnthropicServer:
         """POST /v1/messages."""
         body = json.loads(await request.body())
         self.requests.append(body)
-        refused = _headers(request) or _faults(body)
+        refused = _headers(request) or _faults(body, request.headers["anthropic-version"])
         if refused:
             return refused
         reply = self.script(body)
@@ -79,16 +81,27 @@ def _headers(request: Request) -> Response | None:
     return None
 
 
-def _faults(body: dict[str, Any]) -> Response | None:
+def _faults(body: dict[str, Any], version: str) -> Response | None:
     """What Anthropic answers a faulty request with; None for a sound one."""
     kind = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
-    for problem in [*problems(body, kind), *_rules(body)]:
+    declared = {name: value for name, value in body.items() if name != "temperature"}
+    for problem in [*_temperature(body, version), *problems(declared, kind), *_rules(body)]:
         return _error(400, problem)
     if body["model"] not in MODELS:
         return _error(404, f"model: {body['model']}")
     if len(json.dumps(body["messages"])) > CONTEXT_CHARACTERS:
         return _error(400, "prompt is too long: 250000 tokens > 200000 maximum")
     return None
+
+
+def _temperature(body: dict[str, Any], version: str) -> list[str]:
+    if "temperature" not in body:
+        return []
+    if version != VERSION_WITH_TEMPERATURE:
+        return ["temperature: Extra inputs are not permitted"]
+    if body["model"] == "claude-next-test":
+        return ["`temperature` is deprecated for this model."]
+    return [] if 0 <= body["temperature"] <= 1 else ["temperature: range: 0..1"]
 
 
 def _rules(body: dict[str, Any]) -> list[str]:

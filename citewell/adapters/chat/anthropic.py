@@ -19,6 +19,7 @@ from citewell.settings import Settings
 from citewell.types import JsonObject
 
 ANSWER_TOKENS = 4_096
+LAST_WITH_TEMPERATURE = "2023-06-01"
 _RULES: tuple[ErrorRule, ...] = (
     ((anthropic.APIStatusError,), errors.from_status_error),
     ((anthropic.APIConnectionError, httpx2.TransportError, httpx2.StreamError), errors.connection_failed),
@@ -31,9 +32,14 @@ CAPABILITIES = frozenset(
 
 
 class AnthropicDialect:
-    """Messages: sources are search results, tools have an input schema."""
+    """Messages: sources are search results, tools have an input schema.
 
-    takes_temperature = False
+    `with_temperature` sends one to the models that still take it. The present version of Anthropic's API refuses it for all
+    of them, so those requests name the version before.
+    """
+
+    def __init__(self, *, with_temperature: bool = False) -> None:
+        self._with_temperature = with_temperature
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources as search results where citations are wanted, else as text."""
@@ -57,13 +63,26 @@ class AnthropicDialect:
             options["output_config"] = {"format": {"type": "json_schema", "schema": dict(response_schema)}}
         return options
 
+    def temperature(self, value: float) -> dict[str, Any]:
+        """In the body, as the SDK has no parameter for it any more."""
+        if not self._with_temperature:
+            return {}
+        return {"extra_headers": {"anthropic-version": LAST_WITH_TEMPERATURE}, "extra_body": {"temperature": value}}
+
     def error(self, error: Exception) -> CitewellError:
         """Ours for theirs."""
         return first_match(error, _RULES)
 
 
-def chat(model: str, api_key: str, base_url: str | None = None, timeout: float = 120.0) -> LangChainChat:
-    """A chat or vision model."""
+def chat(
+    model: str,
+    api_key: str,
+    base_url: str | None = None,
+    timeout: float = 120.0,
+    *,
+    with_temperature: bool = False,
+) -> LangChainChat:
+    """A chat or vision model; see `AnthropicDialect` for `with_temperature`."""
     inner = ChatAnthropic(
         model_name=model,
         api_key=SecretStr(api_key),
@@ -73,17 +92,21 @@ def chat(model: str, api_key: str, base_url: str | None = None, timeout: float =
         stop=None,
         max_tokens_to_sample=ANSWER_TOKENS,
     )
+    dialect = AnthropicDialect(with_temperature=with_temperature)
     return LangChainChat(
-        model, inner, AnthropicDialect(), CAPABILITIES, (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError)
+        model, inner, dialect, CAPABILITIES, (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError)
     )
 
 
 def build(settings: Settings, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
     if settings.anthropic_api_key is None:
-        raise ConfigurationError("ANTHROPIC_API_KEY is not set.")
+        raise ConfigurationError(
+            f"{settings.name_of('chat_provider')} is 'anthropic': put its key into ANTHROPIC_API_KEY."
+        )
     key = settings.anthropic_api_key.get_secret_value()
-    inner = chat(model, key, settings.anthropic_base_url, settings.answer_seconds)
+    warm = settings.temperature is not None
+    inner = chat(model, key, settings.anthropic_base_url, settings.answer_seconds, with_temperature=warm)
     return PatientChat(inner, settings.answer_seconds)
 
 

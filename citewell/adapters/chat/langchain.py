@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -25,15 +26,14 @@ from citewell.ports import (
 )
 from citewell.types import JsonObject
 
+log = logging.getLogger(__name__)
 Content = str | list[str | dict[str, Any]]
 VISION_TOKENS = 1_024
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
 
 class Dialect(Protocol):
-    """Where the vendors differ. `takes_temperature`: whether requests of the vendor have a temperature at all."""
-
-    takes_temperature: bool
+    """Where the vendors differ."""
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """A message's text with its sources."""
@@ -43,6 +43,10 @@ class Dialect(Protocol):
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:
         """Arguments of the request."""
+        ...
+
+    def temperature(self, value: float) -> dict[str, Any]:
+        """The arguments that set a temperature; none where requests are to go without."""
         ...
 
     def error(self, error: Exception) -> CitewellError:
@@ -70,7 +74,7 @@ class LangChainChat:
         self._dialect = dialect
         self._capabilities = capabilities
         self._vendor_errors = (*vendor_errors, OutputParserException, json.JSONDecodeError, ValueError)
-        self._takes_temperature = dialect.takes_temperature
+        self._takes_temperature = True
 
     @property
     def model(self) -> str:
@@ -129,7 +133,7 @@ class LangChainChat:
         self, messages: list[BaseMessage], options: Mapping[str, Any], temperature: float
     ) -> AsyncIterator[AIMessageChunk]:
         try:
-            extra: dict[str, Any] = {"temperature": temperature} if self._takes_temperature else {}
+            extra = self._dialect.temperature(temperature) if self._takes_temperature else {}
             async for chunk in self._model.astream(messages, **options, **extra):
                 yield chunk
             return
@@ -138,6 +142,8 @@ class LangChainChat:
             if not (self._takes_temperature and rejected and "temperature" in str(error).lower()):
                 raise
         self._takes_temperature = False
+        if temperature:  # zero is what Citewell asks for by itself
+            log.warning("%s takes no temperature: it is left out from now on", self._name)
         async for chunk in self._model.astream(messages, **options):
             yield chunk
 

@@ -35,8 +35,6 @@ CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capabi
 class OpenAIDialect:
     """Chat completions: sources are text, tools are functions."""
 
-    takes_temperature = True
-
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources first, as closed blocks, then the text."""
         return f"{source_text(sources)}\n\n{text}".strip() if sources else text
@@ -60,6 +58,10 @@ class OpenAIDialect:
         if max_tokens is not None:
             options["max_tokens"] = max_tokens
         return options
+
+    def temperature(self, value: float) -> dict[str, Any]:
+        """Always sent, as zero makes answers repeatable."""
+        return {"temperature": value}
 
     def error(self, error: Exception) -> CitewellError:
         """Ours for theirs."""
@@ -87,7 +89,9 @@ def build(settings: Settings, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
     key = settings.openai_api_key
     if key is None and settings.chat_base_url is None:
-        raise ConfigurationError("OPENAI_API_KEY is not set.")
+        raise ConfigurationError(
+            f"{settings.name_of('chat_provider')} is 'openai': put its key into OPENAI_API_KEY, or set CITEWELL_CHAT_BASE_URL."
+        )
     secret = key.get_secret_value() if key else "none"
     inner = chat(model, secret, settings.chat_base_url, settings.answer_seconds)
     return PatientChat(inner, settings.answer_seconds)

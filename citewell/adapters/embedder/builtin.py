@@ -126,11 +126,15 @@ def build(settings: Settings) -> BuiltinEmbedder:
     """The built-in embedder; `ConfigurationError` when the settings ask it for another model or size."""
     if settings.embedding_model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
-            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.embedding_model!r}."
+            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.embedding_model!r}: "
+            f"remove {settings.name_of('embedding_model')}, or choose another provider."
         )
     embedder = BuiltinEmbedder.load()
     if settings.embedding_dimensions not in (None, embedder.fingerprint.dimensions):
-        raise ConfigurationError(f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions.")
+        raise ConfigurationError(
+            f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions: "
+            f"remove {settings.name_of('embedding_dimensions')}."
+        )
     return embedder
 
 

@@ -12,7 +12,7 @@ from citewell.adapters.chat.anthropic import AnthropicDialect, build, chat
 from citewell.adapters.chat.langchain import LangChainChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
 from citewell.ports import ChatMessage, ImageInput, SourceBlock
-from citewell.settings import load_settings
+from citewell.settings import Settings, load_settings
 from citewell.testing.chat_model import (
     QUESTION,
     ChatModelConformance,
@@ -20,6 +20,7 @@ from citewell.testing.chat_model import (
     StructuredOutputConformance,
     ToolConformance,
     collect,
+    said,
 )
 from tests.contract_servers.anthropic import KEY, AnthropicServer, search_results
 from tests.contract_servers.script import Queue, Reply
@@ -83,6 +84,32 @@ def test_every_error_of_the_sdk_is_one_of_ours():
 def test_settings_that_lack_something_are_told():
     with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
         build(load_settings(chat_provider="anthropic"), "claude-test")
+
+
+async def test_no_temperature_is_sent_unless_one_is_configured(anthropic_server: Server) -> None:
+    await collect(build(_settings(anthropic_server), "claude-test"), temperature=0.7)
+    assert "temperature" not in anthropic_server[0].requests[0]
+
+
+async def test_a_configured_temperature_and_limit_reach_the_model(anthropic_server: Server) -> None:
+    model = build(_settings(anthropic_server, temperature=0.7), "claude-test")
+    assert said(await collect(model, temperature=0.7, max_tokens=77)) == "All right."
+    assert [request["temperature"] for request in anthropic_server[0].requests] == [0.7]
+    assert [request["max_tokens"] for request in anthropic_server[0].requests] == [77]
+
+
+async def test_a_model_that_takes_no_temperature_answers_without_and_the_log_says_so(
+    anthropic_server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = build(_settings(anthropic_server, temperature=0.7), "claude-next-test")
+    assert said(await collect(model, temperature=0.7)) == "All right."
+    assert said(await collect(model, temperature=0.7)) == "All right."
+    assert ["temperature" in request for request in anthropic_server[0].requests] == [True, False, False]
+    assert caplog.messages == ["claude-next-test takes no temperature: it is left out from now on"]
+
+
+def _settings(server: Server, **settings: object) -> Settings:
+    return load_settings(chat_provider="anthropic", anthropic_api_key=KEY, anthropic_base_url=server[1], **settings)
 
 
 def _all_subclasses(kind: type) -> list[type]:

@@ -1,0 +1,161 @@
+"""The names that settings go by: which of them gives a setting its value, and which are unknown, empty or without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from citewell.errors import ConfigurationError
+from citewell.spelling import suggestion
+from citewell.types import JsonObject
+
+PREFIX = "CITEWELL_"
+# Variables of ours that are no settings: those of the tests, the benchmarks, and the scripts that start Citewell.
+_NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
+# For these an empty value does not mean "as if it were not there", whoever's name it is: it would leave the door open.
+_NEVER_EMPTY = frozenset({"auth_secret"})
+_MAY_BE_EMPTY = frozenset({"blob_prefix", "compare_model"})
+
+# Names of other tools that only mean something with certain values of another setting.
+READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "OPENAI_MODEL": ("chat_provider", ("openai", "none")),
+    "OPENAI_EMBEDDING_MODEL": ("embedding_provider", ("openai",)),
+    "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone",)),
+    "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
+}
+# Settings that are only used with certain values of another one.
+USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "blob_bucket": ("blob_backend", ("s3", "gcs")),
+    "s3_endpoint": ("blob_backend", ("s3",)),
+    "s3_region": ("blob_backend", ("s3",)),
+    "qdrant_url": ("vector_store", ("qdrant",)),
+    "qdrant_host": ("vector_store", ("qdrant",)),
+    "qdrant_port": ("vector_store", ("qdrant",)),
+    "qdrant_collection": ("vector_store", ("qdrant",)),
+    "pgvector_url": ("vector_store", ("pgvector",)),
+    "redis_url": ("vector_store", ("redis",)),
+    "pinecone_index": ("vector_store", ("pinecone",)),
+    "pinecone_host": ("vector_store", ("pinecone",)),
+    "pinecone_namespace": ("vector_store", ("pinecone",)),
+    "temperature": ("chat_provider", ("openai", "anthropic")),
+    "max_tokens": ("chat_provider", ("openai", "anthropic")),
+}
+# Names that similar systems read and Citewell does not, with what to do instead.
+NOT_READ: Mapping[str, str] = {
+    "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
+    "FILES_API_TTL_HOURS": "files are kept until they are deleted",
+    "SUPABASE_URL": "put the database's connection string into CITEWELL_PGVECTOR_URL",
+    "SUPABASE_KEY": "put the database's connection string into CITEWELL_PGVECTOR_URL",
+    "AIRTABLE_PAT": "there is no connector for Airtable; send its records to POST /records",
+    "AIRTABLE_BASE_ID": "there is no connector for Airtable; send its records to POST /records",
+    "AIRTABLE_TABLE_NAME": "there is no connector for Airtable; send its records to POST /records",
+    "FRAME_BASE_DIR": "add the folder with `citewell add`",
+}
+
+
+@dataclass(slots=True)
+class Given:
+    """What was set: values by field, the name that gave each, and what was set to no effect."""
+
+    values: dict[str, object] = field(default_factory=dict[str, object])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    notes: list[str] = field(default_factory=list[str])
+
+
+def check_names(variables: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raise `ConfigurationError` for a name with our prefix that is no setting; `where` says where it was found."""
+    ours = {name for name in known if name.startswith(PREFIX)}
+    for name in sorted(set(map(str.upper, variables))):
+        if name.startswith(PREFIX) and name not in ours and not name.startswith(_NO_SETTINGS):
+            # Compared without what all of them begin with, which would make any two of them look alike.
+            advice = _suggested(name, ours)
+            raise ConfigurationError(f"There is no setting {name} (set in {where}). {advice}")
+
+
+def _suggested(name: str, ours: Iterable[str]) -> str:
+    advice = suggestion(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in ours], "")
+    if advice.startswith("Did you mean "):
+        return advice.replace("Did you mean ", f"Did you mean {PREFIX}", 1)
+    return "All settings are listed in docs/configuration.md."
+
+
+def check_overrides(overrides: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `ConfigurationError` for a setting given in code that does not exist."""
+    names = set(known)
+    for name in overrides:
+        if name not in names:
+            raise ConfigurationError(f"There is no setting `{name}`. {suggestion(name, names)}")
+
+
+def gather(
+    fields: Mapping[str, Sequence[str]],
+    defaults: JsonObject,
+    variables: Mapping[str, str],
+    overrides: Mapping[str, object],
+) -> Given:
+    """The value of each field that was set: in code, else under the first of its names that has one.
+
+    Raises `ConfigurationError` for an empty value under a name of ours; under another tool's name it counts as not set.
+    """
+    given = Given()
+    for name, value in overrides.items():
+        _refuse_empty(name, f"`{name}`", value)
+        given.values[name], given.names[name] = value, f"`{name}` ({fields[name][0]})"
+    for kind, names in fields.items():
+        if kind not in given.values:
+            _choose(given, kind, names, variables)
+    _drop_foreign(given, fields, defaults, variables)
+    _note_unused(given, fields, defaults)
+    given.notes += [f"{name} is not read: {why}." for name, why in NOT_READ.items() if variables.get(name)]
+    return given
+
+
+def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[str, str]) -> None:
+    for name in names:
+        if name not in variables:
+            continue
+        value = variables[name]
+        if name.startswith(PREFIX) or kind in _NEVER_EMPTY:
+            _refuse_empty(kind, name, value)
+        if not value.strip() and kind not in _MAY_BE_EMPTY:
+            continue
+        if kind not in given.values:
+            given.values[kind], given.names[kind] = value, name
+        elif value != given.values[kind] and name not in READ_WITH:
+            given.notes.append(f"{name} is not used, as {given.names[kind]} is set.")
+
+
+def _drop_foreign(
+    given: Given, fields: Mapping[str, Sequence[str]], defaults: JsonObject, variables: Mapping[str, str]
+) -> None:
+    """Replace what another provider's variable gave by what the next name gives."""
+    for name, (condition, wanted) in READ_WITH.items():
+        value = given.values.get(condition, defaults[condition])
+        if value in wanted or not variables.get(name, "").strip():
+            continue
+        given.notes.append(f"{name} is not used, as {_shown(given, condition, fields)} is {value!r}.")
+        kind = next(kind for kind, names in fields.items() if name in names)
+        if given.names.get(kind) == name:
+            del given.values[kind], given.names[kind]
+            _choose(given, kind, [other for other in fields[kind] if _is_read(other, given, defaults)], variables)
+
+
+def _is_read(name: str, given: Given, defaults: JsonObject) -> bool:
+    condition, wanted = READ_WITH.get(name, ("", ()))
+    return not condition or given.values.get(condition, defaults[condition]) in wanted
+
+
+def _note_unused(given: Given, fields: Mapping[str, Sequence[str]], defaults: JsonObject) -> None:
+    for kind, (condition, wanted) in USED_WITH.items():
+        value = given.values.get(condition, defaults[condition])
+        if kind in given.names and value not in wanted:
+            given.notes.append(f"{given.names[kind]} is not used, as {_shown(given, condition, fields)} is {value!r}.")
+
+
+def _shown(given: Given, kind: str, fields: Mapping[str, Sequence[str]]) -> str:
+    return given.names.get(kind, fields[kind][0])
+
+
+def _refuse_empty(kind: str, name: str, value: object) -> None:
+    if isinstance(value, str) and not value.strip() and kind not in _MAY_BE_EMPTY:
+        raise ConfigurationError(f"{name} is empty. Give it a value, or remove it.")

@@ -1,0 +1,149 @@
+"""The kinds of value that settings have beyond numbers and words: addresses, databases, folders, prices.
+
+What is wrong with one is told as "must …" and never repeats the value, which may hold a password.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+_POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
+_SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def async_url(url: str) -> str:
+    """A database's URL as SQLAlchemy's asynchronous drivers take it; `sslmode` is called `ssl` there."""
+    # Imported here, for only those who configure a database need it.
+    from sqlalchemy import make_url
+
+    parsed = make_url(url)
+    parsed = parsed.set(drivername="sqlite+aiosqlite" if parsed.drivername in _SQLITE else "postgresql+asyncpg")
+    if "sslmode" in parsed.query:
+        mode = parsed.query["sslmode"]
+        parsed = parsed.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
+    return parsed.render_as_string(hide_password=False)
+
+
+def _http(value: str) -> str:
+    return _address(value, ("http", "https"), "must be an address such as http://localhost:6333")
+
+
+def _redis(value: str) -> str:
+    if value.startswith("unix:///"):
+        return value
+    return _address(value, ("redis", "rediss"), "must be an address such as redis://localhost:6379")
+
+
+def _address(value: str, schemes: tuple[str, ...], problem: str) -> str:
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or any(character.isspace() for character in value):
+        raise ValueError(problem)
+    return value
+
+
+def _database(value: str) -> str:
+    return _sql(value, _POSTGRES | _SQLITE)
+
+
+def _postgres(value: str) -> str:
+    return _sql(value, _POSTGRES)
+
+
+def _sql(value: str, drivers: frozenset[str]) -> str:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    problem = "must be an address such as postgresql://user:password@localhost/citewell"
+    try:
+        url = make_url(value)
+    except (ArgumentError, ValueError):
+        raise ValueError(problem) from None
+    named = url.database or url.host or "host" in url.query
+    if url.drivername not in drivers or not named or any(character.isspace() for character in url.host or ""):
+        raise ValueError(problem)
+    return value
+
+
+def _listening(value: str) -> str:
+    if not _HOST.fullmatch(value) and not _is_ip(value):
+        raise ValueError("must be an address of this machine such as 127.0.0.1, without a scheme or a port")
+    return value
+
+
+def _qdrant_host(value: str) -> str:
+    if not _HOST.fullmatch(value) and not _is_ip(value):
+        raise ValueError("must be a host's name alone; an address with its scheme goes into QDRANT_URL")
+    return value
+
+
+def _pinecone_host(value: str) -> str:
+    problem = "must be the index's host, as Pinecone's console shows it"
+    if "://" in value:
+        return _address(value, ("https", "http"), problem)
+    if not _HOST.fullmatch(value):
+        raise ValueError(problem)
+    return value
+
+
+def _is_ip(value: str) -> bool:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _folder(value: Path) -> Path:
+    if "\x00" in str(value):
+        raise ValueError("must be a path without NUL characters")
+    try:
+        return value.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError("must be a folder that exists or can be made: there is no such user's home") from None
+
+
+def _parsed(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError('must be JSON such as {"model": [0.15, 0.60]}') from None
+
+
+def _builtin_for_local(value: object) -> object:
+    return "builtin" if value == "local" else value
+
+
+HttpAddress = Annotated[str, AfterValidator(_http)]
+RedisAddress = Annotated[str, AfterValidator(_redis)]
+DatabaseAddress = Annotated[str, AfterValidator(_database)]
+PostgresAddress = Annotated[str, AfterValidator(_postgres)]
+ListeningHost = Annotated[str, AfterValidator(_listening)]
+QdrantHost = Annotated[str, AfterValidator(_qdrant_host)]
+PineconeHost = Annotated[str, AfterValidator(_pinecone_host)]
+Folder = Annotated[Path, AfterValidator(_folder)]
+Price = Annotated[float, Field(ge=0)]
+Prices = Annotated[dict[str, tuple[Price, Price]], BeforeValidator(_parsed)]
+# Other tools call the model that runs on this machine "local".
+LocalIsBuiltin = BeforeValidator(_builtin_for_local)
