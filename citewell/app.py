@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.routing import Route
 
 from citewell.composition import open_services
@@ -19,7 +19,7 @@ from citewell.features.bodies import BodyGuard
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
-from citewell.features.http import install_error_handlers
+from citewell.features.http import install_error_handlers, known_parameters
 from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.mcp.service import McpTools
@@ -49,6 +49,8 @@ _ROUTERS = (
     session_router,
     pages_router,
 )
+# Clients of others add parameters of their own here: chat clients, probes, and browsers that follow a link.
+_LENIENT = (openai_router, health_router, pages_router)
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 
 
@@ -80,7 +82,7 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     for router in _ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=[] if router in _LENIENT else [Depends(known_parameters)])
     return app
 
 

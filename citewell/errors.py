@@ -25,6 +25,12 @@ class InvalidInput(CitewellError):
     code = "invalid_input"
 
 
+class InvalidRequest(InvalidInput):
+    """The request is not one that this address takes; `fields` in the details says what is wrong with which part of it."""
+
+    code = "invalid_request"
+
+
 class EmptyFile(InvalidInput):
     """The file is empty. Choose a file that has content."""
 

@@ -13,6 +13,7 @@ from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
 from citewell.errors import InvalidInput, NotFound
 from citewell.ports import ToolCall, ToolSpec
+from citewell.spelling import suggestion
 from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
 
 MAX_TOP_K = 30
@@ -58,8 +59,10 @@ class Toolbox:
         if call.name not in self._tools:
             known = ", ".join(self._tools)
             return ToolResult(call, f"There is no tool {call.name!r}. Use one of: {known}.", failed=True)
+        spec, handler = self._tools[call.name]
         try:
-            return await self._tools[call.name][1](context, call)
+            _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
+            return await handler(context, call)
         except (InvalidInput, NotFound) as error:
             return ToolResult(call, f"That does not work: {error.message}", failed=True)
 
@@ -125,6 +128,21 @@ class Toolbox:
         text = "\n".join(element.text for element in elements)
         shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
         return ToolResult(call, shown or "Nothing stands there.")
+
+
+def _check_arguments(what: str, schema: JsonObject, arguments: JsonValue) -> None:
+    """Raise `InvalidInput` for an argument that the tool does not have, at any depth: it would be ignored without a word."""
+    known, items = schema.get("properties"), schema.get("items")
+    if isinstance(known, Mapping) and isinstance(arguments, Mapping):
+        for name, value in arguments.items():
+            inner = known.get(name)
+            if inner is None:
+                raise InvalidInput(f"{what} has no argument `{name}`. {suggestion(name, known)}")
+            if isinstance(inner, Mapping):
+                _check_arguments(f"`{name}`", inner, value)
+    elif isinstance(items, Mapping) and isinstance(arguments, list | tuple):
+        for value in arguments:
+            _check_arguments(what, items, value)
 
 
 def _search_details(

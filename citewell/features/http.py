@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, get_args
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -15,10 +17,12 @@ from starlette.exceptions import HTTPException
 from citewell import errors
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
+from citewell.features.requests import invalid_request, unknown_field
 
 log = logging.getLogger(__name__)
 
 _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
+    (errors.InvalidRequest, 422),
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
@@ -110,12 +114,49 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": error_body(error)}, status_of(error), headers)
 
 
-async def _on_invalid(_request: Request, error: Exception) -> JSONResponse:
+async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    fields = [{"field": ".".join(str(part) for part in p["loc"]), "problem": p["msg"]} for p in problems]
+    fields = [_problem(request, problem) for problem in problems]
     message = "; ".join(f"{f['field']}: {f['problem']}" for f in fields) or "The request is not valid."
     body = {"code": "invalid_request", "message": message, "details": {"fields": fields}}
     return JSONResponse({"error": body}, 422)
+
+
+def _problem(request: Request, problem: Any) -> dict[str, str]:
+    location: Sequence[str | int] = problem["loc"]
+    field = ".".join(str(part) for part in location)
+    route = request.scope.get("route")
+    if problem["type"] != "extra_forbidden" or not isinstance(route, APIRoute) or route.body_field is None:
+        return {"field": field, "problem": problem["msg"]}
+    known = _fields(route.body_field.field_info.annotation, location[1:-1])
+    return unknown_field(field, str(location[-1]), known)
+
+
+async def known_parameters(request: Request) -> None:
+    """Refuse query parameters that the address does not take: one that is misspelt would be ignored without a word."""
+    route = request.scope["route"]
+    known = [parameter.alias for parameter in route.dependant.query_params] if isinstance(route, APIRoute) else []
+    wrong = [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]
+    if wrong:
+        raise invalid_request(wrong)
+
+
+def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:
+    """The names of the fields at a place inside a body of this type; positions in lists are passed over."""
+    models = list(_models(kind))
+    names = [part for part in path if isinstance(part, str)]
+    if not names:
+        return {name for model in models for name in model.model_fields}
+    inner = [model.model_fields[names[0]].annotation for model in models if names[0] in model.model_fields]
+    return {name for kind in inner for name in _fields(kind, names[1:])}
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is or holds: `list[Model] | None` holds one."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for part in get_args(kind):
+        yield from _models(part)
 
 
 async def _on_http(_request: Request, error: Exception) -> JSONResponse:

@@ -19,10 +19,12 @@ from citewell.ingest.chunking import sentence_embedder
 from citewell.ingest.indexing import identify
 from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix
+from citewell.spelling import suggestion
 from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
 from citewell.types import Chunk, Element, ElementType, Filter, Locator, Point
 
 _BATCH = 256
+_FIELDS = frozenset({"id", "text", "title", "metadata"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ def _points(chunks: Sequence[Chunk], vectors: FloatMatrix, titles: Mapping[str, 
 
 
 def _parse(record: Mapping[str, Any]) -> TextRecord:
+    if unknown := sorted(set(record) - _FIELDS):
+        raise InvalidInput(f"A record has no `{unknown[0]}`. {suggestion(unknown[0], _FIELDS)}")
     record_id, text = record.get("id"), record.get("text")
     if record_id is None or not str(record_id):
         raise InvalidInput("A record needs an `id`.")

@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field
 
 from citewell.features.auth.service import AuthService
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.requests import RequestBody
 from citewell.storage.owners import TokenInfo
 
 router = APIRouter(tags=["tokens"], responses=ERROR_RESPONSES)
 
 
-class TokenIn(BaseModel):
+class TokenIn(RequestBody):
     """A name for the token, and how many days it is valid (for good when absent)."""
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")

@@ -7,10 +7,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.agent.turns import Source
+from citewell.features.requests import RequestBody
 from citewell.types import Citation
 
 
-class ChatIn(BaseModel):
+class ChatIn(RequestBody):
     """A message, the thread it belongs to, and what it may draw on."""
 
     message: str

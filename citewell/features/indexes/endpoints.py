@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.indexes.service import IndexService
+from citewell.features.requests import RequestBody
 from citewell.settings import EmbeddingProvider
 from citewell.storage.indexes import IndexRecord
 
 router = APIRouter(tags=["indexes"], responses=ERROR_RESPONSES)
 
 
-class IndexIn(BaseModel):
+class IndexIn(RequestBody):
     """The model whose index is to be built beside the active one. `pause_seconds` between batches makes it gradual."""
 
     provider: EmbeddingProvider
@@ -61,7 +62,7 @@ class IndexList(BaseModel):
     indexes: list[IndexOut]
 
 
-class CompareIn(BaseModel):
+class CompareIn(RequestBody):
     """Queries to run in the active index and in this one."""
 
     queries: list[str] = Field(min_length=1, max_length=100)

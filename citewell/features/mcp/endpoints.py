@@ -18,6 +18,7 @@ from citewell.errors import CitewellError
 from citewell.features.auth.service import AuthService
 from citewell.features.http import error_body, status_of
 from citewell.features.mcp.service import INSTRUCTIONS, McpTools
+from citewell.features.requests import invalid_request, unknown_field
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Scope as QuestionScope
 
@@ -61,6 +62,9 @@ class McpEndpoint:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         owner_id = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         self._auth.admit(owner_id)
+        known = ("project",)
+        if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
+            raise invalid_request(wrong)
         project = request.query_params.get("project")
         return owner_id, QuestionScope(await self._projects.resolve(owner_id, project) if project else None)
 

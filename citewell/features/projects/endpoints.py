@@ -9,36 +9,41 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.errors import InvalidInput
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.ingest.chunking import with_settings
+from citewell.features.requests import RequestBody, invalid_request
+from citewell.ingest.chunking import server_chunking, with_settings
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Project
 
 router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES)
 
 
-class ChunkingIn(BaseModel):
+class ChunkingIn(RequestBody):
     """How the files of a project are cut: in place of the server's settings. Data files are cut by row whatever it says."""
 
     strategy: Strategy | None = None
     size: int | None = Field(default=None, ge=16, le=100_000)
     overlap: int | None = Field(default=None, ge=0, le=50_000)
 
-    def settings(self) -> dict[str, Any]:
-        """The form in which a project keeps it; `InvalidInput` for what cannot work."""
+    def settings(self, server: ChunkConfig) -> dict[str, Any]:
+        """The form in which a project keeps it; `InvalidRequest` for what cannot work where the server's settings fill the gaps."""
         settings = {"chunking": self.model_dump(mode="json", exclude_none=True)}
-        with_settings(ChunkConfig(), settings)
+        try:
+            with_settings(server, settings)
+        except InvalidInput as error:
+            raise invalid_request([{"field": "body.chunking", "problem": error.message}]) from error
         return settings
 
 
-class ProjectIn(BaseModel):
+class ProjectIn(RequestBody):
     """A new project."""
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     chunking: ChunkingIn | None = None
 
 
-class ProjectChange(BaseModel):
+class ProjectChange(RequestBody):
     """What may be changed of a project; applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
 
     chunking: ChunkingIn | None
@@ -76,6 +81,10 @@ def _projects(request: Request) -> ProjectRepository:
     return request.app.state.services.projects
 
 
+def _kept(request: Request, chunking: ChunkingIn | None) -> dict[str, Any]:
+    return chunking.settings(server_chunking(request.app.state.services.settings)) if chunking else {}
+
+
 @router.get("/projects")
 async def list_projects(request: Request, owner: Owner) -> ProjectList:
     """All projects of the owner."""
@@ -85,7 +94,7 @@ async def list_projects(request: Request, owner: Owner) -> ProjectList:
 @router.post("/projects", status_code=201)
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """A new project; 409 when the name is taken."""
-    settings = body.chunking.settings() if body.chunking else {}
+    settings = _kept(request, body.chunking)
     return ProjectOut.of(await _projects(request).create(owner, body.name, settings))
 
 
@@ -98,7 +107,7 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
 @router.patch("/projects/{project_id}")
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
     """Change how the files of a project are cut; `null` returns to the server's settings."""
-    settings = body.chunking.settings() if body.chunking else {}
+    settings = _kept(request, body.chunking)
     await _projects(request).change(owner, project_id, settings)
     return ProjectOut.of(await _projects(request).get(owner, project_id))
 

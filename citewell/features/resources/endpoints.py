@@ -36,44 +36,36 @@ Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
 _MOST_IDS = 200
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
-_UPLOAD_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "project": {"type": "string", "description": "id or name; a new name makes a new project"},
-                        "identifier": {"type": "string", "description": "your own name for it"},
-                        "multimodal": {"type": "boolean", "default": False},
-                        "extract_tables": {"type": "boolean", "default": True},
-                        "extract_images": {"type": "boolean", "default": True},
-                        "password": {"type": "string", "description": "opens an encrypted file"},
-                        "strict": {
-                            "type": "boolean",
-                            "default": False,
-                            "description": "415 for types without a reader",
-                        },
-                    },
-                }
-            }
-        },
-    }
+# The fields of a new version's form, and those that only a new file has; others are refused.
+_VERSION_FIELDS: dict[str, Any] = {
+    "file": {"type": "string", "format": "binary"},
+    "multimodal": {"type": "boolean", "default": False},
+    "extract_tables": {"type": "boolean", "default": True},
+    "extract_images": {"type": "boolean", "default": True},
+    "password": {"type": "string", "description": "opens an encrypted file"},
 }
+_UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
+    "project": {"type": "string", "description": "id or name; a new name makes a new project"},
+    "identifier": {"type": "string", "description": "your own name for it"},
+    "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
+}
+
+
+def _form(fields: dict[str, Any]) -> dict[str, Any]:
+    """A form for the OpenAPI document."""
+    schema = {"type": "object", "required": ["file"], "properties": fields, "additionalProperties": False}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def _service(request: Request) -> ResourceService:
     return request.app.state.services.resources
 
 
-@router.post("/ingest", status_code=201, openapi_extra=_UPLOAD_BODY, responses={200: {"model": ResourceOut}})
+@router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": ResourceOut}})
 async def ingest(request: Request, response: Response, owner: Owner) -> ResourceOut:
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content."""
     service = _service(request)
-    upload = await receive_upload(request, service.capture)
+    upload = await receive_upload(request, service.capture, _UPLOAD_FIELDS)
     options, strict = _options(upload)
     resource, created = await service.upload(
         owner,
@@ -156,12 +148,12 @@ async def delete_resource(request: Request, resource_id: str, owner: Owner) -> R
     )
 
 
-@router.put("/resources/{resource_id}/file", openapi_extra=_UPLOAD_BODY)
+@router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
 async def replace_file(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
     """Upload a new version of a resource."""
     service = _service(request)
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, service.capture)
+    upload = await receive_upload(request, service.capture, _VERSION_FIELDS)
     options, _ = _options(upload)
     return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options))
 

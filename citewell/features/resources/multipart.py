@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from citewell.errors import IncompleteUpload, InvalidInput, TooLarge
 from citewell.features.bodies import allow_body
+from citewell.features.requests import invalid_request, unknown_field
 from citewell.ingest.capture import Capture, Spool, Spooled
 
 _MOST_FIELD_BYTES = 64 * 1024
@@ -29,10 +30,10 @@ class Upload:
     fields: dict[str, str]
 
 
-async def receive_upload(request: Request, capture: Capture) -> Upload:
-    """Read a `multipart/form-data` body with one part `file`.
+async def receive_upload(request: Request, capture: Capture, known: Collection[str]) -> Upload:
+    """Read a `multipart/form-data` body with one part `file` and no fields but the known ones.
 
-    Raises `InvalidInput` for another body, `EmptyFile`, `TooLarge`, and `IncompleteUpload` when it breaks off; then nothing is kept.
+    Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, and `IncompleteUpload` when it breaks off; then nothing is kept.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
@@ -40,7 +41,7 @@ async def receive_upload(request: Request, capture: Capture) -> Upload:
         raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
     allow_body(request, capture.max_bytes + _MOST_AROUND)
     with capture.open_spool() as spool:
-        form = _Form(spool)
+        form = _Form(spool, known)
         try:
             parser = MultipartParser(boundary, form.callbacks())  # pyright: ignore[reportArgumentType]
             await _feed(request.stream(), parser, spool)
@@ -70,6 +71,7 @@ class _Form:
     """Callbacks of the parser, and what they have gathered."""
 
     spool: Spool
+    known: Collection[str]
     fields: dict[str, str] = field(default_factory=dict[str, str])
     filename: str | None = None
     ended: bool = False
@@ -114,6 +116,8 @@ class _Form:
     def _headers_finished(self) -> None:
         _, options = parse_options_header(self._disposition)
         self._name = _text(options.get(b"name", b""))
+        if self._name not in self.known:
+            raise invalid_request([unknown_field(f"body.{self._name}", self._name, self.known)])
         self._is_file = self._name == "file" and b"filename" in options
         if self._is_file:
             if self.filename is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from citewell.features.requests import RequestBody
 from citewell.storage.resources import ResourceSummary
 from citewell.types import Chunk, JsonValue, Resource
 
@@ -185,16 +186,16 @@ class ReceiptOut(BaseModel):
     vectors_left: int
 
 
-class RecordIn(BaseModel):
+class RecordIn(RequestBody):
     """A text to index as it is."""
 
     id: str = Field(min_length=1, max_length=512)
     text: str
     title: str | None = None
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field(default={})
 
 
-class RecordsIn(BaseModel):
+class RecordsIn(RequestBody):
     """Texts to add; one with a known id replaces what it was."""
 
     records: list[RecordIn] = Field(max_length=10_000)

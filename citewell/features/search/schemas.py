@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from citewell.features.requests import RequestBody
 from citewell.types import ChunkType, Condition, Hit, Operator, Passage, SelfQuery, Trace
 
 
-class FilterIn(BaseModel):
+class FilterIn(RequestBody):
     """One comparison; which fields and operators there are stands in `citewell.retrieve.filters`."""
 
     field: str = Field(max_length=64, description="filename, extension, language, sheet, page, slide, row, date or tag")
@@ -22,7 +23,7 @@ class FilterIn(BaseModel):
         return Condition(self.field, self.operator, value)
 
 
-class SearchIn(BaseModel):
+class SearchIn(RequestBody):
     """What to look for, and where. What is left out is as the server is configured."""
 
     query: str = Field(description="words or a question")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from citewell.features.chat.schemas import CitationOut
+from citewell.features.requests import RequestBody
 from citewell.features.threads.service import ShownMessage
 from citewell.types import Thread
 
@@ -40,14 +41,14 @@ class ThreadList(BaseModel):
     next_cursor: str | None
 
 
-class FeedbackIn(BaseModel):
+class FeedbackIn(RequestBody):
     """What the reader thinks of an answer; no rating takes an earlier one back."""
 
     rating: Literal["up", "down"] | None
     comment: str | None = Field(default=None, max_length=2_000)
 
 
-class ThreadIn(BaseModel):
+class ThreadIn(RequestBody):
     """A new thread, or a new title."""
 
     title: str = Field(min_length=1, max_length=200)

@@ -9,11 +9,12 @@ from citewell.errors import ForeignRequest, Unauthorized
 from citewell.features.auth.cookies import check_csrf, csrf_of, end_session, session_token, set_session
 from citewell.features.auth.service import AuthService
 from citewell.features.http import ERROR_RESPONSES
+from citewell.features.requests import RequestBody
 
 router = APIRouter(tags=["session"], responses=ERROR_RESPONSES)
 
 
-class SessionIn(BaseModel):
+class SessionIn(RequestBody):
     """The token to sign in with."""
 
     token: str = Field(min_length=1, max_length=8_192)

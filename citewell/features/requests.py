@@ -1,0 +1,29 @@
+"""What all requests have in common: a name that does not exist is an error that says which one was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from citewell.errors import InvalidRequest
+from citewell.spelling import nearest, suggestion
+
+
+class RequestBody(BaseModel):
+    """What a request may carry: a field that does not exist is an error, and so is a number that is none."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]:
+    """What is said of a field, parameter or argument that does not exist, with the name that was probably meant."""
+    known = list(known)
+    near = nearest(name, known)
+    problem = {"field": field, "problem": f"There is no `{name}`. {suggestion(name, known)}"}
+    return problem if near is None else problem | {"suggestion": near}
+
+
+def invalid_request(fields: Sequence[dict[str, str]]) -> InvalidRequest:
+    """The error that names these fields; a 422."""
+    return InvalidRequest("; ".join(f"{f['field']}: {f['problem']}" for f in fields), fields=list(fields))
