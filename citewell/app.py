@@ -104,5 +104,5 @@ def check_exposure(settings: Settings) -> None:
     raise ConfigurationError(
         f"Not listening on {settings.host}: anyone who can reach this address could connect, and no accounts are configured. "
         "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
-        "or listen on 127.0.0.1."
+        "or listen on 127.0.0.1 (CITEWELL_HOST)."
     )

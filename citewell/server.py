@@ -54,7 +54,9 @@ def _listen(settings: Settings) -> socket.socket:
     except (OSError, UnicodeError) as error:
         listener.close()
         reason = error.strerror if isinstance(error, OSError) else "this is no host's name"
-        message = f"Cannot listen on {settings.host}:{settings.port}: {reason}. Choose another with --host and --port."
+        message = (
+            f"Cannot listen on {settings.host}:{settings.port}: {reason}. Choose another with --port or CITEWELL_PORT."
+        )
         raise ConfigurationError(message) from error
     listener.set_inheritable(True)
     return listener

@@ -154,7 +154,7 @@ def test_a_dotenv_that_cannot_be_used_is_one_line(tmp_path: Path, content: bytes
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
 def test_a_host_that_others_reach_needs_a_secret(tmp_path: Path, host: str) -> None:
-    line = refused(run(tmp_path, "serve", "--data", "data", "--port", "0", CITEWELL_HOST=host), host)
+    line = refused(run(tmp_path, "serve", "--data", "data", "--port", "0", CITEWELL_HOST=host), host, "CITEWELL_HOST")
     assert "CITEWELL_AUTH_SECRET" in line
     assert not (tmp_path / "data").exists()
 
@@ -162,7 +162,7 @@ def test_a_host_that_others_reach_needs_a_secret(tmp_path: Path, host: str) -> N
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        refused(run(tmp_path, "serve", "--data", "data", CITEWELL_PORT=port), port, "--port")
+        refused(run(tmp_path, "serve", "--data", "data", CITEWELL_PORT=port), port, "--port", "CITEWELL_PORT")
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("worker", "doctor")])
