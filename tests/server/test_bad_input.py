@@ -126,7 +126,7 @@ def test_a_name_that_is_not_utf8(server: RunningServer) -> None:
 def test_bodies_that_are_no_upload(server: RunningServer) -> None:
     _error(server.client.post("/ingest", json={"file": "x"}), 400, "invalid_input")
     _error(server.client.post("/ingest", files={"other": ("a.txt", b"x")}), 422, "invalid_request")
-    _error(server.client.post("/ingest", data={"file": "x"}, files={"b": b""}), 400, "invalid_input")
+    _error(server.client.post("/ingest", files={"file": (None, b"x")}), 400, "invalid_input")
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
     _error(server.client.post("/ingest", content=b"garbage", headers=headers), 400, "invalid_input")
     _error(server.client.post("/ingest", content=b"", headers=headers), 400, "incomplete_upload")
