@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test quick lint format types contracts unit web-test bench docs samples requirements clean
+.PHONY: help run test quick lint format types contracts unit web-test web-lint web-format bench docs samples requirements clean
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -20,7 +20,7 @@ help:
 	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
 	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
-	@echo "make lint          ruff, pyright, import contracts"
+	@echo "make lint          ruff, pyright, import contracts, biome"
 	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
 	@echo "make samples       write samples/ again"
@@ -42,6 +42,7 @@ quick: $(DEV)
 lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(if $(HAS_WEB),$(MAKE) --no-print-directory web-lint)
 	@$(MAKE) --no-print-directory types contracts
 
 types: $(DEV)
@@ -53,6 +54,7 @@ contracts: $(DEV)
 format: $(DEV)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@$(if $(HAS_WEB),$(MAKE) --no-print-directory web-format)
 
 bench: $(BASE)
 	@$(BIN)/python benchmarks/run.py --docs $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
@@ -99,6 +101,12 @@ $(NODE_MODULES): web/package-lock.json | $(BASE)
 $(WEB_BUILD): $(NODE_MODULES) $(WEB_SOURCES)
 	@scripts/npm.sh $(VENV) run --silent build -- --logLevel warn
 	@touch $@
+
+web-lint: $(NODE_MODULES)
+	@scripts/npm.sh $(VENV) run --silent lint
+
+web-format: $(NODE_MODULES)
+	@scripts/npm.sh $(VENV) run --silent format
 
 web-test: $(DEV) $(WEB_BUILD)
 	@scripts/npm.sh $(VENV) test

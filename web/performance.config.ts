@@ -2,4 +2,10 @@
 import { defineConfig } from "@playwright/test";
 import base from "./playwright.config.ts";
 
-export default defineConfig(base, { testDir: "performance", retries: 0, timeout: 600_000, reporter: "list", use: { reducedMotion: "no-preference" } });
+export default defineConfig(base, {
+  testDir: "performance",
+  retries: 0,
+  timeout: 600_000,
+  reporter: "list",
+  use: { reducedMotion: "no-preference" },
+});

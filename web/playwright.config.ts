@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = process.env["CHROMIUM"] ?? PLACES.find((path) => existsSync(path));
+const executablePath = process.env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
 if (!executablePath) throw new Error("The browser tests need Chromium: scripts/ensure_chromium.sh");
 
 export default defineConfig({
@@ -14,7 +14,7 @@ export default defineConfig({
   // A shared machine may stall a browser for longer than any fair limit; what fails twice is broken.
   retries: 1,
   expect: { timeout: 30_000 },
-  reporter: process.env["CI"] ? "line" : "list",
+  reporter: process.env.CI ? "line" : "list",
   use: {
     viewport: { width: 1360, height: 860 },
     reducedMotion: "reduce",

@@ -3,7 +3,8 @@ import { defineConfig } from "vite";
 import { compress } from "./build/compress.ts";
 import { pdfjsFiles } from "./build/pdfjs-files.ts";
 
-const API = /^\/(?:chat|docs|doctor|health|indexes|ingest|openapi\.json|projects|ready|records|resources|samples|search|session|suggestions|threads|tokens|usage)(?:\/|\?|$)/;
+const API =
+  /^\/(?:chat|docs|doctor|health|indexes|ingest|openapi\.json|projects|ready|records|resources|samples|search|session|suggestions|threads|tokens|usage)(?:\/|\?|$)/;
 
 export default defineConfig({
   plugins: [react(), pdfjsFiles(), compress()],

@@ -18,7 +18,11 @@ export function pdfjsFiles(): Plugin {
       for (const folder of FOLDERS) {
         const source = join(dirname(manifest), folder);
         for (const name of readdirSync(source)) {
-          this.emitFile({ type: "asset", fileName: `assets/pdfjs-${version}/${folder}/${name}`, source: readFileSync(join(source, name)) });
+          this.emitFile({
+            type: "asset",
+            fileName: `assets/pdfjs-${version}/${folder}/${name}`,
+            source: readFileSync(join(source, name)),
+          });
         }
       }
     },

@@ -7,7 +7,10 @@ for (const colorScheme of ["light", "dark"] as const) {
     test("axe finds nothing serious while chatting", async ({ home: page }) => {
       expect(await serious(page)).toEqual([]);
       const reply = await ask(page, "What is the maximum loan size for first-time borrowers?");
-      await reply.getByRole("button", { name: /^Source 1/ }).first().click();
+      await reply
+        .getByRole("button", { name: /^Source 1/ })
+        .first()
+        .click();
       await expect(page.locator(".pdf-mark").first()).toBeVisible();
       expect(await serious(page)).toEqual([]);
       await page.keyboard.press("Escape");

@@ -1,6 +1,6 @@
 // Connections that break off in the middle, and servers that are killed there.
 import type { Page } from "@playwright/test";
-import { expect, question, ready, test as base } from "./fixtures";
+import { test as base, expect, question, ready } from "./fixtures";
 import { Wire } from "./wire";
 
 const LOAN = "What is the maximum loan size for first-time borrowers?";
@@ -22,12 +22,17 @@ const test = base.extend<{ wire: Wire; wired: Page }>({
 
 async function expectAnswer(page: Page): Promise<void> {
   const reply = page.getByRole("article", { name: "Answer" });
-  await expect(reply.getByRole("button", { name: /Loan Policy\.pdf \(p\. 3\)/ }).first()).toBeVisible({ timeout: 60_000 });
+  await expect(reply.getByRole("button", { name: /Loan Policy\.pdf \(p\. 3\)/ }).first()).toBeVisible({
+    timeout: 60_000,
+  });
   await expect(reply).toHaveCount(1);
   await expect(page.getByRole("article", { name: "You asked" })).toHaveCount(1);
 }
 
-test("an answer whose connection breaks off in the middle is whole when the connection is back", async ({ wired: page, wire }) => {
+test("an answer whose connection breaks off in the middle is whole when the connection is back", async ({
+  wired: page,
+  wire,
+}) => {
   const broken = wire.cutInAnswer();
   await question(page).fill(LOAN);
   await question(page).press("Enter");
@@ -52,7 +57,11 @@ test("an answer outlives a server that is killed in the middle of it", async ({ 
   await expectAnswer(page);
 });
 
-test("a page that is opened after the server was killed in the middle offers to ask again", async ({ wired: page, wire, server }) => {
+test("a page that is opened after the server was killed in the middle offers to ask again", async ({
+  wired: page,
+  wire,
+  server,
+}) => {
   const broken = wire.cutInAnswer();
   await question(page).fill(LOAN);
   await question(page).press("Enter");
@@ -72,12 +81,18 @@ test("a page that is opened after the server was killed in the middle offers to 
   await expectAnswer(page);
 });
 
-test("an upload that breaks off in the middle is listed with its reason, and goes up again after the restart", async ({ wired: page, wire, server }) => {
+test("an upload that breaks off in the middle is listed with its reason, and goes up again after the restart", async ({
+  wired: page,
+  wire,
+  server,
+}) => {
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   const dialog = page.getByRole("dialog");
   const text = "The tide table of the harbour is checked every morning at six.\n".repeat(80_000);
-  await dialog.getByLabel("Choose files").setInputFiles([{ name: "tides.txt", mimeType: "text/plain", buffer: Buffer.from(text) }]);
+  await dialog
+    .getByLabel("Choose files")
+    .setInputFiles([{ name: "tides.txt", mimeType: "text/plain", buffer: Buffer.from(text) }]);
   const broken = wire.cutInUpload(2_000_000);
   await dialog.getByRole("button", { name: "Add 1 file" }).click();
   await broken;
@@ -96,11 +111,28 @@ test("an upload that breaks off in the middle is listed with its reason, and goe
   await ready(server);
 });
 
-test("an answer that was stopped says so after the page is loaded again, and can be asked for again", async ({ wired: page, server }) => {
+test("an answer that was stopped says so after the page is loaded again, and can be asked for again", async ({
+  wired: page,
+  server,
+}) => {
   const thread = await server.call<{ id: string }>("POST", "/threads", { title: "Stopped" });
-  const message = (id: string, role: string, content: string, details = {}) => ({ id, role, content, details, citations: [], created_at: "2026-01-01T00:00:00Z" });
-  const messages = [message("q", "user", LOAN), message("a", "assistant", "A first-time borrower may [1", { stopped: true })];
-  await page.route(`**/threads/${thread.id}`, async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), messages } }), { times: 1 });
+  const message = (id: string, role: string, content: string, details = {}) => ({
+    id,
+    role,
+    content,
+    details,
+    citations: [],
+    created_at: "2026-01-01T00:00:00Z",
+  });
+  const messages = [
+    message("q", "user", LOAN),
+    message("a", "assistant", "A first-time borrower may [1", { stopped: true }),
+  ];
+  await page.route(
+    `**/threads/${thread.id}`,
+    async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), messages } }),
+    { times: 1 },
+  );
   await page.route(`**/threads/${thread.id}/messages/q`, (route) => route.fulfill({ status: 204 }));
   await page.goto(`${new URL(page.url()).origin}/conversations/${thread.id}`);
   const reply = page.getByRole("article", { name: "Answer" });

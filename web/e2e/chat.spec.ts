@@ -14,7 +14,9 @@ test("an answer streams in, and its citation opens the page with the very words 
   const words = sheet.locator(".textLayer span", { hasText: "GHS 5,000" }).first();
   await expect(words).toBeAttached();
   const covered = await sheet.locator(".pdf-mark").evaluateAll((marks, text) => {
-    const span = [...document.querySelectorAll("[data-page='3'] .textLayer span")].find((found) => found.textContent?.includes(text));
+    const span = [...document.querySelectorAll("[data-page='3'] .textLayer span")].find((found) =>
+      found.textContent?.includes(text),
+    );
     const inner = span?.getBoundingClientRect();
     if (!inner) return 0;
     const shares = marks.map((mark) => {
@@ -41,14 +43,22 @@ test("a question about data opens the sheet at the cited row", async ({ home: pa
 
 test("words selected in a source can be asked about", async ({ home: page }) => {
   const reply = await ask(page, LOAN);
-  await reply.getByRole("button", { name: /^Source 1/ }).first().click();
-  const words = page.getByRole("region", { name: "Page 3" }).locator(".textLayer span", { hasText: "GHS 5,000" }).first();
+  await reply
+    .getByRole("button", { name: /^Source 1/ })
+    .first()
+    .click();
+  const words = page
+    .getByRole("region", { name: "Page 3" })
+    .locator(".textLayer span", { hasText: "GHS 5,000" })
+    .first();
   await words.dblclick();
   await page.getByRole("button", { name: "Ask about this" }).click();
   await expect(question(page)).toHaveValue(/^About “.+”: $/);
 });
 
-test("a tagged document narrows the answer; its × returns to all documents, in the same thread", async ({ home: page }) => {
+test("a tagged document narrows the answer; its × returns to all documents, in the same thread", async ({
+  home: page,
+}) => {
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Select a document" }).click();
   await page.getByRole("combobox").fill("growth");
@@ -67,7 +77,9 @@ test("a tagged document narrows the answer; its × returns to all documents, in 
 test("an answer can be copied, rated and asked for again", async ({ home: page }) => {
   const reply = await ask(page, LOAN);
   await reply.getByRole("button", { name: "Copy with citations" }).click();
-  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain("[1] Loan Policy.pdf (p. 3): “A first-time borrower");
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toContain("[1] Loan Policy.pdf (p. 3): “A first-time borrower");
   await reply.getByRole("button", { name: "Good answer" }).click();
   await page.reload();
   await expect(page.getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "true");
@@ -103,7 +115,11 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
   await page.keyboard.press("Enter");
   const chip = page.getByRole("button", { name: /^Source 1/ }).first();
   await expect(chip).toBeVisible();
-  for (let presses = 0; presses < 60 && !(await chip.evaluate((element) => element === document.activeElement)); presses += 1) {
+  for (
+    let presses = 0;
+    presses < 60 && !(await chip.evaluate((element) => element === document.activeElement));
+    presses += 1
+  ) {
     await page.keyboard.press("Shift+Tab");
   }
   await expect(chip).toBeFocused();

@@ -1,8 +1,8 @@
 // One server with the sample files for all tests; every page is watched for violations of its policy and for errors.
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
-import { type Locator, type Page, test as base, expect } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { Server } from "./server";
 
 const SAMPLES = join(import.meta.dirname, "../../samples");
@@ -46,7 +46,9 @@ export const test = base.extend<{ watched: Watched; home: Page }, { server: Serv
       await context.exposeBinding("reportViolation", (_source, text: string) => void problems.push(text));
       await context.addInitScript(() => {
         const report = (window as unknown as { reportViolation: (text: string) => void }).reportViolation;
-        document.addEventListener("securitypolicyviolation", (event) => report(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+        document.addEventListener("securitypolicyviolation", (event) =>
+          report(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+        );
       });
       context.on("weberror", (error) => problems.push(`error: ${error.error().message}`));
       context.on("dialog", (dialog) => {
@@ -71,7 +73,12 @@ export { expect };
 /** All files, once none of them is being worked on. */
 export async function ready(server: Server, token = server.token): Promise<ResourceRow[]> {
   for (;;) {
-    const { resources } = await server.call<{ resources: ResourceRow[] }>("GET", "/resources?limit=500", undefined, token);
+    const { resources } = await server.call<{ resources: ResourceRow[] }>(
+      "GET",
+      "/resources?limit=500",
+      undefined,
+      token,
+    );
     if (resources.every(({ status }) => !BUSY.includes(status))) return resources;
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
@@ -92,8 +99,12 @@ export async function ask(page: Page, text: string): Promise<Locator> {
 
 /** Serious findings of axe on what is shown now. */
 export async function serious(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]).analyze();
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"])
+    .analyze();
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.slice(0, 200)}`));
+    .flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.slice(0, 200)}`),
+    );
 }

@@ -1,9 +1,14 @@
 import type { Page } from "@playwright/test";
 import { expect, ready, serious, test } from "./fixtures";
 
-const row = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+const row = (page: Page, name: string) =>
+  page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
 
-async function add(server: { call: (method: string, path: string, body: FormData) => Promise<unknown> }, name: string, content: string): Promise<string> {
+async function add(
+  server: { call: (method: string, path: string, body: FormData) => Promise<unknown> },
+  name: string,
+  content: string,
+): Promise<string> {
   const form = new FormData();
   form.set("file", new Blob([content]), name);
   return ((await server.call("POST", "/ingest", form)) as { id: string }).id;
@@ -44,10 +49,12 @@ test("arrows move from file to file, and Enter opens one", async ({ home: page, 
 });
 
 test("several files are deleted at once, with a receipt that counts nothing left", async ({ home: page, server }) => {
-  for (const name of ["gone one.txt", "gone two.txt"]) await add(server, name, `The ${name} says something that nobody needs.`);
+  for (const name of ["gone one.txt", "gone two.txt"])
+    await add(server, name, `The ${name} says something that nobody needs.`);
   await ready(server);
   await page.goto(`${server.address}/library`);
-  for (const name of ["gone one.txt", "gone two.txt"]) await page.getByRole("checkbox", { name: `Select ${name}` }).check();
+  for (const name of ["gone one.txt", "gone two.txt"])
+    await page.getByRole("checkbox", { name: `Select ${name}` }).check();
   await page.getByRole("toolbar", { name: "Selected files" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   const receipt = page.getByRole("dialog", { name: "Deleted" });
@@ -59,7 +66,11 @@ test("several files are deleted at once, with a receipt that counts nothing left
   await expect(row(page, "gone two.txt")).toHaveCount(0);
 });
 
-test("a PDF shows its coverage page by page, its timeline, and what was read beside the original", async ({ home: page, server, samples }) => {
+test("a PDF shows its coverage page by page, its timeline, and what was read beside the original", async ({
+  home: page,
+  server,
+  samples,
+}) => {
   const id = samples.find(({ filename }) => filename === "Loan Policy.pdf")?.id;
   await page.goto(`${server.address}/library/${id}`);
   const cells = page.locator(".cover-cell");
@@ -75,7 +86,10 @@ test("a PDF shows its coverage page by page, its timeline, and what was read bes
 });
 
 test("a data file shows its columns with statistics and histograms", async ({ home: page, server }) => {
-  const lines = Array.from({ length: 200 }, (_, index) => `${index},${index % 3 ? "North" : "South"},${(index * 7) % 50}`);
+  const lines = Array.from(
+    { length: 200 },
+    (_, index) => `${index},${index % 3 ? "North" : "South"},${(index * 7) % 50}`,
+  );
   const id = await add(server, "measures.csv", ["day,region,litres", ...lines].join("\n"));
   await ready(server);
   await page.goto(`${server.address}/library/${id}`);
@@ -88,26 +102,40 @@ test("a data file shows its columns with statistics and histograms", async ({ ho
   expect(await serious(page)).toEqual([]);
 });
 
-test("a file that failed says what is still usable and what to do, and a new version heals it", async ({ home: page, server }) => {
+test("a file that failed says what is still usable and what to do, and a new version heals it", async ({
+  home: page,
+  server,
+}) => {
   const id = await add(server, "wrong.pdf", "%PDF-1.7\nnothing that a reader could use");
   await ready(server);
   await page.goto(`${server.address}/library/${id}`);
   await expect(page.getByText("What still works")).toBeVisible();
   await expect(page.getByText("The original is kept and can be downloaded.")).toBeVisible();
   await expect(page.getByText("What to do")).toBeVisible();
-  await page.getByLabel("Upload a new version").last().setInputFiles({
-    name: "right.txt",
-    mimeType: "text/plain",
-    buffer: Buffer.from("The new version can be read by anyone."),
-  });
+  await page
+    .getByLabel("Upload a new version")
+    .last()
+    .setInputFiles({
+      name: "right.txt",
+      mimeType: "text/plain",
+      buffer: Buffer.from("The new version can be read by anyone."),
+    });
   await expect(page.getByRole("heading", { level: 1, name: "right.txt" })).toBeVisible();
   await expect(page.locator(".resource-head .badge")).toHaveText("Ready");
   await expect(page.locator(".versions")).toContainText("Version 1");
 });
 
-test("ten thousand files: few rows are drawn, the last is a key away, and typing finds one at once", async ({ home: page, server }) => {
+test("ten thousand files: few rows are drawn, the last is a key away, and typing finds one at once", async ({
+  home: page,
+  server,
+}) => {
   const { resources } = await server.call<{ resources: { created_at: string }[] }>("GET", "/resources?limit=1");
-  const many = Array.from({ length: 10_000 }, (_, index) => ({ ...resources[0], id: `file-${index}`, filename: `file ${index}.txt`, status: "indexed" }));
+  const many = Array.from({ length: 10_000 }, (_, index) => ({
+    ...resources[0],
+    id: `file-${index}`,
+    filename: `file ${index}.txt`,
+    status: "indexed",
+  }));
   await page.route(/\/resources\?/, (route) => route.fulfill({ json: { resources: many, next_cursor: null } }));
   await page.goto(`${server.address}/library`);
   await expect(page.getByRole("table", { name: "Library" })).toHaveAttribute("aria-rowcount", "10001");

@@ -1,5 +1,5 @@
 // Two people in two browsers: nothing of the one is to be found by the other, by name, by words or by address.
-import { type Browser, type Page } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
 import { ask, expect, question, ready, test } from "./fixtures";
 
 const SECRET = "The secret recipe needs seven limes and a spoon of smoked salt.";
@@ -22,7 +22,9 @@ test("two people in two browsers see nothing of each other", async ({ home: mine
   const reply = await ask(theirs, "How many limes does the secret recipe need?");
   await expect(reply).toContainText("seven limes");
   const thread = new URL(theirs.url()).pathname;
-  const [passage] = (await server.call<{ chunks: { id: string }[] }>("GET", `/resources/${id}/chunks`, undefined, token)).chunks;
+  const [passage] = (
+    await server.call<{ chunks: { id: string }[] }>("GET", `/resources/${id}/chunks`, undefined, token)
+  ).chunks;
 
   // Neither file nor chat is in the other's lists.
   await mine.keyboard.press("Control+k");
@@ -37,7 +39,9 @@ test("two people in two browsers see nothing of each other", async ({ home: mine
 
   // Nor does a search or an answer reach it.
   await mine.goto(`${server.address}/playground`);
-  await mine.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("secret recipe seven limes smoked salt");
+  await mine
+    .getByRole("searchbox", { name: "Search for words or ask a question" })
+    .fill("secret recipe seven limes smoked salt");
   await mine.keyboard.press("Enter");
   const hits = mine.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first()).toBeVisible();
@@ -50,11 +54,23 @@ test("two people in two browsers see nothing of each other", async ({ home: mine
     await mine.goto(server.address + address);
     await expect(mine.getByRole("heading", { name: "Page not found" })).toBeVisible();
   }
-  const api = [`/resources/${id}`, `/resources/${id}/file`, `/resources/${id}/elements`, `/resources/${id}/chunks/${passage?.id}`, `/resources/${id}/events`];
-  for (const address of [...api, thread.replace("/conversations", "/threads"), `${thread.replace("/conversations", "/threads")}/export`]) {
+  const api = [
+    `/resources/${id}`,
+    `/resources/${id}/file`,
+    `/resources/${id}/elements`,
+    `/resources/${id}/chunks/${passage?.id}`,
+    `/resources/${id}/events`,
+  ];
+  for (const address of [
+    ...api,
+    thread.replace("/conversations", "/threads"),
+    `${thread.replace("/conversations", "/threads")}/export`,
+  ]) {
     expect(await mine.evaluate(async (path) => (await fetch(path)).status, address), address).toBe(404);
   }
-  expect(await mine.evaluate(async (one) => (await (await fetch(`/resources?id=${one}`)).json()).resources, id)).toEqual([]);
+  expect(
+    await mine.evaluate(async (one) => (await (await fetch(`/resources?id=${one}`)).json()).resources, id),
+  ).toEqual([]);
 
   // And the other way round.
   await theirs.getByRole("button", { name: /Go to/ }).click();

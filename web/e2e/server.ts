@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PYTHON = process.env["CITEWELL_PYTHON"] ?? join(import.meta.dirname, "../../.venv/bin/python");
+const PYTHON = process.env.CITEWELL_PYTHON ?? join(import.meta.dirname, "../../.venv/bin/python");
 const SECRET = "only for the browser tests, 32 bytes or more";
 const START_SECONDS = 90;
 
@@ -20,15 +20,24 @@ export class Server {
   constructor(private readonly settings: Record<string, string> = {}) {}
 
   async start(port = 0): Promise<void> {
-    const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CITEWELL_")));
-    const child = spawn(PYTHON, ["-m", "citewell.cli", "serve", "--data", join(this.folder, "data"), "--port", String(port)], {
-      env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300", ...this.settings },
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const environment = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith("CITEWELL_")),
+    );
+    const child = spawn(
+      PYTHON,
+      ["-m", "citewell.cli", "serve", "--data", join(this.folder, "data"), "--port", String(port)],
+      {
+        env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300", ...this.settings },
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.process = child;
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the server did not start:\n${this.log}`)), START_SECONDS * 1_000);
+      const timer = setTimeout(
+        () => reject(new Error(`the server did not start:\n${this.log}`)),
+        START_SECONDS * 1_000,
+      );
       const read = (data: Buffer): void => {
         this.log += data.toString();
         const link = /(http:\/\/[^\s/]+)\/\?token=(\S+)/.exec(this.log);

@@ -1,6 +1,10 @@
 import { expect, question, test } from "./fixtures";
 
-test("the link's token leaves the address at once and becomes a cookie that scripts cannot read", async ({ page, context, server }) => {
+test("the link's token leaves the address at once and becomes a cookie that scripts cannot read", async ({
+  page,
+  context,
+  server,
+}) => {
   await page.goto(`${server.address}/settings?token=${server.token}`);
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
   expect(page.url()).toBe(`${server.address}/settings`);
@@ -40,5 +44,10 @@ test("the first visit offers sample files and, once they are read, questions fro
   const examples = page.getByRole("list", { name: "Questions from your files" }).getByRole("button");
   await expect(examples.first()).toBeVisible({ timeout: 100_000 });
   await examples.first().click();
-  await expect(page.getByRole("article", { name: "Answer" }).getByRole("button", { name: /^Source 1/ }).first()).toBeVisible();
+  await expect(
+    page
+      .getByRole("article", { name: "Answer" })
+      .getByRole("button", { name: /^Source 1/ })
+      .first(),
+  ).toBeVisible();
 });

@@ -10,7 +10,9 @@ test("what is configured and reachable is listed", async ({ home: page, server }
 
 test("every screen says that the index is being rebuilt, until it is whole", async ({ home: page, server }) => {
   const parts = { index: { ok: true, ms: 1, note: "being rebuilt from SQL: 1,200 of 5,000 chunks" } };
-  await page.route("**/ready", (route) => route.fulfill({ json: { ready: true, parts, rebuilding: { done: 1200, total: 5000, problem: "" } } }));
+  await page.route("**/ready", (route) =>
+    route.fulfill({ json: { ready: true, parts, rebuilding: { done: 1200, total: 5000, problem: "" } } }),
+  );
   const notice = page.getByRole("status").filter({ hasText: "being rebuilt" });
   for (const screen of ["/settings", "/library", "/"]) {
     await page.goto(server.address + screen);
@@ -32,7 +34,8 @@ test("a token is shown once, works, and is refused after it was revoked", async 
   await dialog.getByRole("button", { name: "Copy token" }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
   await dialog.getByRole("button", { name: "Close" }).last().click();
-  const status = async (): Promise<number> => (await fetch(`${server.address}/tokens`, { headers: { Authorization: `Bearer ${secret}` } })).status;
+  const status = async (): Promise<number> =>
+    (await fetch(`${server.address}/tokens`, { headers: { Authorization: `Bearer ${secret}` } })).status;
   expect(await status()).toBe(200);
   expect(await page.content()).not.toContain(secret);
   await page.getByRole("button", { name: "Revoke Nightly job" }).click();
@@ -49,7 +52,10 @@ test("the theme stays after the page is loaded again", async ({ home: page, serv
   await expect(page.getByRole("radio", { name: "Dark" })).toBeChecked();
 });
 
-test("a model that cannot be used is refused with the reason, and the present index goes on answering", async ({ home: page, server }) => {
+test("a model that cannot be used is refused with the reason, and the present index goes on answering", async ({
+  home: page,
+  server,
+}) => {
   await page.goto(`${server.address}/settings`);
   await page.getByRole("button", { name: "Build another" }).click();
   const dialog = page.getByRole("dialog", { name: "Build an index" });
@@ -61,10 +67,19 @@ test("a model that cannot be used is refused with the reason, and the present in
   await expect(page.locator(".index")).toContainText("In use");
 });
 
-test("an index that is ready is compared with the present one, switched to, and back", async ({ home: page, server }) => {
+test("an index that is ready is compared with the present one, switched to, and back", async ({
+  home: page,
+  server,
+}) => {
   const { indexes } = await server.call<{ indexes: Record<string, unknown>[] }>("GET", "/indexes");
   const present = { ...indexes[0], id: "present", state: "active" };
-  const other = { ...indexes[0], id: "other", state: "ready", activated_at: null as string | null, fingerprint: "openai/other-model/256@r1" };
+  const other = {
+    ...indexes[0],
+    id: "other",
+    state: "ready",
+    activated_at: null as string | null,
+    fingerprint: "openai/other-model/256@r1",
+  };
   await page.route("**/indexes", (route) => route.fulfill({ json: { indexes: [present, other] } }));
   await page.route("**/indexes/*/compare", (route) => {
     const { queries } = route.request().postDataJSON() as { queries: string[] };

@@ -56,7 +56,10 @@ async function addByDialog(page: Page, files: { name: string; mimeType: string; 
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   await page.getByRole("dialog").getByLabel("Choose files").setInputFiles(files);
-  await page.getByRole("dialog").getByRole("button", { name: `Add ${files.length} files` }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: `Add ${files.length} files` })
+    .click();
 }
 
 async function addByDrop(page: Page, files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
@@ -70,7 +73,10 @@ async function addByDrop(page: Page, files: { name: string; mimeType: string; bu
     return data;
   }, plain);
   await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
-  await page.getByRole("dialog").getByRole("button", { name: `Add ${files.length} files` }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: `Add ${files.length} files` })
+    .click();
 }
 
 /** Ask, open the first source of that file, and return the panel it stands in. */
@@ -78,7 +84,10 @@ async function openSource(page: Page, text: string, file: string): Promise<Locat
   await page.goto(new URL("/", page.url()).href);
   await expect(question(page)).toBeVisible();
   const reply = await ask(page, text);
-  await reply.getByRole("button", { name: new RegExp(`^Source \\d+: ${file.replaceAll(".", "\\.")}`) }).first().click();
+  await reply
+    .getByRole("button", { name: new RegExp(`^Source \\d+: ${file.replaceAll(".", "\\.")}`) })
+    .first()
+    .click();
   const panel = page.getByRole("complementary", { name: "Source" });
   await expect(panel.getByRole("heading", { name: file })).toBeVisible();
   return panel;
@@ -97,12 +106,18 @@ async function covering(marks: Locator, inner: Box): Promise<{ share: number; ex
   const shares = boxes.map((outer) => {
     const width = Math.min(inner.x + inner.width, outer.x + outer.width) - Math.max(inner.x, outer.x);
     const height = Math.min(inner.y + inner.height, outer.y + outer.height) - Math.max(inner.y, outer.y);
-    return { share: (Math.max(0, width) * Math.max(0, height)) / (inner.width * inner.height), excess: outer.height / inner.height };
+    return {
+      share: (Math.max(0, width) * Math.max(0, height)) / (inner.width * inner.height),
+      excess: outer.height / inner.height,
+    };
   });
   return shares.sort((a, b) => b.share - a.share)[0] ?? { share: 0, excess: Infinity };
 }
 
-test("six types by dialog and by drop: stages, answers, and the cited spot marked in each viewer", async ({ page, server }) => {
+test("six types by dialog and by drop: stages, answers, and the cited spot marked in each viewer", async ({
+  page,
+  server,
+}) => {
   test.setTimeout(240_000);
   await page.goto(`${server.address}/?token=${server.tokenOf("six types")}`);
   await expect(question(page)).toBeVisible();
@@ -112,9 +127,17 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
   await addByDrop(page, [sample("Pitch Deck.pptx"), image, mail]);
   const tray = page.getByRole("region", { name: "Uploads" });
   await expect(tray.getByRole("listitem")).toHaveCount(6);
-  await expect(tray.getByRole("listitem").filter({ has: page.locator("[data-status]") }).or(tray.locator("[data-status='extracting'], [data-status='indexing']")).first()).toBeVisible();
+  await expect(
+    tray
+      .getByRole("listitem")
+      .filter({ has: page.locator("[data-status]") })
+      .or(tray.locator("[data-status='extracting'], [data-status='indexing']"))
+      .first(),
+  ).toBeVisible();
   await expect(tray.getByRole("status")).toHaveText("All files are ready", { timeout: 120_000 });
-  await expect(tray.locator("[data-status='indexed'], [data-status='analyzed'], [data-status='described']")).toHaveCount(6);
+  await expect(
+    tray.locator("[data-status='indexed'], [data-status='analyzed'], [data-status='described']"),
+  ).toHaveCount(6);
   await tray.getByRole("button", { name: "Clear finished" }).click();
 
   await test.step("PDF: the mark lies on the quoted words of the page", async () => {
@@ -132,7 +155,12 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
     await expect(panel.locator(".pdf-mark").first()).toBeVisible();
     const frame = (await drawn.boundingBox()) as Box;
     const scale = frame.width / 1_200;
-    const inner = { x: frame.x + SIGN.left * scale, y: frame.y + SIGN.top * scale, width: 840 * scale, height: SIGN.height * scale };
+    const inner = {
+      x: frame.x + SIGN.left * scale,
+      y: frame.y + SIGN.top * scale,
+      width: 840 * scale,
+      height: SIGN.height * scale,
+    };
     const { share, excess } = await covering(panel.locator(".pdf-mark"), inner);
     expect(share).toBeGreaterThan(0.7);
     expect(excess).toBeLessThan(2.5);
@@ -167,13 +195,19 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
   });
 });
 
-test("where there is no answer, the nearest passages are folded up below it and open in the viewer", async ({ home: page, server }) => {
+test("where there is no answer, the nearest passages are folded up below it and open in the viewer", async ({
+  home: page,
+  server,
+}) => {
   const reply = await ask(page, "What is the melting point of tungsten?");
   await expect(reply).toContainText("I don't have enough information");
   const head = reply.getByRole("button", { name: /^Closest passages? \(\d\)/ });
   await expect(head).toHaveAttribute("aria-expanded", "false");
   await page.goto(`${server.address}/`);
-  await page.getByRole("region", { name: "Chats" }).getByRole("link", { name: "What is the melting point of tungsten?" }).click();
+  await page
+    .getByRole("region", { name: "Chats" })
+    .getByRole("link", { name: "What is the melting point of tungsten?" })
+    .click();
   await head.click();
   const passage = reply.locator(".nearest-passage").first();
   await expect(passage.locator(".nearest-text")).not.toBeEmpty();

@@ -40,13 +40,19 @@ async function add(page: Page, ...names: string[]): Promise<void> {
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   await page.getByRole("dialog").getByLabel("Choose files").setInputFiles(names.map(text));
-  await page.getByRole("dialog").getByRole("button", { name: /^Add \d/ }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /^Add \d/ })
+    .click();
 }
 
 const notice = (page: Page) => page.getByRole("region", { name: "Files not uploaded" });
 const listed = (page: Page) => notice(page).getByRole("listitem").locator(".upload-name").allTextContents();
 
-test("files go up in the order in which they were chosen; a reload asks first, and afterwards lists what was not sent", async ({ browser, server }) => {
+test("files go up in the order in which they were chosen; a reload asks first, and afterwards lists what was not sent", async ({
+  browser,
+  server,
+}) => {
   const ama = await visit(browser, `${server.address}/?token=${server.tokenOf("ama who reloads")}`);
   const { page } = ama;
   await holdUp(ama, /^[3-9]/);
@@ -55,7 +61,9 @@ test("files go up in the order in which they were chosen; a reload asks first, a
   for (const name of ["1 first.txt", "2 second.txt"]) {
     await expect(tray.getByRole("listitem").filter({ hasText: name })).toContainText("Ready", { timeout: 60_000 });
   }
-  await expect.poll(() => ama.begun).toEqual(["1 first.txt", "2 second.txt", "3 third.txt", "4 fourth.txt", "5 fifth.txt"]);
+  await expect
+    .poll(() => ama.begun)
+    .toEqual(["1 first.txt", "2 second.txt", "3 third.txt", "4 fourth.txt", "5 fifth.txt"]);
 
   ama.leaves = false;
   await page.evaluate(() => setTimeout(() => window.location.reload()));
@@ -88,11 +96,16 @@ test("files go up in the order in which they were chosen; a reload asks first, a
   await ama.context.close();
 });
 
-test("two tabs keep their uploads apart; what a lost tab did not send is listed in the other", async ({ browser, server }) => {
+test("two tabs keep their uploads apart; what a lost tab did not send is listed in the other", async ({
+  browser,
+  server,
+}) => {
   const ama = await visit(browser, `${server.address}/?token=${server.tokenOf("ama of two tabs")}`);
   await holdUp(ama, /held/);
   await add(ama.page, "held one.txt", "sent.txt");
-  await expect(ama.page.getByRole("region", { name: "Uploads" }).getByRole("listitem").filter({ hasText: "sent.txt" })).toContainText("Ready", { timeout: 60_000 });
+  await expect(
+    ama.page.getByRole("region", { name: "Uploads" }).getByRole("listitem").filter({ hasText: "sent.txt" }),
+  ).toContainText("Ready", { timeout: 60_000 });
   const second = await ama.context.newPage();
   await second.goto(server.address);
   await expect(question(second)).toBeVisible();
@@ -103,7 +116,10 @@ test("two tabs keep their uploads apart; what a lost tab did not send is listed 
   await ama.context.close();
 });
 
-test("signing out asks while files upload; another owner in the same browser neither sends nor sees them", async ({ browser, server }) => {
+test("signing out asks while files upload; another owner in the same browser neither sends nor sees them", async ({
+  browser,
+  server,
+}) => {
   const [ama, kofi] = [server.tokenOf("ama who signs out"), server.tokenOf("kofi after her")];
   const first = await visit(browser, `${server.address}/?token=${ama}`);
   const { page } = first;
@@ -134,7 +150,10 @@ test("signing out asks while files upload; another owner in the same browser nei
   await first.context.close();
 });
 
-test("a tab whose browser is signed in to another account by another tab sends nothing more", async ({ browser, server }) => {
+test("a tab whose browser is signed in to another account by another tab sends nothing more", async ({
+  browser,
+  server,
+}) => {
   const [ama, kofi] = [server.tokenOf("ama in one tab"), server.tokenOf("kofi in the other")];
   const first = await visit(browser, `${server.address}/?token=${ama}`);
   await holdUp(first, /^[1-3]/);

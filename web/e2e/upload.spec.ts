@@ -1,16 +1,34 @@
 import { expect, ready, serious, test } from "./fixtures";
 
 const FILES = [
-  { name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Harvest\n\nThe harvest festival is on 3 October in Kumasi.\n") },
+  {
+    name: "notes.md",
+    mimeType: "text/markdown",
+    buffer: Buffer.from("# Harvest\n\nThe harvest festival is on 3 October in Kumasi.\n"),
+  },
   { name: "people.csv", mimeType: "text/csv", buffer: Buffer.from("name,age\nAma,31\nKofi,44\nEsi,29\n") },
-  { name: "letter.txt", mimeType: "text/plain", buffer: Buffer.from("Dear all,\n\nthe well was repaired on Tuesday.\n") },
-  { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<h1>Opening hours</h1><p>The office opens at nine.</p>") },
+  {
+    name: "letter.txt",
+    mimeType: "text/plain",
+    buffer: Buffer.from("Dear all,\n\nthe well was repaired on Tuesday.\n"),
+  },
+  {
+    name: "page.html",
+    mimeType: "text/html",
+    buffer: Buffer.from("<h1>Opening hours</h1><p>The office opens at nine.</p>"),
+  },
   {
     name: "mail.eml",
     mimeType: "message/rfc822",
-    buffer: Buffer.from("From: Ama <ama@example.org>\nTo: Kofi <kofi@example.org>\nSubject: Invoice 17\n\nThe invoice is due on Friday.\n"),
+    buffer: Buffer.from(
+      "From: Ama <ama@example.org>\nTo: Kofi <kofi@example.org>\nSubject: Invoice 17\n\nThe invoice is due on Friday.\n",
+    ),
   },
-  { name: "data.json", mimeType: "application/json", buffer: Buffer.from('[{"city":"Tema","shops":12},{"city":"Accra","shops":40}]') },
+  {
+    name: "data.json",
+    mimeType: "application/json",
+    buffer: Buffer.from('[{"city":"Tema","shops":12},{"city":"Accra","shops":40}]'),
+  },
 ];
 
 test("files of six types go up by the dialog, and their stages are shown to the end", async ({ home: page }) => {
@@ -22,12 +40,15 @@ test("files of six types go up by the dialog, and their stages are shown to the 
   const tray = page.getByRole("region", { name: "Uploads" });
   await expect(tray.getByRole("status")).toHaveText("All files are ready", { timeout: 90_000 });
   await expect(tray.getByRole("listitem")).toHaveCount(6);
-  for (const { name } of FILES) await expect(tray.getByRole("listitem").filter({ hasText: name })).toContainText("Ready");
+  for (const { name } of FILES)
+    await expect(tray.getByRole("listitem").filter({ hasText: name })).toContainText("Ready");
   await tray.getByRole("button", { name: "Clear finished" }).click();
   await expect(tray).toBeHidden();
 });
 
-test("a dropped file opens the dialog; a damaged one fails with a reason, and can be tried again", async ({ home: page }) => {
+test("a dropped file opens the dialog; a damaged one fails with a reason, and can be tried again", async ({
+  home: page,
+}) => {
   const transfer = await page.evaluateHandle(() => {
     const data = new DataTransfer();
     data.items.add(new File(["%PDF-1.7\nthis is no PDF"], "broken.pdf", { type: "application/pdf" }));
@@ -43,13 +64,22 @@ test("a dropped file opens the dialog; a damaged one fails with a reason, and ca
   await expect(row).toContainText("Failed", { timeout: 60_000 });
 });
 
-for (const [where, viewport] of Object.entries({ "a wide screen": { width: 1360, height: 860 }, "a phone": { width: 360, height: 740 } })) {
+for (const [where, viewport] of Object.entries({
+  "a wide screen": { width: 1360, height: 860 },
+  "a phone": { width: 360, height: 740 },
+})) {
   test(`long names leave the badges of the upload tray whole on ${where}`, async ({ home: page, server }) => {
     await page.setViewportSize(viewport);
     // Held up, so that the badges of waiting and of sent files are both there.
-    await page.route("**/ingest", (route) => (/filename="held/.test(route.request().postDataBuffer()?.toString("latin1") ?? "") ? undefined : route.continue()));
+    await page.route("**/ingest", (route) =>
+      /filename="held/.test(route.request().postDataBuffer()?.toString("latin1") ?? "") ? undefined : route.continue(),
+    );
     const long = "quarterly_report_of_the_regional_office_for_the_financial_year_2026_final_version";
-    const names = [`${long}.txt`, `${long} with spaces and ${"more ".repeat(20)}.md`, ...[1, 2, 3, 4].map((n) => `held ${n} ${long}.csv`)];
+    const names = [
+      `${long}.txt`,
+      `${long} with spaces and ${"more ".repeat(20)}.md`,
+      ...[1, 2, 3, 4].map((n) => `held ${n} ${long}.csv`),
+    ];
     await page.evaluate((chosen) => {
       const data = new DataTransfer();
       for (const name of chosen) data.items.add(new File([`This is ${name}.`], name, { type: "text/plain" }));
@@ -58,7 +88,8 @@ for (const [where, viewport] of Object.entries({ "a wide screen": { width: 1360,
     await page.getByRole("dialog").getByRole("button", { name: "Add 6 files" }).click();
     const tray = page.getByRole("region", { name: "Uploads" });
     const rows = tray.getByRole("listitem");
-    for (const name of names.slice(0, 2)) await expect(rows.filter({ hasText: name })).toContainText("Ready", { timeout: 60_000 });
+    for (const name of names.slice(0, 2))
+      await expect(rows.filter({ hasText: name })).toContainText("Ready", { timeout: 60_000 });
     await expect(rows.filter({ hasText: "Waiting" })).toHaveCount(1);
     await expect(rows.filter({ hasText: "Uploading" })).toHaveCount(3);
     const frame = (await tray.boundingBox()) as { x: number; width: number };
@@ -79,6 +110,7 @@ for (const [where, viewport] of Object.entries({ "a wide screen": { width: 1360,
     await page.getByRole("button", { name: /^Cancel held 4/ }).click();
     for (const n of [1, 2, 3]) await page.getByRole("button", { name: new RegExp(`^Cancel held ${n}`) }).click();
     await expect(rows).toHaveCount(2);
-    for (const { id, filename } of await ready(server)) if (filename.startsWith("quarterly")) await server.call("DELETE", `/resources/${id}`);
+    for (const { id, filename } of await ready(server))
+      if (filename.startsWith("quarterly")) await server.call("DELETE", `/resources/${id}`);
   });
 }

@@ -1,6 +1,6 @@
 // The wire between a browser and the server, to be cut in the middle of an answer or of an upload.
 import { once } from "node:events";
-import { type AddressInfo, type Socket, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export class Wire {
   private readonly sockets = new Set<Socket>();
@@ -71,7 +71,10 @@ export class Wire {
     }
     const server = connect(this.port, "127.0.0.1");
     let up = 0;
-    for (const [from, to] of [[browser, server], [server, browser]] as const) {
+    for (const [from, to] of [
+      [browser, server],
+      [server, browser],
+    ] as const) {
       this.sockets.add(from);
       from.on("error", () => to.destroy());
       from.on("close", () => {

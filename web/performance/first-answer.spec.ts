@@ -6,8 +6,8 @@ import { question } from "../e2e/fixtures";
 import { Server } from "../e2e/server";
 import { report } from "./measuring";
 
-const PDF = process.env["PDF"] ?? join(import.meta.dirname, "../../samples/Program Handbook.pdf");
-const QUESTION = process.env["QUESTION"] ?? "How do group meetings work?";
+const PDF = process.env.PDF ?? join(import.meta.dirname, "../../samples/Program Handbook.pdf");
+const QUESTION = process.env.QUESTION ?? "How do group meetings work?";
 
 test("from the link to the first cited answer about one's own PDF", async ({ page }) => {
   const server = new Server();
@@ -25,7 +25,11 @@ test("from the link to the first cited answer about one's own PDF", async ({ pag
     const base64 = readFileSync(PDF).toString("base64");
     const transfer = await page.evaluateHandle((content) => {
       const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], "My own.pdf", { type: "application/pdf" }));
+      data.items.add(
+        new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], "My own.pdf", {
+          type: "application/pdf",
+        }),
+      );
       return data;
     }, base64);
     await page.dispatchEvent("body", "drop", { dataTransfer: transfer });

@@ -13,7 +13,11 @@ export interface Frames {
  * Milliseconds between frames while a list is scrolled from its beginning by `step` pixels each frame, and `work`: what the page's own
  * thread computed per frame. Frames come late on a machine that is busy with other things; the work stays what it is.
  */
-export async function framesWhileScrolling(list: Locator, step: number, frames = 240): Promise<Frames & { work: number }> {
+export async function framesWhileScrolling(
+  list: Locator,
+  step: number,
+  frames = 240,
+): Promise<Frames & { work: number }> {
   const inspector = await list.page().context().newCDPSession(list.page());
   await inspector.send("Performance.enable", { timeDomain: "threadTicks" });
   const busy = async (): Promise<number> => {
@@ -22,7 +26,7 @@ export async function framesWhileScrolling(list: Locator, step: number, frames =
   };
   const before = await busy();
   const spans = await spansWhileScrolling(list, step, frames);
-  const work = Math.round(((await busy()) - before) / frames * 10) / 10;
+  const work = Math.round((((await busy()) - before) / frames) * 10) / 10;
   await inspector.detach();
   return { ...spans, work };
 }
@@ -40,7 +44,8 @@ async function spansWhileScrolling(list: Locator, step: number, frames: number):
           if (spans.length < frames) requestAnimationFrame(next);
           else {
             const sorted = [...spans].sort((a, b) => a - b);
-            const at = (share: number): number => Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
+            const at = (share: number): number =>
+              Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
             resolve({ count: spans.length, p50: at(0.5), p95: at(0.95), longest: at(1) });
           }
         };
@@ -66,7 +71,9 @@ export async function watchInteractions(page: Page): Promise<void> {
 /** The slowest interaction since the page was loaded, in milliseconds (in steps of 8; 0 when all were under 16). */
 export async function slowestInteraction(page: Page): Promise<number> {
   await page.waitForTimeout(500);
-  return page.evaluate(() => Math.max(0, ...(window as unknown as { noted: { duration: number }[] }).noted.map(({ duration }) => duration)));
+  return page.evaluate(() =>
+    Math.max(0, ...(window as unknown as { noted: { duration: number }[] }).noted.map(({ duration }) => duration)),
+  );
 }
 
 /** How many processes want a processor, beside how many there are: what frames and waits must be read with. */
@@ -75,6 +82,8 @@ export function machine(): string {
 }
 
 export function report(what: string, figures: object): void {
-  const text = Object.entries(figures).map(([name, value]) => `${name} ${typeof value === "number" ? Math.round(value * 10) / 10 : value}`);
+  const text = Object.entries(figures).map(
+    ([name, value]) => `${name} ${typeof value === "number" ? Math.round(value * 10) / 10 : value}`,
+  );
   console.log(`  ${what}: ${text.join(", ")} (${machine()})`);
 }

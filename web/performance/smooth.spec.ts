@@ -1,5 +1,5 @@
 // A sheet of 100,000 rows, 1,000 chats and 10,000 files, on a real server: frames while scrolling, and how long a click or a key takes.
-import { expect, test as base } from "@playwright/test";
+import { test as base, expect } from "@playwright/test";
 import { question, ready } from "../e2e/fixtures";
 import { Server } from "../e2e/server";
 import { framesWhileScrolling, report, slowestInteraction, watchInteractions } from "./measuring";
@@ -28,7 +28,11 @@ test.beforeEach(async ({ page }) => watchInteractions(page));
 
 test("100,000 rows", async ({ page, server }) => {
   const token = server.tokenOf("rows");
-  const lines = Array.from({ length: ROWS }, (_, n) => `${n},customer ${n % 977},${(n * 7919) % 10_000},2025-0${1 + (n % 9)}-1${n % 10},${n % 3 ? "paid" : "open"}`);
+  const lines = Array.from(
+    { length: ROWS },
+    (_, n) =>
+      `${n},customer ${n % 977},${(n * 7919) % 10_000},2025-0${1 + (n % 9)}-1${n % 10},${n % 3 ? "paid" : "open"}`,
+  );
   const form = new FormData();
   form.set("file", new Blob([["order,customer,amount,day,state", ...lines].join("\n")]), "orders.csv");
   const { id } = await server.call<{ id: string }>("POST", "/ingest", form, token);
@@ -52,7 +56,11 @@ test("100,000 rows", async ({ page, server }) => {
 test("1,000 chats", async ({ page, server }) => {
   const token = server.tokenOf("chats");
   for (let made = 0; made < CHATS; made += 20) {
-    await Promise.all(Array.from({ length: 20 }, (_, n) => server.call("POST", "/threads", { title: `Chat ${made + n} about the harbour` }, token)));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        server.call("POST", "/threads", { title: `Chat ${made + n} about the harbour` }, token),
+      ),
+    );
   }
   await page.goto(`${server.address}/?token=${token}`);
   await expect(question(page)).toBeVisible();
@@ -75,7 +83,11 @@ test("1,000 chats", async ({ page, server }) => {
 test("10,000 files", async ({ page, server }) => {
   const token = server.tokenOf("files");
   for (let made = 0; made < FILES; made += 2_000) {
-    const records = Array.from({ length: 2_000 }, (_, n) => ({ id: `r${made + n}`, title: `Note ${made + n}`, text: `Buoy ${made + n} was painted.` }));
+    const records = Array.from({ length: 2_000 }, (_, n) => ({
+      id: `r${made + n}`,
+      title: `Note ${made + n}`,
+      text: `Buoy ${made + n} was painted.`,
+    }));
     await server.call("POST", "/records", { records }, token);
   }
   const began = Date.now();

@@ -7,7 +7,10 @@ const QUESTION = "What is the maximum loan size for first-time borrowers?";
 
 test("a cited answer beside its source", async ({ home: page }) => {
   const reply = await ask(page, QUESTION);
-  await reply.getByRole("button", { name: /^Source 1/ }).first().click();
+  await reply
+    .getByRole("button", { name: /^Source 1/ })
+    .first()
+    .click();
   await expect(page.locator(".pdf-mark").first()).toBeInViewport();
   await expect(page.locator(".textLayer span").first()).toBeAttached();
   await page.waitForLoadState("networkidle");
@@ -25,7 +28,10 @@ test.describe("on a phone, dark", () => {
 
   test("a cited answer", async ({ home: page }) => {
     const reply = await ask(page, QUESTION);
-    await reply.getByRole("button", { name: /^Source 1/ }).first().hover();
+    await reply
+      .getByRole("button", { name: /^Source 1/ })
+      .first()
+      .hover();
     await expect(page.locator(".passage mark")).toBeVisible();
     await page.screenshot({ path: join(IMAGES, "phone.png") });
   });

@@ -25,11 +25,16 @@ for (const [size, viewport] of Object.entries(SIZES)) {
           await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
         };
         const idOf = (name: string): string => samples.find(({ filename }) => filename === name)?.id ?? "";
-        await expect(page.getByRole("list", { name: "Questions from your files" }).getByRole("button").first()).toBeVisible();
+        await expect(
+          page.getByRole("list", { name: "Questions from your files" }).getByRole("button").first(),
+        ).toBeVisible();
         await shoot("welcome");
         const reply = await ask(page, LOAN);
         await shoot("answer");
-        await reply.getByRole("button", { name: /^Source 1/ }).first().click();
+        await reply
+          .getByRole("button", { name: /^Source 1/ })
+          .first()
+          .click();
         await expect(page.locator(".pdf-mark").first()).toBeVisible();
         await shoot("viewer-pdf");
         await page.keyboard.press("Escape");
@@ -74,6 +79,9 @@ for (const [size, viewport] of Object.entries(SIZES)) {
 
 async function showTable(page: Page): Promise<void> {
   const reply = await ask(page, "Which quarter had the highest expenses?");
-  await reply.getByRole("button", { name: /Finance Sheet\.xlsx/ }).first().click();
+  await reply
+    .getByRole("button", { name: /Finance Sheet\.xlsx/ })
+    .first()
+    .click();
   await expect(page.locator(".grid-row[data-marked]")).toBeVisible();
 }

@@ -60,7 +60,8 @@ export const t = {
     `${counted(n, "file is", "files are")} waiting to be uploaded. Sign in to the same account to continue. In another account, nothing is uploaded.`,
   signOut: "Sign out",
   signOutTitle: "Sign out while files upload?",
-  signOutText: (n: number) => `${counted(n, "file has", "files have")} not been uploaded yet. If you sign out now, the upload stops.`,
+  signOutText: (n: number) =>
+    `${counted(n, "file has", "files have")} not been uploaded yet. If you sign out now, the upload stops.`,
   replacedTitle: "You signed in to another account",
   replacedText: "Another tab of this browser signed in to a different account. Reload to use that account here.",
   reload: "Reload",
@@ -94,7 +95,8 @@ export const t = {
   emptyTitle: "What would you like to know?",
   emptyText: "Answers come only from your files, and each one links to its exact source.",
   emptyNoFilesTitle: "Ask your own files",
-  emptyNoFilesText: "Add a document, a spreadsheet or a folder. Ask in your own words, and see the answer highlighted in the source.",
+  emptyNoFilesText:
+    "Add a document, a spreadsheet or a folder. Ask in your own words, and see the answer highlighted in the source.",
   addFiles: "Add files",
   trySamples: "Try it with sample files",
   samplesAdded: "Adding five sample files.",
@@ -143,7 +145,8 @@ export const t = {
   citation: (n: number, label: string, verdict: string) => `Source ${n}: ${label}. ${verdict}`,
   // upload
   uploadTitle: "Add files",
-  uploadText: "PDF, Word, PowerPoint, Excel, CSV, images, email, HTML, Markdown, archives and more. Other files are stored unchanged.",
+  uploadText:
+    "PDF, Word, PowerPoint, Excel, CSV, images, email, HTML, Markdown, archives and more. Other files are stored unchanged.",
   drop: "Drop files or folders here",
   chooseFiles: "Choose files",
   chooseFolder: "Choose a folder",
@@ -253,13 +256,15 @@ export const t = {
     vectors_left: "Index entries left",
   } satisfies Table<ReceiptLine["key"]>,
   askAbout: "Ask about this file",
-  coverageUnit: (unit: string, number: number | null, name: string | null) => `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
+  coverageUnit: (unit: string, number: number | null, name: string | null) =>
+    `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
   coverageWords: (n: number) => counted(n, "word", "words"),
   coverageTables: (n: number) => counted(n, "table", "tables"),
   coverageImages: (n: number) => counted(n, "image", "images"),
   coverageRows: (n: number) => counted(n, "row", "rows"),
   stillUsable: "What still works",
-  partialUsable: "The file was read: you can open it, browse its contents and download it. Answers cannot use it until it is indexed.",
+  partialUsable:
+    "The file was read: you can open it, browse its contents and download it. Answers cannot use it until it is indexed.",
   partialDo: "Reindex it. If the problem persists, check Settings > Health.",
   failedUsable: "The original is kept and can be downloaded.",
   storedUsable: "The original is kept and can be downloaded. This file type cannot be read, so answers cannot use it.",
@@ -273,7 +278,8 @@ export const t = {
     password_required: "Enter the password and try again.",
     wrong_password: "Enter a different password and try again.",
     limit_exceeded: "Split the file and upload the parts, or raise the limit in the server's configuration.",
-    parser_timeout: "Split the file and upload the parts, or raise CITEWELL_PARSER_SECONDS or CITEWELL_PARSER_SILENCE_SECONDS on the server.",
+    parser_timeout:
+      "Split the file and upload the parts, or raise CITEWELL_PARSER_SECONDS or CITEWELL_PARSER_SILENCE_SECONDS on the server.",
     parser_crashed: TRY_ANOTHER_FORMAT,
     parser_out_of_memory: "Split the file and upload the parts, or raise CITEWELL_PARSER_MEMORY_BYTES on the server.",
     gave_up: TRY_ANOTHER_FORMAT,
@@ -298,7 +304,12 @@ export const t = {
     pages: "Longest first",
     chunks: "Most passages",
   } satisfies Table<SortKey>,
-  libraryGroup: { ready: "Ready", busy: "In progress", attention: "Needs attention", stored: "Stored only" } satisfies Table<Group>,
+  libraryGroup: {
+    ready: "Ready",
+    busy: "In progress",
+    attention: "Needs attention",
+    stored: "Stored only",
+  } satisfies Table<Group>,
   clearFilters: "Clear filters",
   selection: "Selected files",
   selected: (n: number) => `${counted(n, "file", "files")} selected`,
@@ -338,12 +349,18 @@ export const t = {
   } satisfies Table<Unit>,
   summary: "Summary",
   description: "Description",
-  noDescription: "No description. If a vision model is configured, upload the image again with “Describe images” turned on.",
+  noDescription:
+    "No description. If a vision model is configured, upload the image again with “Describe images” turned on.",
   languageName: "Language",
   author: "Author",
   hash: "SHA-256",
   coverageMap: (units: string) => `${units} by how they were read`,
-  coverageKind: { read: "Read", ocr: "Read by OCR", empty: "Empty", skipped: "Partially skipped" } satisfies Table<CoverageKind>,
+  coverageKind: {
+    read: "Read",
+    ocr: "Read by OCR",
+    empty: "Empty",
+    skipped: "Partially skipped",
+  } satisfies Table<CoverageKind>,
   coverageByOcr: (share: string) => `${share} by OCR`,
   coverageConfidence: (share: string) => `OCR confidence: ${share}`,
   stage: {
@@ -379,7 +396,9 @@ export const t = {
     header: "Page header",
     footer: "Page footer",
   } satisfies Table<ElementType>,
-  chunkKind: { text: "Text", table: "Table", image: "Image", row: "Row", summary: "Summary" } satisfies Table<Schemas["ChunkType"]>,
+  chunkKind: { text: "Text", table: "Table", image: "Image", row: "Row", summary: "Summary" } satisfies Table<
+    Schemas["ChunkType"]
+  >,
   pageNumber: (n: number) => `p. ${n}`,
   pageRange: (first: number, last: number) => `pp. ${first}–${last}`,
   rowNumber: (n: number) => `row ${n}`,
@@ -444,13 +463,16 @@ export const t = {
     tag: "Tag",
     type: "Type",
   } satisfies Table<FilterField | "type">,
-  operatorName: { eq: "is", in: "is one of", gte: "is at least", lte: "is at most" } satisfies Table<Schemas["Operator"]>,
+  operatorName: { eq: "is", in: "is one of", gte: "is at least", lte: "is at most" } satisfies Table<
+    Schemas["Operator"]
+  >,
   hits: (n: number) => counted(n, "passage", "passages"),
   inTime: (duration: string) => `in ${duration}`,
   resultsAs: "View",
   asHits: "Hits",
   asPassages: "Passages",
-  passageOf: (hits: number, chunks: number) => `${counted(hits, "hit", "hits")} in ${counted(chunks, "passage", "passages")}`,
+  passageOf: (hits: number, chunks: number) =>
+    `${counted(hits, "hit", "hits")} in ${counted(chunks, "passage", "passages")}`,
   orderBy: "Order by",
   orderFinal: "Final rank",
   legName: { dense: "Semantic", lexical: "Keyword", fused: "Fused", rerank: "Reranked" } satisfies Table<Leg>,
@@ -490,7 +512,8 @@ export const t = {
   copyToken: "Copy token",
   revoke: "Revoke",
   revokeTitle: "Revoke token",
-  revokeText: (name: string) => `Programs that use “${name}” will lose access, and browsers that signed in with it will be signed out.`,
+  revokeText: (name: string) =>
+    `Programs that use “${name}” will lose access, and browsers that signed in with it will be signed out.`,
   expires: "Expires",
   never: "Never",
   created: "Created",
@@ -500,13 +523,23 @@ export const t = {
   cost: "Cost",
   inputTokens: "Input tokens",
   outputTokens: "Output tokens",
-  usageKind: { chat: "Answers", embedding: "Embeddings", rerank: "Reranking", vision: "Vision" } satisfies Table<UsageKind>,
+  usageKind: {
+    chat: "Answers",
+    embedding: "Embeddings",
+    rerank: "Reranking",
+    vision: "Vision",
+  } satisfies Table<UsageKind>,
   kind: "Type",
   model: "Model",
   units: "Calls",
   indexTitle: "Index",
   indexText: "The embedding model that searches use.",
-  indexState: { active: "In use", building: "Building", ready: "Ready", retired: "Retired" } satisfies Table<IndexState>,
+  indexState: {
+    active: "In use",
+    building: "Building",
+    ready: "Ready",
+    retired: "Retired",
+  } satisfies Table<IndexState>,
   indexDimensions: "Dimensions",
   themeTitle: "Appearance",
   theme: { system: "System", light: "Light", dark: "Dark" } satisfies Table<Theme>,
@@ -539,7 +572,8 @@ export const t = {
   } satisfies Table<HealthPart>,
   buildIndex: "Build another",
   buildIndexTitle: "Build an index",
-  buildIndexText: "Searches keep using the current index while the new one is built. Compare the two, then switch. You can switch back at any time.",
+  buildIndexText:
+    "Searches keep using the current index while the new one is built. Compare the two, then switch. You can switch back at any time.",
   providerLabel: "Provider",
   provider: {
     builtin: "Built-in",
@@ -548,7 +582,13 @@ export const t = {
     pinecone: "Pinecone",
     fastembed: "FastEmbed (on the server)",
   } satisfies Table<NonNullable<Schemas["IndexIn"]["provider"]>>,
-  store: { edge: "in the data folder", qdrant: "in Qdrant", pgvector: "in Postgres", redis: "in Redis", pinecone: "in Pinecone" } satisfies Table<VectorStore>,
+  store: {
+    edge: "in the data folder",
+    qdrant: "in Qdrant",
+    pgvector: "in Postgres",
+    redis: "in Redis",
+    pinecone: "in Pinecone",
+  } satisfies Table<VectorStore>,
   modelHint: "Provider default",
   dimensions: (n: string) => `${n} dimensions`,
   since: (moment: string) => `since ${moment}`,
@@ -561,10 +601,12 @@ export const t = {
   switchTo: "Switch",
   switchBack: "Switch back",
   switchTitle: "Switch index",
-  switchText: (name: string) => `Searches will use ${name}. The current index is kept up to date, so you can switch back.`,
+  switchText: (name: string) =>
+    `Searches will use ${name}. The current index is kept up to date, so you can switch back.`,
   switched: (name: string) => `Searches now use ${name}.`,
   deleteIndex: "Delete index",
-  deleteIndexText: (name: string) => `The vectors of ${name} will be deleted. Your files are not affected, and you can build the index again.`,
+  deleteIndexText: (name: string) =>
+    `The vectors of ${name} will be deleted. Your files are not affected, and you can build the index again.`,
   indexDeleted: "Index deleted.",
   tokenNameHint: "What the token is for",
   revokeNamed: (name: string) => `Revoke ${name}`,
@@ -575,5 +617,6 @@ export const t = {
   chartOf: "Chart shows",
   tokensWord: "Tokens",
   usageByModel: "Usage by model",
-  usageChart: (days: number, highest: string) => `Usage per day over ${counted(days, "day", "days")}, at most ${highest} a day`,
+  usageChart: (days: number, highest: string) =>
+    `Usage per day over ${counted(days, "day", "days")}, at most ${highest} a day`,
 };

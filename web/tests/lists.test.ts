@@ -1,14 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { groupByDay } from "../src/chat/days";
 import { EVERYTHING, isEverything, scopeOf, withDocument, withoutDocument } from "../src/chat/scope";
-import { formatAgo, formatBytes, formatDay, formatDollars, formatDuration, formatPercent, languageName } from "../src/lib/format";
+import {
+  formatAgo,
+  formatBytes,
+  formatDay,
+  formatDollars,
+  formatDuration,
+  formatPercent,
+  languageName,
+} from "../src/lib/format";
 import { t } from "../src/strings";
-import { type PickerOption, matching } from "../src/ui/Picker";
+import { matching, type PickerOption } from "../src/ui/Picker";
 
 describe("threads", () => {
   it("stand under the day they were last used on", () => {
     const now = new Date(2026, 10, 21, 9, 0);
-    const thread = (id: string, date: Date) => ({ id, title: id, scope: {}, created_at: "", updated_at: date.toISOString() });
+    const thread = (id: string, date: Date) => ({
+      id,
+      title: id,
+      scope: {},
+      created_at: "",
+      updated_at: date.toISOString(),
+    });
     const rows = groupByDay(
       [
         thread("a", new Date(2026, 10, 21, 0, 1)),
@@ -20,7 +34,15 @@ describe("threads", () => {
       now,
     );
     expect(rows.map((row) => ("heading" in row ? row.heading : row.thread.id))).toEqual([
-      "Today", "a", "Yesterday", "b", "Previous 7 days", "c", "d", "Earlier", "e",
+      "Today",
+      "a",
+      "Yesterday",
+      "b",
+      "Previous 7 days",
+      "c",
+      "d",
+      "Earlier",
+      "e",
     ]);
   });
 });

@@ -42,26 +42,38 @@ describe("markers in an answer", () => {
 
   it("lose no word of the answer", () => {
     const text = "A. B! “C?” [1] d e [2] [1]\nf [9]";
-    const kept = cut(text, known).map((piece) => piece.text).join("");
+    const kept = cut(text, known)
+      .map((piece) => piece.text)
+      .join("");
     expect(kept.replace(/\s/g, "")).toBe(text.replace(/\[[12]\]/g, "").replace(/\s/g, ""));
   });
 });
 
 describe("citations", () => {
   it("show the weakest verdict of a claim", () => {
-    expect(weakest([citation({}), citation({ verdict: "unsupported" }), citation({ verdict: "weak" })])).toBe("unsupported");
+    expect(weakest([citation({}), citation({ verdict: "unsupported" }), citation({ verdict: "weak" })])).toBe(
+      "unsupported",
+    );
     expect(weakest([citation({})])).toBe("supported");
   });
 
   it("name the place briefly", () => {
     expect(splitLabel(citation({}))).toEqual({ name: "Loan Policy.pdf", place: "p. 3" });
-    const cell = citation({ filename: "F.xlsx", label: 'F.xlsx (Sheet "A (1)", Row 5)', locator: { sheet: "A (1)", row: 5 } });
+    const cell = citation({
+      filename: "F.xlsx",
+      label: 'F.xlsx (Sheet "A (1)", Row 5)',
+      locator: { sheet: "A (1)", row: 5 },
+    });
     expect(splitLabel(cell)).toEqual({ name: "F.xlsx", place: "A (1), row 5" });
     expect(splitLabel(citation({ label: "Loan Policy.pdf" }))).toEqual({ name: "Loan Policy.pdf", place: "" });
   });
 
   it("are copied below the answer in their order", () => {
-    const copied = withReferences("Yes. [2] No. [1]", [citation({ n: 2, label: "B", quote: "y" }), citation({ n: 1, label: "A", quote: "n" })], "References");
+    const copied = withReferences(
+      "Yes. [2] No. [1]",
+      [citation({ n: 2, label: "B", quote: "y" }), citation({ n: 1, label: "A", quote: "n" })],
+      "References",
+    );
     expect(copied).toBe("Yes. [2] No. [1]\n\nReferences\n[1] A: “n”\n[2] B: “y”\n");
     expect(withReferences("Hello", [], "References")).toBe("Hello");
   });

@@ -11,7 +11,9 @@ function marked(text: string, quote: string): string[] {
 
 describe("a quote in a text", () => {
   it("is found whatever spaces, hyphens and case lie between", () => {
-    expect(marked("Most: a First-time  borrower may get 5,000.", "first time borrower may get 5000")).toEqual(["First-time  borrower may get 5,000"]);
+    expect(marked("Most: a First-time  borrower may get 5,000.", "first time borrower may get 5000")).toEqual([
+      "First-time  borrower may get 5,000",
+    ]);
   });
 
   it("over several lines marks each of them once", () => {
@@ -43,9 +45,17 @@ describe("a passage among elements", () => {
   });
 
   it("in a table marks its row, never the header", () => {
-    const grid = [["Metric", "Value"], ["Loan size", "4870"], ["Officers", "5"]];
+    const grid = [
+      ["Metric", "Value"],
+      ["Loan size", "4870"],
+      ["Officers", "5"],
+    ];
     expect([...findRows(grid, 1, "| Metric | Value |\n| Loan size | 4870 |")]).toEqual([1]);
-    const found = findPassage([element("t", "", { type: "table", grid, header_rows: 1 })], undefined, "Metric: Officers | Value: 5");
+    const found = findPassage(
+      [element("t", "", { type: "table", grid, header_rows: 1 })],
+      undefined,
+      "Metric: Officers | Value: 5",
+    );
     expect([...(found.get("t")?.rows ?? [])]).toEqual([2]);
   });
 });

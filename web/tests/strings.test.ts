@@ -1,8 +1,8 @@
 // What the compiler cannot see about the interface's words.
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { EXTRACTION_CODES, SEARCH_STEPS, isBusyStatus, isFinal, lookUp, wordFor } from "../src/api/codes";
+import { EXTRACTION_CODES, isBusyStatus, isFinal, lookUp, SEARCH_STEPS, wordFor } from "../src/api/codes";
 import { stepsOf } from "../src/playground/waterfall";
 import { t } from "../src/strings";
 
@@ -41,7 +41,10 @@ describe("words for codes", () => {
 
 describe("the interface's words", () => {
   it("are all used", () => {
-    const used = sources.filter(({ name }) => name !== "strings.ts").map(({ text }) => text).join("\n");
+    const used = sources
+      .filter(({ name }) => name !== "strings.ts")
+      .map(({ text }) => text)
+      .join("\n");
     expect(Object.keys(t).filter((key) => !new RegExp(`\\bt\\.${key}\\b`).test(used))).toEqual([]);
   });
 
@@ -51,6 +54,8 @@ describe("the interface's words", () => {
   });
 
   it("are looked up by tables that the compiler checks", () => {
-    expect(sources.filter(({ text }) => /as (Readonly<)?Record<string, string>/.test(text)).map(({ name }) => name)).toEqual([]);
+    expect(
+      sources.filter(({ text }) => /as (Readonly<)?Record<string, string>/.test(text)).map(({ name }) => name),
+    ).toEqual([]);
   });
 });

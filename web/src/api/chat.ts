@@ -1,9 +1,13 @@
 // One question and its answer as it streams in.
-import { type ChatAnswer, csrfHeaders, errorOf, ApiError, type Schemas } from "./client";
+import { ApiError, type ChatAnswer, csrfHeaders, errorOf, type Schemas } from "./client";
 import { readLines } from "./ndjson";
 
 export type ChatRequest = Schemas["ChatIn"];
-export type ChatEvent = { stream: string } | { used_docs: unknown[] } | { done: ChatAnswer } | { error: { code: string; message: string } };
+export type ChatEvent =
+  | { stream: string }
+  | { used_docs: unknown[] }
+  | { done: ChatAnswer }
+  | { error: { code: string; message: string } };
 
 /** The connection ended before the answer did. */
 export class Interrupted extends Error {}

@@ -64,7 +64,8 @@ export function errorOf(body: unknown, status: number): ApiError {
     setSession({ csrf: null, owner: null });
     onSignedOut();
   }
-  const error = (body as { error?: { code?: string; message?: string; details?: Record<string, unknown> } } | undefined)?.error;
+  const error = (body as { error?: { code?: string; message?: string; details?: Record<string, unknown> } } | undefined)
+    ?.error;
   return new ApiError(error?.message ?? `HTTP ${status}`, error?.code ?? "http_error", status, error?.details);
 }
 

@@ -15,7 +15,14 @@ export const STATUSES = [
 ] as const;
 export type Status = (typeof STATUSES)[number];
 
-export const FINAL_STATUSES = ["stored", "failed", "indexed", "analyzed", "described", "partial"] as const satisfies readonly Status[];
+export const FINAL_STATUSES = [
+  "stored",
+  "failed",
+  "indexed",
+  "analyzed",
+  "described",
+  "partial",
+] as const satisfies readonly Status[];
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 export type BusyStatus = Exclude<Status, FinalStatus>;
 
@@ -34,7 +41,9 @@ export type ExtractionCode = (typeof EXTRACTION_CODES)[number];
 
 /** Whether a password may help. */
 export function needsPassword(code: string | null | undefined): boolean {
-  return code === ("password_required" satisfies ExtractionCode) || code === ("wrong_password" satisfies ExtractionCode);
+  return (
+    code === ("password_required" satisfies ExtractionCode) || code === ("wrong_password" satisfies ExtractionCode)
+  );
 }
 
 /** Why a worker ended a file's processing otherwise. */
@@ -88,7 +97,17 @@ export const SEARCH_STEPS = [
 ] as const;
 export type SearchStep = (typeof SEARCH_STEPS)[number];
 
-export const FILTER_FIELDS = ["filename", "extension", "language", "sheet", "page", "slide", "row", "date", "tag"] as const;
+export const FILTER_FIELDS = [
+  "filename",
+  "extension",
+  "language",
+  "sheet",
+  "page",
+  "slide",
+  "row",
+  "date",
+  "tag",
+] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export const USAGE_KINDS = ["chat", "embedding", "rerank", "vision"] as const;

@@ -1,5 +1,5 @@
 // What screens read of the server, and how long it stays fresh.
-import { QueryClient, queryOptions, infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, api, type Resource, unwrap } from "./client";
 import { isBusyStatus } from "./codes";
 

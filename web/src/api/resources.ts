@@ -1,6 +1,6 @@
 // The list of files: light however much the files contain, kept whole in memory, and brought up to date file by file.
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { type Resource, api, unwrap } from "./client";
+import { api, type Resource, unwrap } from "./client";
 import { isBusy, queryClient } from "./queries";
 
 const PAGE = 1_000;
@@ -68,7 +68,10 @@ export function useResources(enabled = true) {
 
 /** Of the files that are being worked on, those whose turn comes first. */
 export function nextInTurn(all: readonly Resource[]): string[] {
-  return all.filter(isBusy).slice(-ASKED_AT_ONCE).map(({ id }) => id);
+  return all
+    .filter(isBusy)
+    .slice(-ASKED_AT_ONCE)
+    .map(({ id }) => id);
 }
 
 /** The list with fresh answers in their places; of those asked about, what was not answered is gone. */
@@ -90,8 +93,9 @@ async function followProgress(): Promise<number> {
 
 /** Put a file that the server has just told about into the list. */
 export function putResource(resource: Resource): void {
-  queryClient.setQueryData(resourcesQuery().queryKey, (all) =>
-    all && (all.some(({ id }) => id === resource.id) ? withFresh(all, [], [resource]) : [resource, ...all]),
+  queryClient.setQueryData(
+    resourcesQuery().queryKey,
+    (all) => all && (all.some(({ id }) => id === resource.id) ? withFresh(all, [], [resource]) : [resource, ...all]),
   );
 }
 

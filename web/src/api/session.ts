@@ -1,5 +1,5 @@
 // Signing in: the token of the printed link is exchanged at once for a cookie that no script can read.
-import { type Schemas, api, setSession, signedInAs, unwrap } from "./client";
+import { api, type Schemas, setSession, signedInAs, unwrap } from "./client";
 
 export interface Session {
   signedIn: boolean;

@@ -1,5 +1,5 @@
 // An answer's Markdown: no raw HTML, no images, links with their host; citations as chips.
-import { type ReactNode, memo, useMemo } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import Markdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import type { Citation } from "../api/client";

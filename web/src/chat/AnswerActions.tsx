@@ -1,7 +1,7 @@
 // What one can do with an answer, and what else the server says about it.
 import { Copy, RefreshCw, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Message, api, unwrap } from "../api/client";
+import { api, type Message, unwrap } from "../api/client";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { notify, notifyError } from "../ui/Toasts";
@@ -17,7 +17,7 @@ interface AnswerActionsProps {
 type Rating = "up" | "down" | null;
 
 export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActionsProps): ReactNode {
-  const stored = message.details["feedback"] as { rating?: Rating } | undefined;
+  const stored = message.details.feedback as { rating?: Rating } | undefined;
   const [rating, setRating] = useState<Rating>(stored?.rating ?? null);
 
   const copy = async (): Promise<void> => {
@@ -50,10 +50,20 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
           <RefreshCw size={15} aria-hidden />
         </IconButton>
       )}
-      <IconButton small label={t.goodAnswer} aria-pressed={rating === "up"} onClick={() => void rate(rating === "up" ? null : "up")}>
+      <IconButton
+        small
+        label={t.goodAnswer}
+        aria-pressed={rating === "up"}
+        onClick={() => void rate(rating === "up" ? null : "up")}
+      >
         <ThumbsUp size={15} aria-hidden />
       </IconButton>
-      <IconButton small label={t.badAnswer} aria-pressed={rating === "down"} onClick={() => void rate(rating === "down" ? null : "down")}>
+      <IconButton
+        small
+        label={t.badAnswer}
+        aria-pressed={rating === "down"}
+        onClick={() => void rate(rating === "down" ? null : "down")}
+      >
         <ThumbsDown size={15} aria-hidden />
       </IconButton>
     </div>

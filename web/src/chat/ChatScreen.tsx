@@ -12,10 +12,10 @@ import { notifyError } from "../ui/Toasts";
 import { ViewerPanel } from "../viewer/ViewerPanel";
 import { Composer } from "./Composer";
 import { Conversation } from "./Conversation";
-import { Welcome } from "./Welcome";
-import { EVERYTHING, type Scope, scopeOf } from "./scope";
 import { pendingScope, pendingText } from "./pending";
+import { EVERYTHING, type Scope, scopeOf } from "./scope";
 import { beginThread, liveTurns, startTurn } from "./turns";
+import { Welcome } from "./Welcome";
 
 export function ChatScreen({ threadId }: { threadId: string | null }): ReactNode {
   return (
@@ -61,12 +61,23 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
   const [chosen, setChosen] = useState<Scope | null>(null);
   useTitle(thread.data?.title ?? "");
 
-  if (thread.isPending) return <div className="chat-scroll"><div className="chat-column"><Loading lines={6} /></div></div>;
+  if (thread.isPending)
+    return (
+      <div className="chat-scroll">
+        <div className="chat-column">
+          <Loading lines={6} />
+        </div>
+      </div>
+    );
   if (thread.isError) {
     const isGone = thread.error instanceof ApiError && thread.error.status === 404;
     return (
       <div className="chat-scroll">
-        {isGone ? <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty> : <Failure error={thread.error} onRetry={() => void thread.refetch()} />}
+        {isGone ? (
+          <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty>
+        ) : (
+          <Failure error={thread.error} onRetry={() => void thread.refetch()} />
+        )}
       </div>
     );
   }

@@ -3,7 +3,7 @@ import { PreviewCard } from "@base-ui/react/preview-card";
 import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Citation, api, unwrap } from "../api/client";
+import { api, type Citation, unwrap } from "../api/client";
 import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
@@ -30,7 +30,13 @@ export function CitationChip({ citation, short }: { citation: Citation; short: b
   }
   const show = (): void => {
     setOpen(false);
-    openViewer({ resourceId: citation.resource_id, version: citation.version, filename: citation.filename, locator: citation.locator, quote: citation.quote });
+    openViewer({
+      resourceId: citation.resource_id,
+      version: citation.version,
+      filename: citation.filename,
+      locator: citation.locator,
+      quote: citation.quote,
+    });
   };
   return (
     <PreviewCard.Root open={open} onOpenChange={setOpen}>
@@ -58,7 +64,9 @@ export function CitationChip({ citation, short }: { citation: Citation; short: b
       </PreviewCard.Trigger>
       <PreviewCard.Portal>
         <PreviewCard.Positioner className="positioner" sideOffset={6}>
-          <PreviewCard.Popup className="popup passage">{open && <Passage citation={citation} onOpen={show} />}</PreviewCard.Popup>
+          <PreviewCard.Popup className="popup passage">
+            {open && <Passage citation={citation} onOpen={show} />}
+          </PreviewCard.Popup>
         </PreviewCard.Positioner>
       </PreviewCard.Portal>
     </PreviewCard.Root>
@@ -78,7 +86,7 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
     staleTime: Infinity,
     retry: false,
   });
-  const headings = (citation.locator["headings"] as string[] | undefined) ?? [];
+  const headings = (citation.locator.headings as string[] | undefined) ?? [];
   const whole = chunk.data?.text ?? citation.quote;
   const at = whole.indexOf(citation.quote);
   return (

@@ -17,6 +17,8 @@ import { useScopeNames } from "./ScopeNote";
 import { EVERYTHING, type Scope, withDocument, withoutDocument } from "./scope";
 import { stopTurn } from "./turns";
 
+const MOST_HEIGHT = 220;
+
 interface ComposerProps {
   threadId?: string;
   scope: Scope;
@@ -42,10 +44,14 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
     const element = field.current;
     if (!element) return;
     element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, 220)}px`;
+    if (text) element.style.height = `${Math.min(element.scrollHeight, MOST_HEIGHT)}px`;
   }, [text]);
+  // On a phone the focus would open the keyboard over what there is to read.
+  const focused = useRef<{ threadId: string | undefined } | null>(null);
   useEffect(() => {
-    if (!isPhone) field.current?.focus();
+    if (isPhone || (focused.current && focused.current.threadId === threadId)) return;
+    focused.current = { threadId };
+    field.current?.focus();
   }, [threadId, isPhone]);
 
   const submit = (): void => {
@@ -93,7 +99,11 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
             items={[
               { label: t.uploadFiles, icon: <Upload size={16} aria-hidden />, onSelect: () => openUploadDialog() },
               { label: t.tagDocument, icon: <AtSign size={16} aria-hidden />, onSelect: () => setPicker("document") },
-              { label: t.pickProject, icon: <FolderOpen size={16} aria-hidden />, onSelect: () => setPicker("project") },
+              {
+                label: t.pickProject,
+                icon: <FolderOpen size={16} aria-hidden />,
+                onSelect: () => setPicker("project"),
+              },
             ]}
           />
           <span className="grow" />
@@ -108,8 +118,16 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
           )}
         </div>
       </form>
-      <DocumentPicker open={picker === "document"} onClose={() => setPicker(null)} onPick={(id) => onScope(withDocument(scope, id))} />
-      <ProjectPicker open={picker === "project"} onClose={() => setPicker(null)} onPick={(project) => onScope({ project })} />
+      <DocumentPicker
+        open={picker === "document"}
+        onClose={() => setPicker(null)}
+        onPick={(id) => onScope(withDocument(scope, id))}
+      />
+      <ProjectPicker
+        open={picker === "project"}
+        onClose={() => setPicker(null)}
+        onPick={(project) => onScope({ project })}
+      />
     </div>
   );
 }
@@ -134,7 +152,13 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
           <button
             type="button"
             aria-label={t.clearScope(name)}
-            onClick={() => onScope(names.length === scope.resource_ids?.length ? withoutDocument(scope, scope.resource_ids[index] ?? "") : EVERYTHING)}
+            onClick={() =>
+              onScope(
+                names.length === scope.resource_ids?.length
+                  ? withoutDocument(scope, scope.resource_ids[index] ?? "")
+                  : EVERYTHING,
+              )
+            }
           >
             <X size={13} aria-hidden />
           </button>

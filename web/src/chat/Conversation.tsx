@@ -1,6 +1,6 @@
 // Questions and answers, oldest first; follows the newest unless one has scrolled away.
 import { ArrowDown } from "lucide-react";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { Message, Schemas } from "../api/client";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
@@ -9,10 +9,10 @@ import { notifyError } from "../ui/Toasts";
 import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
 import { withoutMarkers } from "./markers";
-import { scopeOf } from "./scope";
-import { ScopeNote } from "./ScopeNote";
 import { Nearest } from "./Nearest";
-import { type LiveTurn, dropTurn, isStopped, openQuestion, refresh, startTurn, takeBack } from "./turns";
+import { ScopeNote } from "./ScopeNote";
+import { scopeOf } from "./scope";
+import { dropTurn, isStopped, type LiveTurn, openQuestion, refresh, startTurn, takeBack } from "./turns";
 
 const NEAR_END = 80;
 
@@ -27,19 +27,18 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
   const stick = useRef(true);
   // A stored copy of the question may already stand at the end while its answer is still coming.
   const messages = live ? withoutLive(thread.messages, live) : thread.messages;
-  const growth = `${messages.length} ${live?.text.length} ${live?.phase}`;
+  const asked = useRef(live?.question);
 
   const toEnd = (): void => {
     const element = scroller.current;
     if (element) element.scrollTop = element.scrollHeight;
   };
+  // After every render, as each may have made the conversation longer.
   useLayoutEffect(() => {
+    if (asked.current !== live?.question) stick.current = true;
+    asked.current = live?.question;
     if (stick.current) toEnd();
-  }, [growth]);
-  useEffect(() => {
-    stick.current = true;
-    toEnd();
-  }, [live?.question]);
+  });
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;
@@ -117,7 +116,7 @@ interface ReplyProps {
 }
 
 function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
-  const problem = message.details["error"] as { message?: string } | undefined;
+  const problem = message.details.error as { message?: string } | undefined;
   if (problem && !message.content) return <Unanswered text={problem.message ?? t.noAnswerKept} onAgain={onAgain} />;
   if (isStopped(message)) {
     return (

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Schemas, api, unwrap } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
@@ -13,7 +13,7 @@ const MOST_SHOWN = 5;
 
 export function Nearest({ details }: { details: Record<string, unknown> }): ReactNode {
   const [open, setOpen] = useState(false);
-  const places = ((details["nearest"] as Place[] | undefined) ?? []).slice(0, MOST_SHOWN);
+  const places = ((details.nearest as Place[] | undefined) ?? []).slice(0, MOST_SHOWN);
   if (!places.length) return null;
   return (
     <div className="nearest">
@@ -51,7 +51,8 @@ function NearPassage({ place }: { place: Place }): ReactNode {
   const { name, place: spot } = splitLabel(place);
   if (chunk.isError) return <li className="nearest-gone muted small">{`${name}: ${t.sourceGone}`}</li>;
   const text = chunk.data?.text ?? "";
-  const show = (): void => openViewer({ resourceId: place.resource_id, filename: place.filename, locator: place.locator, quote: text });
+  const show = (): void =>
+    openViewer({ resourceId: place.resource_id, filename: place.filename, locator: place.locator, quote: text });
   return (
     <li>
       <button type="button" className="nearest-passage" onClick={show} disabled={!chunk.data}>
@@ -70,7 +71,17 @@ export function inOneLine(text: string): string {
   return text
     .split("\n")
     .filter((line) => !/^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$/.test(line))
-    .map((line) => (/^\s*\|.*\|\s*$/.test(line) ? line.trim().slice(1, -1).split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ") : line.trim()))
+    .map((line) =>
+      /^\s*\|.*\|\s*$/.test(line)
+        ? line
+            .trim()
+            .slice(1, -1)
+            .split("|")
+            .map((cell) => cell.trim())
+            .filter(Boolean)
+            .join(" · ")
+        : line.trim(),
+    )
     .filter(Boolean)
     .join(" / ");
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { projectsQuery } from "../api/queries";
 import { certainQuery } from "../api/resources";
 import { t } from "../strings";
-import { type Scope, isEverything } from "./scope";
+import { isEverything, type Scope } from "./scope";
 
 const MOST_NAMED = 6;
 

@@ -2,18 +2,18 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Download, Ellipsis, FileJson, Pencil, Search, Trash2 } from "lucide-react";
-import { type FormEvent, type ReactNode, memo, useEffect, useMemo, useRef, useState } from "react";
+import { type FormEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { type Thread, api, unwrap } from "../api/client";
+import { api, type Thread, unwrap } from "../api/client";
 import { queryClient, threadsQuery } from "../api/queries";
 import { useDebounced } from "../lib/hooks";
+import { saveText } from "../lib/save";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Menu } from "../ui/Menu";
 import { notifyError } from "../ui/Toasts";
-import { saveText } from "../lib/save";
 import { groupByDay } from "./days";
 import { liveTurns } from "./turns";
 
@@ -27,7 +27,12 @@ export function ThreadList(): ReactNode {
   const rows = useMemo(() => groupByDay(all), [all]);
   const scroller = useRef<HTMLDivElement>(null);
   const [path] = useLocation();
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = threads;
@@ -50,13 +55,19 @@ export function ThreadList(): ReactNode {
         />
       </label>
       <div className="threads-scroll" ref={scroller}>
-        {threads.isSuccess && !all.length && <p className="muted small threads-none">{search ? t.nothingFound : t.noThreads}</p>}
+        {threads.isSuccess && !all.length && (
+          <p className="muted small threads-none">{search ? t.nothingFound : t.noThreads}</p>
+        )}
         <div className="virtual" style={{ height: virtual.getTotalSize() }}>
           {items.map((item) => {
             const row = rows[item.index];
             if (!row) return null;
             return (
-              <div key={item.key} className="virtual-row" style={{ height: ROW, transform: `translateY(${item.start}px)` }}>
+              <div
+                key={item.key}
+                className="virtual-row"
+                style={{ height: ROW, transform: `translateY(${item.start}px)` }}
+              >
                 {"heading" in row ? (
                   <h2 className="threads-day">{row.heading}</h2>
                 ) : (
@@ -74,7 +85,9 @@ export function ThreadList(): ReactNode {
 const ThreadRow = memo(function ThreadRow({ thread, isCurrent }: { thread: Thread; isCurrent: boolean }): ReactNode {
   const [dialog, setDialog] = useState<"rename" | "delete" | null>(null);
   const [, navigate] = useLocation();
-  const isBusy = useStore(liveTurns, (all) => ["thinking", "streaming", "reconnecting"].includes(all[thread.id]?.phase ?? ""));
+  const isBusy = useStore(liveTurns, (all) =>
+    ["thinking", "streaming", "reconnecting"].includes(all[thread.id]?.phase ?? ""),
+  );
   const params = { params: { path: { thread_id: thread.id } } };
   const close = (): void => setDialog(null);
 
@@ -89,23 +102,44 @@ const ThreadRow = memo(function ThreadRow({ thread, isCurrent }: { thread: Threa
   };
   return (
     <div className="thread" data-current={isCurrent || undefined}>
-      <Link href={`/conversations/${thread.id}`} className="thread-link truncate" aria-current={isCurrent ? "page" : undefined}>
+      <Link
+        href={`/conversations/${thread.id}`}
+        className="thread-link truncate"
+        aria-current={isCurrent ? "page" : undefined}
+      >
         {isBusy && <span className="thread-live" aria-hidden />}
         {thread.title}
       </Link>
       <Menu
         align="end"
         trigger={
-          <button type="button" className="icon-button icon-button-small thread-menu" aria-label={t.threadMenu(thread.title)}>
+          <button
+            type="button"
+            className="icon-button icon-button-small thread-menu"
+            aria-label={t.threadMenu(thread.title)}
+          >
             <Ellipsis size={16} aria-hidden />
           </button>
         }
         items={[
           { label: t.rename, icon: <Pencil size={15} aria-hidden />, onSelect: () => setDialog("rename") },
-          { label: t.exportMarkdown, icon: <Download size={15} aria-hidden />, onSelect: () => void exportAs("markdown").catch(notifyError) },
-          { label: t.exportJson, icon: <FileJson size={15} aria-hidden />, onSelect: () => void exportAs("json").catch(notifyError) },
+          {
+            label: t.exportMarkdown,
+            icon: <Download size={15} aria-hidden />,
+            onSelect: () => void exportAs("markdown").catch(notifyError),
+          },
+          {
+            label: t.exportJson,
+            icon: <FileJson size={15} aria-hidden />,
+            onSelect: () => void exportAs("json").catch(notifyError),
+          },
           "separator",
-          { label: t.delete, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: () => setDialog("delete") },
+          {
+            label: t.delete,
+            icon: <Trash2 size={15} aria-hidden />,
+            danger: true,
+            onSelect: () => setDialog("delete"),
+          },
         ]}
       />
       {dialog === "rename" && <RenameThread thread={thread} onClose={close} />}
@@ -128,7 +162,12 @@ function RenameThread({ thread, onClose }: { thread: Thread; onClose: () => void
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     try {
-      await unwrap(api.PATCH("/threads/{thread_id}", { params: { path: { thread_id: thread.id } }, body: { title: title.trim() } }));
+      await unwrap(
+        api.PATCH("/threads/{thread_id}", {
+          params: { path: { thread_id: thread.id } },
+          body: { title: title.trim() },
+        }),
+      );
       void queryClient.invalidateQueries({ queryKey: ["threads"] });
       void queryClient.invalidateQueries({ queryKey: ["thread", thread.id] });
     } catch (error) {
@@ -141,7 +180,14 @@ function RenameThread({ thread, onClose }: { thread: Thread; onClose: () => void
       <form className="stack" onSubmit={(event) => void submit(event)}>
         <label className="field">
           <span>{t.threadTitle}</span>
-          <input className="input" value={title} maxLength={200} required autoFocus onChange={(event) => setTitle(event.target.value)} />
+          <input
+            className="input"
+            value={title}
+            maxLength={200}
+            required
+            autoFocus
+            onChange={(event) => setTitle(event.target.value)}
+          />
         </label>
         <div className="row dialog-end">
           <Button onClick={onClose}>{t.cancel}</Button>

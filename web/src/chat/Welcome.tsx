@@ -25,7 +25,13 @@ export function Welcome({ onAsk }: { onAsk: (question: string, resourceId: strin
   );
 }
 
-function Examples({ ready, onAsk }: { ready: number; onAsk: (question: string, resourceId: string) => void }): ReactNode {
+function Examples({
+  ready,
+  onAsk,
+}: {
+  ready: number;
+  onAsk: (question: string, resourceId: string) => void;
+}): ReactNode {
   const suggestions = useQuery({
     queryKey: ["suggestions", ready],
     queryFn: async () => (await unwrap(api.GET("/suggestions"))).suggestions,

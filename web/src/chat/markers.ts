@@ -17,7 +17,10 @@ export function cut(text: string, known: ReadonlySet<number>): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
   for (const match of text.matchAll(MARKER)) {
-    const numbers = (match[1] ?? "").split(/[,;]/).map(Number).filter((n) => known.has(n));
+    const numbers = (match[1] ?? "")
+      .split(/[,;]/)
+      .map(Number)
+      .filter((n) => known.has(n));
     if (!numbers.length) continue;
     const words = text.slice(from, match.index);
     from = match.index + match[0].length;
@@ -46,7 +49,10 @@ const RANK = ["supported", "weak", "unsupported"];
 
 /** The weakest verdict of some citations. */
 export function weakest(citations: readonly Citation[]): string {
-  return citations.reduce((worst, { verdict }) => (RANK.indexOf(verdict) > RANK.indexOf(worst) ? verdict : worst), "supported");
+  return citations.reduce(
+    (worst, { verdict }) => (RANK.indexOf(verdict) > RANK.indexOf(worst) ? verdict : worst),
+    "supported",
+  );
 }
 
 /** A text that is still coming, without its markers: what they stand for is not known yet. */
@@ -66,7 +72,8 @@ export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
   const rewrite = (parent: Parent): void => {
     parent.children = parent.children.flatMap((node) => {
       if (node.type === "text") return cut(node.value, known).flatMap((piece) => nodes(piece));
-      if ("children" in node && node.type !== "link" && node.type !== "linkReference") rewrite(node as unknown as Parent);
+      if ("children" in node && node.type !== "link" && node.type !== "linkReference")
+        rewrite(node as unknown as Parent);
       return [node];
     });
   };
@@ -92,10 +99,18 @@ function element(name: string, properties: Record<string, unknown>, children: Ro
 }
 
 /** The file's name, and the place in it as briefly as it can be said. */
-export function splitLabel(citation: Pick<Citation, "label" | "filename" | "locator">): { name: string; place: string } {
+export function splitLabel(citation: Pick<Citation, "label" | "filename" | "locator">): {
+  name: string;
+  place: string;
+} {
   const { filename, label } = citation;
   const { sheet, row, row_end: end } = citation.locator as { sheet?: string; row?: number; row_end?: number };
-  const rest = label.startsWith(filename) ? label.slice(filename.length).trim().replace(/^\(|\)$/g, "") : "";
+  const rest = label.startsWith(filename)
+    ? label
+        .slice(filename.length)
+        .trim()
+        .replace(/^\(|\)$/g, "")
+    : "";
   const rows = row === undefined ? "" : end !== undefined && end !== row ? t.rowRange(row, end) : t.rowNumber(row);
   const place = sheet === undefined && row === undefined ? rest : [sheet, rows].filter(Boolean).join(", ");
   return { name: filename, place };

@@ -24,6 +24,6 @@ export function withoutDocument(scope: Scope, id: string): Scope {
 
 /** The scope that a message's details carry. */
 export function scopeOf(details: Record<string, unknown>): Scope {
-  const scope = details["scope"] as Scope | undefined;
+  const scope = details.scope as Scope | undefined;
   return scope && typeof scope === "object" ? scope : EVERYTHING;
 }

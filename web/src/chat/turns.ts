@@ -1,6 +1,7 @@
 // Turns under way. They belong to no screen: an answer goes on streaming while one looks elsewhere.
-import { ApiError, type Message, type Schemas, type Thread, api, unwrap } from "../api/client";
-import { Interrupted, ask } from "../api/chat";
+
+import { ask, Interrupted } from "../api/chat";
+import { ApiError, api, type Message, type Schemas, type Thread, unwrap } from "../api/client";
 import { queryClient, threadQuery } from "../api/queries";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
@@ -72,7 +73,15 @@ export function dropTurn(threadId: string): void {
 async function stream(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
   let text = "";
   for await (const event of ask(
-    { message: question, thread_id: threadId, project: scope.project ?? null, resource_ids: scope.resource_ids ?? null, references: false, debug: false, stream: true },
+    {
+      message: question,
+      thread_id: threadId,
+      project: scope.project ?? null,
+      resource_ids: scope.resource_ids ?? null,
+      references: false,
+      debug: false,
+      stream: true,
+    },
     signal,
   )) {
     if ("stream" in event) {
@@ -99,7 +108,7 @@ export function openQuestion(messages: readonly Message[], question: string): Me
 
 /** Whether an answer was left before its end. */
 export function isStopped(message: Message | undefined): boolean {
-  return message?.role === "assistant" && message.details["stopped"] === true;
+  return message?.role === "assistant" && message.details.stopped === true;
 }
 
 async function withResuming(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
@@ -123,7 +132,8 @@ async function resumed(threadId: string, question: string, pause: number): Promi
   await new Promise((resolve) => setTimeout(resolve, pause));
   const { messages } = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
   const last = messages.at(-1);
-  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content && !isStopped(last)) return true;
+  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content && !isStopped(last))
+    return true;
   const open = openQuestion(messages, question);
   if (open) await takeBack(threadId, open.id);
   change(threadId, { phase: "thinking", text: "" });
@@ -133,7 +143,9 @@ async function resumed(threadId: string, question: string, pause: number): Promi
 /** Remove a message and all that came after it. */
 export async function takeBack(threadId: string, messageId: string): Promise<void> {
   await unwrap(
-    api.DELETE("/threads/{thread_id}/messages/{message_id}", { params: { path: { thread_id: threadId, message_id: messageId } } }),
+    api.DELETE("/threads/{thread_id}/messages/{message_id}", {
+      params: { path: { thread_id: threadId, message_id: messageId } },
+    }),
   );
 }
 

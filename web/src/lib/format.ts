@@ -8,7 +8,13 @@ const tenths = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const plural = new Intl.PluralRules(LOCALE);
 const percent = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 0 });
 const precisePercent = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 1 });
-const dollars = new Intl.NumberFormat(LOCALE, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: 2, maximumFractionDigits: 4 });
+const dollars = new Intl.NumberFormat(LOCALE, {
+  style: "currency",
+  currency: "USD",
+  currencyDisplay: "narrowSymbol",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
+});
 const languages = new Intl.DisplayNames(LOCALE, { type: "language" });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
 const precise = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 3 });
@@ -41,7 +47,15 @@ export function languageName(code: string): string {
 
 const UNITS = ["kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 // Made once: making one takes longer than a hundred uses.
-const sizes = UNITS.map((unit, step) => new Intl.NumberFormat(LOCALE, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: step > 0 ? 1 : 0 }));
+const sizes = UNITS.map(
+  (unit, step) =>
+    new Intl.NumberFormat(LOCALE, {
+      style: "unit",
+      unit,
+      unitDisplay: "short",
+      maximumFractionDigits: step > 0 ? 1 : 0,
+    }),
+);
 
 /** `997` → `997 bytes`, `46730` → `47 kB`. */
 export function formatBytes(bytes: number): string {

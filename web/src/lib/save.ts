@@ -5,7 +5,7 @@ export function saveText(name: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = address;
-  link.download = name.replace(/[\\/:*?"<>|\u0000-\u001f]/g, "_");
+  link.download = name.replace(/[\\/:*?"<>|\p{Cc}]/gu, "_");
   link.click();
   URL.revokeObjectURL(address);
 }

@@ -12,8 +12,8 @@ function stored(): Theme {
 
 /** Put the theme on the document; `system` leaves it to the style sheet. */
 export function applyTheme(theme: Theme = stored()): void {
-  if (theme === "system") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = theme;
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
 }
 
 export function setTheme(theme: Theme): void {

@@ -12,7 +12,12 @@ export function Attention({ resource, onReplace }: { resource: Resource; onRepla
   const { status, error_code: code } = resource;
   if (!["failed", "partial", "stored"].includes(status)) return null;
   const usable = { failed: t.failedUsable, partial: t.partialUsable, stored: t.storedUsable }[status];
-  const advice = status === "partial" ? t.partialDo : status === "failed" ? (lookUp<string>(t.failedDo, code) ?? t.failedDoDefault) : null;
+  const advice =
+    status === "partial"
+      ? t.partialDo
+      : status === "failed"
+        ? (lookUp<string>(t.failedDo, code) ?? t.failedDoDefault)
+        : null;
   return (
     <Notice kind={status === "failed" ? "error" : status === "partial" ? "warn" : "info"}>
       <div className="attention">
@@ -29,7 +34,11 @@ export function Attention({ resource, onReplace }: { resource: Resource; onRepla
             </div>
           )}
         </dl>
-        {needsPassword(code) ? <PasswordForm resource={resource} /> : <Remedies resource={resource} onReplace={onReplace} />}
+        {needsPassword(code) ? (
+          <PasswordForm resource={resource} />
+        ) : (
+          <Remedies resource={resource} onReplace={onReplace} />
+        )}
       </div>
     </Notice>
   );

@@ -8,8 +8,8 @@ import { Button } from "../ui/Button";
 import { Empty } from "../ui/Notice";
 import { openViewer } from "../viewer/state";
 import { tablesOf } from "../viewer/tables";
+import { type ColumnFacts, statistic, type TableFacts } from "./columns";
 import { Histogram } from "./Histogram";
-import { type ColumnFacts, type TableFacts, statistic } from "./columns";
 
 export function Columns({ resource }: { resource: Resource }): ReactNode {
   const tables: TableFacts[] = tablesOf(resource);
@@ -17,7 +17,11 @@ export function Columns({ resource }: { resource: Resource }): ReactNode {
   const table = tables[Math.min(chosen, tables.length - 1)];
   if (!table) return <Empty title={t.noColumns} />;
   const show = (): void =>
-    openViewer({ resourceId: resource.id, filename: resource.filename, locator: table.sheet ? { sheet: table.sheet } : {} });
+    openViewer({
+      resourceId: resource.id,
+      filename: resource.filename,
+      locator: table.sheet ? { sheet: table.sheet } : {},
+    });
   return (
     <div className="stack">
       <div className="columns-head">
@@ -51,7 +55,15 @@ export function Columns({ resource }: { resource: Resource }): ReactNode {
   );
 }
 
-function ColumnCard({ resource, table, column }: { resource: Resource; table: TableFacts; column: ColumnFacts }): ReactNode {
+function ColumnCard({
+  resource,
+  table,
+  column,
+}: {
+  resource: Resource;
+  table: TableFacts;
+  column: ColumnFacts;
+}): ReactNode {
   const filled = table.row_count ? 1 - (column.nulls ?? 0) / table.row_count : 0;
   const distinct = column.distinct ?? column.distinct_about;
   return (
@@ -64,11 +76,16 @@ function ColumnCard({ resource, table, column }: { resource: Resource; table: Ta
       </div>
       <Histogram resourceId={resource.id} version={resource.version} table={table.id} column={column} />
       <dl className="column-facts small">
-        <Fact name={t.distinctValues} value={distinct === undefined ? "–" : `${column.distinct === undefined ? "≈ " : ""}${formatNumber(distinct)}`} />
+        <Fact
+          name={t.distinctValues}
+          value={distinct === undefined ? "–" : `${column.distinct === undefined ? "≈ " : ""}${formatNumber(distinct)}`}
+        />
         <Fact name={t.filledCells} value={formatPrecisePercent(filled)} />
         {column.mean !== undefined && <Fact name={t.mean} value={statistic(column.mean)} />}
         {column.sum !== undefined && <Fact name={t.sum} value={statistic(column.sum)} />}
-        {column.mean === undefined && column.min !== undefined && <Fact wide name={t.rangeOf} value={`${statistic(column.min)} – ${statistic(column.max)}`} />}
+        {column.mean === undefined && column.min !== undefined && (
+          <Fact wide name={t.rangeOf} value={`${statistic(column.min)} – ${statistic(column.max)}`} />
+        )}
       </dl>
     </li>
   );

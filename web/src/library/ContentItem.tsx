@@ -1,5 +1,6 @@
 // One element or chunk in the list.
 import type { ReactNode } from "react";
+import { placed } from "../lib/placed";
 import { blobAddress } from "../lib/save";
 import { t } from "../strings";
 import type { Item } from "./items";
@@ -18,8 +19,14 @@ const MOST_CHARACTERS = 700;
 
 export function ContentItem({ item, number, isActive, resourceId, onShow }: ContentItemProps): ReactNode {
   return (
-    <div className={isActive ? "item item-active" : "item"} onClick={onShow}>
-      <button type="button" className="item-head small" aria-pressed={isActive} aria-label={`${number}. ${item.kind} ${item.place}: ${t.openSource}`}>
+    <div className={isActive ? "item item-active" : "item"}>
+      <button
+        type="button"
+        className="item-head small"
+        aria-pressed={isActive}
+        onClick={onShow}
+        aria-label={`${number}. ${item.kind} ${item.place}: ${t.openSource}`}
+      >
         <span className={`item-number tone-${item.tone}`} aria-hidden>
           {number}
         </span>
@@ -45,9 +52,9 @@ function Grid({ grid, headerRows }: { grid: readonly string[][]; headerRows: num
     <div className="item-grid">
       <table>
         <tbody>
-          {grid.slice(0, MOST_ROWS).map((row, index) => (
-            <tr key={index} className={index < headerRows ? "grid-header" : undefined}>
-              {row.map((cell, column) => (
+          {placed(grid.slice(0, MOST_ROWS)).map(({ at, item: row }) => (
+            <tr key={at} className={at < headerRows ? "grid-header" : undefined}>
+              {placed(row).map(({ at: column, item: cell }) => (
                 <td key={column}>{cell}</td>
               ))}
             </tr>

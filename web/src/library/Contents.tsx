@@ -10,7 +10,7 @@ import { Empty, Failure, Loading } from "../ui/Notice";
 import { openViewer, viewer } from "../viewer/state";
 import { ContentItem } from "./ContentItem";
 import { type Item, itemOfChunk, itemOfElement, overlayOf } from "./items";
-import { type ElementType, type ExtractedElement, chunksQuery, elementsQuery } from "./queries";
+import { chunksQuery, type ElementType, type ExtractedElement, elementsQuery } from "./queries";
 
 type Kind = "elements" | "chunks";
 const BESIDE = "(min-width: 1100px)";
@@ -26,14 +26,20 @@ export function Contents({ resource }: { resource: Resource }): ReactNode {
           {(["elements", "chunks"] as const).map((one) => (
             <button key={one} type="button" aria-pressed={kind === one} onClick={() => setKind(one)}>
               {one === "elements" ? t.elements : t.chunks}
-              <span className="muted tabular">{formatNumber(one === "elements" ? Number(resource.coverage?.["elements"] ?? 0) : resource.chunk_count)}</span>
+              <span className="muted tabular">
+                {formatNumber(one === "elements" ? Number(resource.coverage?.elements ?? 0) : resource.chunk_count)}
+              </span>
             </button>
           ))}
         </div>
         {kind === "elements" && (
           <label>
             <span className="visually-hidden">{t.elementKinds}</span>
-            <select className="select" value={type ?? ""} onChange={(event) => setType((event.target.value || null) as ElementType | null)}>
+            <select
+              className="select"
+              value={type ?? ""}
+              onChange={(event) => setType((event.target.value || null) as ElementType | null)}
+            >
               <option value="">{t.allElements}</option>
               {Object.entries(t.elementType).map(([key, label]) => (
                 <option key={key} value={key}>
@@ -52,7 +58,10 @@ export function Contents({ resource }: { resource: Resource }): ReactNode {
 
 function Elements({ resource, type }: { resource: Resource; type: ElementType | null }): ReactNode {
   const found = useInfiniteQuery(elementsQuery(resource.id, resource.version, type));
-  const items = useMemo(() => found.data?.pages.flatMap((page) => page.elements as unknown as ExtractedElement[]).map(itemOfElement) ?? [], [found.data]);
+  const items = useMemo(
+    () => found.data?.pages.flatMap((page) => page.elements as unknown as ExtractedElement[]).map(itemOfElement) ?? [],
+    [found.data],
+  );
   return <Items resource={resource} items={items} found={found} />;
 }
 
@@ -65,7 +74,15 @@ function Chunks({ resource }: { resource: Resource }): ReactNode {
 interface ItemsProps {
   resource: Resource;
   items: readonly Item[];
-  found: { isPending: boolean; isError: boolean; error: unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown; refetch: () => unknown };
+  found: {
+    isPending: boolean;
+    isError: boolean;
+    error: unknown;
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    fetchNextPage: () => unknown;
+    refetch: () => unknown;
+  };
 }
 
 function Items({ resource, items, found }: ItemsProps): ReactNode {
@@ -73,7 +90,13 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
   const isWide = useMedia(BESIDE);
   const [active, setActive] = useState<string | null>(null);
   const overlay = useMemo(() => overlayOf(items), [items]);
-  const virtual = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => 92, overscan: 8, getItemKey: (index) => items[index]?.id ?? index });
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 92,
+    overscan: 8,
+    getItemKey: (index) => items[index]?.id ?? index,
+  });
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
@@ -92,7 +115,13 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
   if (!items.length) return <Empty title={t.noElements} />;
   const show = (item: Item): void => {
     setActive(item.id);
-    openViewer({ resourceId: resource.id, filename: resource.filename, locator: item.locator, quote: item.text, overlay });
+    openViewer({
+      resourceId: resource.id,
+      filename: resource.filename,
+      locator: item.locator,
+      quote: item.text,
+      overlay,
+    });
   };
   return (
     <div className="items" ref={scroller} tabIndex={0} role="list" aria-label={t.contents}>
@@ -101,8 +130,21 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
           const item = items[index];
           return (
             item && (
-              <div key={key} role="listitem" ref={virtual.measureElement} data-index={index} className="item-place" style={{ transform: `translateY(${start}px)` }}>
-                <ContentItem item={item} number={index + 1} isActive={item.id === active} onShow={() => show(item)} resourceId={resource.id} />
+              <div
+                key={key}
+                role="listitem"
+                ref={virtual.measureElement}
+                data-index={index}
+                className="item-place"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <ContentItem
+                  item={item}
+                  number={index + 1}
+                  isActive={item.id === active}
+                  onShow={() => show(item)}
+                  resourceId={resource.id}
+                />
               </div>
             )
           );

@@ -6,7 +6,16 @@ import { wordFor } from "../api/codes";
 import { formatNumber, formatPercent } from "../lib/format";
 import { t } from "../strings";
 import { type Locator, openViewer } from "../viewer/state";
-import { type CoverageReport, type CoverageUnit, kindOf, mainUnit, ranges, remarksOf, reportOf, sharesOf } from "./coverage";
+import {
+  type CoverageReport,
+  type CoverageUnit,
+  kindOf,
+  mainUnit,
+  ranges,
+  remarksOf,
+  reportOf,
+  sharesOf,
+} from "./coverage";
 
 /** Front matter before chapter 1, numbered as its pages are in a printed book. */
 const FRONT = "i";
@@ -15,7 +24,8 @@ export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
   const report = reportOf(resource);
   if (!report) return null;
   const isWhole = report.units.length === 1 && report.units[0]?.unit === "file";
-  const open = (unit: CoverageUnit): void => openViewer({ resourceId: resource.id, filename: resource.filename, locator: placeOf(unit) });
+  const open = (unit: CoverageUnit): void =>
+    openViewer({ resourceId: resource.id, filename: resource.filename, locator: placeOf(unit) });
   return (
     <section className="card stack" aria-labelledby="coverage-title">
       <div className="spread">
@@ -28,7 +38,11 @@ export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
           <CoverageMap units={report.units} onOpen={open} />
         </>
       )}
-      {isWhole && report.units[0] && <p className="small muted">{describe(report.units[0]).join(" · ") || t.coverageKind[kindOf(report.units[0])]}</p>}
+      {isWhole && report.units[0] && (
+        <p className="small muted">
+          {describe(report.units[0]).join(" · ") || t.coverageKind[kindOf(report.units[0])]}
+        </p>
+      )}
       <Remarks report={report} />
     </section>
   );
@@ -56,7 +70,13 @@ function ShareBar({ units }: { units: readonly CoverageUnit[] }): ReactNode {
 }
 
 /** Arrows move from page to page; only one cell is in the tab order, and all share one tooltip, as there may be thousands. */
-function CoverageMap({ units, onOpen }: { units: readonly CoverageUnit[]; onOpen: (unit: CoverageUnit) => void }): ReactNode {
+function CoverageMap({
+  units,
+  onOpen,
+}: {
+  units: readonly CoverageUnit[];
+  onOpen: (unit: CoverageUnit) => void;
+}): ReactNode {
   const [active, setActive] = useState(0);
   const [tip] = useState(() => Tooltip.createHandle<CoverageUnit>());
   const map = useRef<HTMLDivElement>(null);
@@ -68,7 +88,13 @@ function CoverageMap({ units, onOpen }: { units: readonly CoverageUnit[]; onOpen
     map.current?.querySelectorAll("button")[target]?.focus();
   };
   return (
-    <div className="cover-map" role="group" aria-label={t.coverageMap(wordFor(t.unitName, mainUnit(units)))} ref={map} onKeyDown={onKeyDown}>
+    <div
+      className="cover-map"
+      role="group"
+      aria-label={t.coverageMap(wordFor(t.unitName, mainUnit(units)))}
+      ref={map}
+      onKeyDown={onKeyDown}
+    >
       {units.map((unit, index) => (
         <Tooltip.Trigger
           key={`${unit.unit}${unit.number}`}
@@ -110,7 +136,8 @@ function cellClass(unit: CoverageUnit): string {
   return `cover-cell cover-${kind}${kind !== "skipped" && unit.warnings.length > 0 ? " cover-remark" : ""}`;
 }
 
-const titleOf = (unit: CoverageUnit): string => t.coverageUnit(wordFor(t.oneUnit, unit.unit), unit.unit === "front" ? null : unit.number, unit.name);
+const titleOf = (unit: CoverageUnit): string =>
+  t.coverageUnit(wordFor(t.oneUnit, unit.unit), unit.unit === "front" ? null : unit.number, unit.name);
 const linesOf = (unit: CoverageUnit): string[] => [...describe(unit), ...unit.skipped, ...unit.warnings];
 
 function Remarks({ report }: { report: CoverageReport }): ReactNode {
@@ -141,7 +168,12 @@ function describe(unit: CoverageUnit): string[] {
 }
 
 function totals(report: CoverageReport): string {
-  return [report.words && t.coverageWords(report.words), report.tables && t.coverageTables(report.tables), report.images && t.coverageImages(report.images), report.rows && t.coverageRows(report.rows)]
+  return [
+    report.words && t.coverageWords(report.words),
+    report.tables && t.coverageTables(report.tables),
+    report.images && t.coverageImages(report.images),
+    report.rows && t.coverageRows(report.rows),
+  ]
     .filter(Boolean)
     .join(" · ");
 }

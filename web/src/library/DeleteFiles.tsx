@@ -1,7 +1,7 @@
 // Deleting files: asks first, says how far it is, and shows the receipt of what was removed.
 import { Check, TriangleAlert } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { ApiError, type Resource, api, unwrap } from "../api/client";
+import { ApiError, api, type Resource, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { formatNumber } from "../lib/format";
 import { t } from "../strings";
@@ -18,7 +18,10 @@ interface DeleteFilesProps {
   onDeleted: () => void;
 }
 
-type Phase = { name: "asking" } | { name: "deleting"; done: number } | { name: "done"; receipts: Receipt[]; problems: string[] };
+type Phase =
+  | { name: "asking" }
+  | { name: "deleting"; done: number }
+  | { name: "done"; receipts: Receipt[]; problems: string[] };
 
 export function DeleteFiles({ files, onClose, onDeleted }: DeleteFilesProps): ReactNode {
   return files && <DeleteDialog files={files} onClose={onClose} onDeleted={onDeleted} />;
@@ -49,7 +52,13 @@ function DeleteDialog({ files, onClose, onDeleted }: DeleteFilesProps & { files:
   };
   if (phase.name === "done") {
     return (
-      <Dialog open onClose={close} title={t.receiptTitle} description={t.receiptText} actions={<Button onClick={close}>{t.close}</Button>}>
+      <Dialog
+        open
+        onClose={close}
+        title={t.receiptTitle}
+        description={t.receiptText}
+        actions={<Button onClick={close}>{t.close}</Button>}
+      >
         <ReceiptLines receipts={phase.receipts} problems={phase.problems} />
       </Dialog>
     );
@@ -73,7 +82,13 @@ function DeleteDialog({ files, onClose, onDeleted }: DeleteFilesProps & { files:
     >
       <p>{only ? t.deleteFileText(only.filename) : t.deleteFilesText(files.length)}</p>
       {phase.name === "deleting" && files.length > 1 && (
-        <div className="progress delete-progress" role="progressbar" aria-label={t.deleting} aria-valuemax={files.length} aria-valuenow={phase.done}>
+        <div
+          className="progress delete-progress"
+          role="progressbar"
+          aria-label={t.deleting}
+          aria-valuemax={files.length}
+          aria-valuenow={phase.done}
+        >
           <div className="progress-bar" style={{ width: `${(phase.done / files.length) * 100}%` }} />
         </div>
       )}
@@ -81,7 +96,13 @@ function DeleteDialog({ files, onClose, onDeleted }: DeleteFilesProps & { files:
   );
 }
 
-function ReceiptLines({ receipts, problems }: { receipts: readonly Receipt[]; problems: readonly string[] }): ReactNode {
+function ReceiptLines({
+  receipts,
+  problems,
+}: {
+  receipts: readonly Receipt[];
+  problems: readonly string[];
+}): ReactNode {
   return (
     <div className="stack">
       {receipts.length > 0 && (

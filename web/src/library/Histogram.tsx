@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { formatNumber } from "../lib/format";
 import { t } from "../strings";
-import { type ColumnFacts, type HistogramBar, barsOf, statistic } from "./columns";
+import { barsOf, type ColumnFacts, type HistogramBar, statistic } from "./columns";
 import { spreadQuery } from "./queries";
 
 interface HistogramProps {
@@ -35,7 +35,12 @@ function Ranges({ bars, column }: { bars: readonly HistogramBar[]; column: Colum
   const width = WIDTH / bars.length;
   return (
     <figure>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={t.histogramOf(column.name, statistic(column.min), statistic(column.max))}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={t.histogramOf(column.name, statistic(column.min), statistic(column.max))}
+      >
         {bars.map(({ label, count, height }, index) => (
           <g key={label}>
             <title>{t.histogramBar(label, count)}</title>
@@ -79,7 +84,10 @@ function useSeen(ref: RefObject<Element | null>): boolean {
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), { rootMargin: "200px" });
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true),
+      { rootMargin: "200px" },
+    );
     observer.observe(element);
     return () => observer.disconnect();
   }, [ref]);

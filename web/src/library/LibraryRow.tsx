@@ -1,6 +1,6 @@
 // One file in the list; on phones, two lines.
 import { Download, Ellipsis, MessageSquareText, RefreshCw, Trash2 } from "lucide-react";
-import { type ReactNode, memo } from "react";
+import { memo, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import type { Resource } from "../api/client";
 import { isBusy } from "../api/queries";
@@ -12,8 +12,8 @@ import { FileIcon } from "../ui/FileIcon";
 import { Menu } from "../ui/Menu";
 import { Status } from "../ui/Status";
 import { notify, notifyError } from "../ui/Toasts";
-import { Progress } from "./Progress";
 import { reindex } from "./actions";
+import { Progress } from "./Progress";
 import { lengthOf } from "./rows";
 
 interface LibraryRowProps {
@@ -46,16 +46,32 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
       onFocus={() => onFocus(index)}
     >
       <div role="cell" className="library-check">
-        <input type="checkbox" aria-label={t.select(resource.filename)} checked={isSelected} onChange={() => onToggle(resource.id)} />
+        <input
+          type="checkbox"
+          aria-label={t.select(resource.filename)}
+          checked={isSelected}
+          onChange={() => onToggle(resource.id)}
+        />
       </div>
       <div role="cell" className="cell-name">
         <FileIcon type={resource.type} size={17} />
-        <Link href={`/library/${resource.id}`} className="file-link truncate" tabIndex={isActive ? 0 : -1} title={resource.filename}>
+        <Link
+          href={`/library/${resource.id}`}
+          className="file-link truncate"
+          tabIndex={isActive ? 0 : -1}
+          title={resource.filename}
+        >
           {resource.filename}
         </Link>
         {resource.version > 1 && <span className="muted small">v{resource.version}</span>}
         <span className="cell-meta muted small truncate">
-          {[resource.type.toUpperCase(), formatBytes(resource.file_size_bytes), length && t.unitCount(length.unit, length.count)].filter(Boolean).join(" · ")}
+          {[
+            resource.type.toUpperCase(),
+            formatBytes(resource.file_size_bytes),
+            length && t.unitCount(length.unit, length.count),
+          ]
+            .filter(Boolean)
+            .join(" · ")}
         </span>
       </div>
       <div role="cell" className="cell-status">
@@ -103,7 +119,11 @@ function RowMenu({ resource, onDelete }: LibraryRowProps): ReactNode {
       }
       items={[
         { label: t.askAbout, icon: <MessageSquareText size={15} aria-hidden />, onSelect: ask },
-        { label: t.download, icon: <Download size={15} aria-hidden />, onSelect: () => window.location.assign(fileAddress(resource.id)) },
+        {
+          label: t.download,
+          icon: <Download size={15} aria-hidden />,
+          onSelect: () => window.location.assign(fileAddress(resource.id)),
+        },
         { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
         "separator",
         { label: t.delete, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: () => onDelete(resource) },

@@ -16,7 +16,7 @@ import { LibraryToolbar } from "./LibraryToolbar";
 import { SelectionBar } from "./SelectionBar";
 import "../styles/data.css";
 import "./library.css";
-import { type Filters, NEWEST_FIRST, NO_FILTERS, type Sort, filterRows, sortRows } from "./rows";
+import { type Filters, filterRows, NEWEST_FIRST, NO_FILTERS, type Sort, sortRows } from "./rows";
 
 const NOTHING: ReadonlySet<string> = new Set();
 const NO_PROJECTS: readonly Project[] = [];
@@ -67,8 +67,17 @@ function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
   const deleteOne = useCallback((resource: Resource) => setLeaving([resource]), []);
   return (
     <>
-      <LibraryToolbar resources={resources} projects={projects} filters={filters} sort={sort} onFilters={setFilters} onSort={setSort} />
-      {chosen.length > 0 && <SelectionBar chosen={chosen} onDelete={() => setLeaving(chosen)} onClear={() => setSelected(NOTHING)} />}
+      <LibraryToolbar
+        resources={resources}
+        projects={projects}
+        filters={filters}
+        sort={sort}
+        onFilters={setFilters}
+        onSort={setSort}
+      />
+      {chosen.length > 0 && (
+        <SelectionBar chosen={chosen} onDelete={() => setLeaving(chosen)} onClear={() => setSelected(NOTHING)} />
+      )}
       {rows.length ? (
         <LibraryTable
           rows={rows}

@@ -1,12 +1,23 @@
 // The list of files as a table that stays fast with ten thousand rows: only those in sight are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type Dispatch, type KeyboardEvent, type ReactNode, type RefObject, type SetStateAction, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type Dispatch,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  type SetStateAction,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { Project, Resource } from "../api/client";
 import { PHONE, useMedia } from "../lib/hooks";
 import { t } from "../strings";
 import { LibraryRow } from "./LibraryRow";
-import { type Sort, type SortKey, nextSort } from "./rows";
+import { nextSort, type Sort, type SortKey } from "./rows";
 
 interface LibraryTableProps {
   rows: readonly Resource[];
@@ -31,13 +42,30 @@ const COLUMNS: readonly { key: SortKey; label: string; figure?: boolean }[] = [
 const ROW = 46;
 const PHONE_ROW = 66;
 
-export function LibraryTable({ rows, projects, sort, selected, onSort, onSelect, onDelete }: LibraryTableProps): ReactNode {
+export function LibraryTable({
+  rows,
+  projects,
+  sort,
+  selected,
+  onSort,
+  onSelect,
+  onDelete,
+}: LibraryTableProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useMedia(PHONE);
   const height = isPhone ? PHONE_ROW : ROW;
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 12 });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 12,
+  });
   const { active, onKeyDown, setActive } = useRowKeys(rows.length, (index) => virtual.scrollToIndex(index), scroller);
-  useEffect(() => virtual.measure(), [virtual, height]);
+  const measured = useRef(height);
+  useEffect(() => {
+    if (measured.current !== height) virtual.measure();
+    measured.current = height;
+  }, [virtual, height]);
 
   const projectNames = useMemo(() => new Map(projects.map((project) => [project.id, project.name])), [projects]);
   const toggle = useCallback(
@@ -137,7 +165,12 @@ function ColumnHead({ name, label, figure, sort, onSort }: ColumnHeadProps): Rea
       className={figure ? `cell-${name} cell-figure` : `cell-${name}`}
       aria-sort={isSorted ? (sort.descending ? "descending" : "ascending") : "none"}
     >
-      <button type="button" className="column-button" title={t.sort(label)} onClick={() => onSort(nextSort(sort, name))}>
+      <button
+        type="button"
+        className="column-button"
+        title={t.sort(label)}
+        onClick={() => onSort(nextSort(sort, name))}
+      >
         {label}
         {isSorted && <Arrow size={13} aria-hidden />}
       </button>

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Project, Resource } from "../api/client";
 import { formatNumber } from "../lib/format";
 import { t } from "../strings";
-import { type Filters, type Group, type Sort, type SortKey, countGroups, nextSort, typesOf } from "./rows";
+import { countGroups, type Filters, type Group, nextSort, type Sort, type SortKey, typesOf } from "./rows";
 
 interface LibraryToolbarProps {
   resources: readonly Resource[];
@@ -17,9 +17,19 @@ interface LibraryToolbarProps {
 
 const GROUPS: readonly Group[] = ["ready", "busy", "attention", "stored"];
 
-export function LibraryToolbar({ resources, projects, filters, sort, onFilters, onSort }: LibraryToolbarProps): ReactNode {
+export function LibraryToolbar({
+  resources,
+  projects,
+  filters,
+  sort,
+  onFilters,
+  onSort,
+}: LibraryToolbarProps): ReactNode {
   const counts = useMemo(() => countGroups(resources), [resources]);
-  const types = useMemo(() => typesOf(resources).map((type): [string, string] => [type, type.toUpperCase()]), [resources]);
+  const types = useMemo(
+    () => typesOf(resources).map((type): [string, string] => [type, type.toUpperCase()]),
+    [resources],
+  );
   const change = (part: Partial<Filters>): void => onFilters({ ...filters, ...part });
   return (
     <div className="library-tools" role="search">
@@ -49,7 +59,13 @@ export function LibraryToolbar({ resources, projects, filters, sort, onFilters, 
           </button>
         ))}
       </div>
-      <Select label={t.type} value={filters.type} all={t.allTypes} options={types} onChange={(type) => change({ type })} />
+      <Select
+        label={t.type}
+        value={filters.type}
+        all={t.allTypes}
+        options={types}
+        onChange={(type) => change({ type })}
+      />
       {projects.length > 1 && (
         <Select
           label={t.project}

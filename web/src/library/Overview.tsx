@@ -4,18 +4,18 @@ import { Download } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Resource } from "../api/client";
-import { projectsQuery } from "../api/queries";
 import { wordFor } from "../api/codes";
+import { projectsQuery } from "../api/queries";
 import { formatBytes, formatMoment, formatNumber, languageName } from "../lib/format";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
 import { Status } from "../ui/Status";
 import { CoverageCard } from "./CoverageCard";
-import { TimelineCard } from "./TimelineCard";
 import { reportOf } from "./coverage";
 import { childrenQuery } from "./queries";
 import { lengthOf } from "./rows";
+import { TimelineCard } from "./TimelineCard";
 import { versionsOf } from "./timeline";
 
 export function Overview({ resource }: { resource: Resource }): ReactNode {
@@ -66,7 +66,13 @@ function Summary({ resource }: { resource: Resource }): ReactNode {
   return (
     <section className="card stack" aria-labelledby="summary-title">
       <h2 id="summary-title">{isImage ? t.description : t.summary}</h2>
-      {isImage && /^image\/(png|jpeg|webp|gif|bmp)$/.test(resource.mime_type) && <img className="picture" src={fileAddress(resource.id, resource.version)} alt={resource.summary ?? resource.filename} />}
+      {isImage && /^image\/(png|jpeg|webp|gif|bmp)$/.test(resource.mime_type) && (
+        <img
+          className="picture"
+          src={fileAddress(resource.id, resource.version)}
+          alt={resource.summary ?? resource.filename}
+        />
+      )}
       <p className="summary-text">{resource.summary ?? <span className="muted">{t.noDescription}</span>}</p>
     </section>
   );
@@ -96,14 +102,19 @@ function Inside({ resource }: { resource: Resource }): ReactNode {
 function Details({ resource }: { resource: Resource }): ReactNode {
   const projects = useQuery(projectsQuery());
   const names = projects.data?.filter(({ id }) => resource.project_ids.includes(id)).map(({ name }) => name);
-  const author = resource.extraction_metadata["author"];
+  const author = resource.extraction_metadata.author;
   const facts: [string, ReactNode][] = [
     [t.type, resource.mime_type],
     [t.project, names?.join(", ")],
     [t.added, formatMoment(resource.created_at)],
     [t.languageName, resource.language && languageName(resource.language)],
     [t.author, typeof author === "string" ? author : null],
-    [t.hash, <code key="hash" title={resource.content_hash}>{resource.content_hash.slice(0, 12)}</code>],
+    [
+      t.hash,
+      <code key="hash" title={resource.content_hash}>
+        {resource.content_hash.slice(0, 12)}
+      </code>,
+    ],
   ];
   return (
     <section className="card stack" aria-labelledby="details-title">
@@ -134,7 +145,12 @@ function Versions({ resource }: { resource: Resource }): ReactNode {
             <strong>{t.versionNumber(version)}</strong>
             <span className="muted grow">{formatMoment(at)}</span>
             {version === resource.version && <span className="tag">{t.currentVersion}</span>}
-            <a className="icon-button icon-button-small" href={fileAddress(resource.id, version)} download aria-label={t.downloadVersion(version)}>
+            <a
+              className="icon-button icon-button-small"
+              href={fileAddress(resource.id, version)}
+              download
+              aria-label={t.downloadVersion(version)}
+            >
               <Download size={15} aria-hidden />
             </a>
           </li>

@@ -9,7 +9,15 @@ const DONE = { uploaded: 1, extracting: 1, extracted: 2, indexing: 2 } satisfies
 export function Progress({ status }: { status: string }): ReactNode {
   const done = lookUp<number>(DONE, status) ?? 0;
   return (
-    <span className="steps" role="progressbar" aria-valuemin={0} aria-valuemax={3} aria-valuenow={done} aria-valuetext={wordFor(t.status, status)} aria-label={t.statusColumn}>
+    <span
+      className="steps"
+      role="progressbar"
+      aria-valuemin={0}
+      aria-valuemax={3}
+      aria-valuenow={done}
+      aria-valuetext={wordFor(t.status, status)}
+      aria-label={t.statusColumn}
+    >
       <span className="steps-bars" aria-hidden>
         {[0, 1, 2].map((step) => (
           <span key={step} className={step < done ? "step step-done" : step === done ? "step step-now" : "step"} />

@@ -13,8 +13,8 @@ import { Menu } from "../ui/Menu";
 import { Status } from "../ui/Status";
 import { notify, notifyError } from "../ui/Toasts";
 import { openViewer } from "../viewer/state";
-import { Progress } from "./Progress";
 import { reindex } from "./actions";
+import { Progress } from "./Progress";
 
 interface ResourceHeadProps {
   resource: Resource;
@@ -72,7 +72,11 @@ export function ResourceHead({ resource, onReplace, onDelete }: ResourceHeadProp
               </button>
             }
             items={[
-              { label: t.download, icon: <Download size={15} aria-hidden />, onSelect: () => window.location.assign(fileAddress(resource.id)) },
+              {
+                label: t.download,
+                icon: <Download size={15} aria-hidden />,
+                onSelect: () => window.location.assign(fileAddress(resource.id)),
+              },
               { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
               { label: t.newVersion, icon: <FileUp size={15} aria-hidden />, onSelect: onReplace },
               "separator",

@@ -9,16 +9,16 @@ import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
-import { ViewerPanel } from "../viewer/ViewerPanel";
 import { closeViewer } from "../viewer/state";
 import { tablesOf } from "../viewer/tables";
+import { ViewerPanel } from "../viewer/ViewerPanel";
 import { Attention } from "./Attention";
+import { replaceFile } from "./actions";
 import { Columns } from "./Columns";
 import { Contents } from "./Contents";
 import { DeleteFiles } from "./DeleteFiles";
 import { Overview } from "./Overview";
 import { ResourceHead } from "./ResourceHead";
-import { replaceFile } from "./actions";
 import "../styles/data.css";
 import "./library.css";
 import "./resource.css";
@@ -33,7 +33,11 @@ export default function ResourceScreen({ id }: { id: string }): ReactNode {
         <div className="screen-inner stack">
           {resource.isPending && <Loading lines={8} />}
           {resource.isError &&
-            (isGone ? <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty> : <Failure error={resource.error} onRetry={() => void resource.refetch()} />)}
+            (isGone ? (
+              <Empty title={t.notFoundTitle}>{t.notFoundText}</Empty>
+            ) : (
+              <Failure error={resource.error} onRetry={() => void resource.refetch()} />
+            ))}
           {resource.data && <FileDetails resource={resource.data} />}
         </div>
       </main>

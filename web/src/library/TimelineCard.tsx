@@ -1,8 +1,10 @@
 // The stages that a file went through, with the time that each took.
+
 import type { ReactNode } from "react";
 import type { Resource } from "../api/client";
 import { isFinal, wordFor } from "../api/codes";
 import { formatDuration, formatMoment } from "../lib/format";
+import { placed } from "../lib/placed";
 import { t } from "../strings";
 import { type StageEntry, timelineOf } from "./timeline";
 
@@ -16,8 +18,8 @@ export function TimelineCard({ resource }: { resource: Resource }): ReactNode {
         <span className="muted small">{t.took(formatDuration(present.total))}</span>
       </div>
       <ol className="timeline">
-        {present.entries.map((entry, index) => (
-          <Stage key={index} entry={entry} isLast={index === present.entries.length - 1} />
+        {placed(present.entries).map(({ at, item }) => (
+          <Stage key={at} entry={item} isLast={at === present.entries.length - 1} />
         ))}
       </ol>
     </section>
@@ -25,9 +27,16 @@ export function TimelineCard({ resource }: { resource: Resource }): ReactNode {
 }
 
 function Stage({ entry, isLast }: { entry: StageEntry; isLast: boolean }): ReactNode {
-  const kind = entry.status === "failed" ? "error" : entry.status === "partial" ? "warn" : isLast && !isFinal(entry.status) ? "busy" : "ok";
-  const retry = entry.details["reason"];
-  const attempt = Number(entry.details["attempt"] ?? 1);
+  const kind =
+    entry.status === "failed"
+      ? "error"
+      : entry.status === "partial"
+        ? "warn"
+        : isLast && !isFinal(entry.status)
+          ? "busy"
+          : "ok";
+  const retry = entry.details.reason;
+  const attempt = Number(entry.details.attempt ?? 1);
   return (
     <li className={`stage stage-${kind}`}>
       <div className="spread">

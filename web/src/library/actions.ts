@@ -1,5 +1,5 @@
 // What can be done with a file, and what must be read anew afterwards.
-import { type Resource, api, csrfHeaders, errorOf, unwrap } from "../api/client";
+import { api, csrfHeaders, errorOf, type Resource, unwrap } from "../api/client";
 import { queryClient, resourceQuery } from "../api/queries";
 import { noteSettled, noteUnsent } from "../upload/unsent";
 

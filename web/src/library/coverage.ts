@@ -76,7 +76,8 @@ export function remarksOf(report: CoverageReport): Remark[] {
   const byText = new Map<string, number[]>();
   for (const text of [...report.skipped, ...report.warnings]) byText.set(text, byText.get(text) ?? []);
   for (const unit of report.units) {
-    for (const text of [...unit.skipped, ...unit.warnings]) byText.set(text, [...(byText.get(text) ?? []), unit.number]);
+    for (const text of [...unit.skipped, ...unit.warnings])
+      byText.set(text, [...(byText.get(text) ?? []), unit.number]);
   }
   return [...byText].map(([text, numbers]) => ({ text, numbers }));
 }

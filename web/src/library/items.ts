@@ -1,8 +1,9 @@
 // Elements and chunks in one form for the list and for the overlay on the page.
-import type { Locator, Overlay } from "../viewer/state";
+
 import { wordFor } from "../api/codes";
 import { formatPercent } from "../lib/format";
 import { t } from "../strings";
+import type { Locator, Overlay } from "../viewer/state";
 import type { Chunk, ExtractedElement } from "./queries";
 
 export interface Item {
@@ -30,9 +31,15 @@ export function placeOf(locator: Locator): string {
   const parts: string[] = [];
   if (locator.sheet !== undefined) parts.push(locator.sheet);
   if (locator.slide !== undefined) parts.push(t.slide(locator.slide));
-  else if ((locator.pages?.length ?? 0) > 1) parts.push(t.pageRange(locator.pages?.[0] ?? 0, locator.pages?.at(-1) ?? 0));
+  else if ((locator.pages?.length ?? 0) > 1)
+    parts.push(t.pageRange(locator.pages?.[0] ?? 0, locator.pages?.at(-1) ?? 0));
   else if (locator.page !== undefined) parts.push(t.pageNumber(locator.page));
-  if (locator.row !== undefined) parts.push(locator.row_end && locator.row_end !== locator.row ? t.rowRange(locator.row, locator.row_end) : t.rowNumber(locator.row));
+  if (locator.row !== undefined)
+    parts.push(
+      locator.row_end && locator.row_end !== locator.row
+        ? t.rowRange(locator.row, locator.row_end)
+        : t.rowNumber(locator.row),
+    );
   return parts.join(" · ");
 }
 
@@ -44,7 +51,8 @@ export function itemOfElement(element: ExtractedElement): Item {
     text: element.text,
     locator: element.locator,
     place: placeOf(element.locator),
-    ...(element.confidence !== undefined && element.confidence !== null && { note: t.coverageConfidence(formatPercent(element.confidence)) }),
+    ...(element.confidence !== undefined &&
+      element.confidence !== null && { note: t.coverageConfidence(formatPercent(element.confidence)) }),
     ...(element.grid && { grid: element.grid, headerRows: element.header_rows ?? 0 }),
     ...(element.blob && { blob: element.blob }),
     ...(element.level && { level: element.level }),
@@ -73,7 +81,13 @@ export function overlayOf(items: readonly Item[]): Overlay[] {
       byPage.set(
         box.page,
         known
-          ? { ...known, x0: Math.min(known.x0, box.x0), y0: Math.min(known.y0, box.y0), x1: Math.max(known.x1, box.x1), y1: Math.max(known.y1, box.y1) }
+          ? {
+              ...known,
+              x0: Math.min(known.x0, box.x0),
+              y0: Math.min(known.y0, box.y0),
+              x1: Math.max(known.x1, box.x1),
+              y1: Math.max(known.y1, box.y1),
+            }
           : { ...box, tone: item.tone, label: `${index + 1}` },
       );
     }

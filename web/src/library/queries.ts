@@ -1,6 +1,6 @@
 // What the library reads of the server besides the list of files.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { type Schemas, api, unwrap } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import type { Locator } from "../viewer/state";
 
 export type Chunk = Schemas["ChunkOut"];
@@ -43,7 +43,11 @@ export function chunksQuery(id: string, version: number, chunkCount: number) {
   return infiniteQueryOptions({
     queryKey: ["chunks", id, version, chunkCount],
     queryFn: ({ pageParam }) =>
-      unwrap(api.GET("/resources/{resource_id}/chunks", { params: { path: { resource_id: id }, query: { limit: PAGE, cursor: pageParam } } })),
+      unwrap(
+        api.GET("/resources/{resource_id}/chunks", {
+          params: { path: { resource_id: id }, query: { limit: PAGE, cursor: pageParam } },
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   });
@@ -65,6 +69,7 @@ export function spreadQuery(id: string, version: number, table: string, column: 
 export function childrenQuery(id: string) {
   return queryOptions({
     queryKey: ["resources", "inside", id],
-    queryFn: async () => (await unwrap(api.GET("/resources", { params: { query: { parent_id: id, limit: 1_000 } } }))).resources,
+    queryFn: async () =>
+      (await unwrap(api.GET("/resources", { params: { query: { parent_id: id, limit: 1_000 } } }))).resources,
   });
 }

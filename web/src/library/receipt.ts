@@ -10,7 +10,8 @@ export interface ReceiptLine {
 
 /** The sum of some receipts, as lines to read. */
 export function sumReceipts(receipts: readonly Receipt[]): ReceiptLine[] {
-  const sum = (count: (receipt: Receipt) => number): number => receipts.reduce((total, receipt) => total + count(receipt), 0);
+  const sum = (count: (receipt: Receipt) => number): number =>
+    receipts.reduce((total, receipt) => total + count(receipt), 0);
   return [
     { key: "deleted", count: sum((receipt) => receipt.deleted.length) },
     { key: "chunks", count: sum((receipt) => receipt.chunks) },

@@ -37,7 +37,11 @@ const UNIT_KINDS: ReadonlySet<string> = new Set(UNITS);
 
 /** A file's pages, slides, sheets, chapters or messages, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
 export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
-  const { unit: first, unit_count: all, units } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
+  const {
+    unit: first,
+    unit_count: all,
+    units,
+  } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
   const unit = first ?? units?.[0]?.unit;
   const count = all ?? units?.length ?? 0;
   if (!unit || unit === "file" || !count) return null;

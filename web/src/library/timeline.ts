@@ -25,9 +25,7 @@ export interface VersionTimeline {
 export function timelineOf(stages: readonly StageOut[]): VersionTimeline[] {
   const versions = new Map<number, StageOut[]>();
   for (const stage of stages) versions.set(stage.version, [...(versions.get(stage.version) ?? []), stage]);
-  return [...versions]
-    .sort(([a], [b]) => b - a)
-    .map(([version, own]) => ({ version, ...measured(own) }));
+  return [...versions].sort(([a], [b]) => b - a).map(([version, own]) => ({ version, ...measured(own) }));
 }
 
 function measured(stages: readonly StageOut[]): { entries: StageEntry[]; total: number } {
@@ -39,7 +37,13 @@ function measured(stages: readonly StageOut[]): { entries: StageEntry[]; total: 
   const total = durations.reduce<number>((sum, duration) => sum + (duration ?? 0), 0);
   const entries = stages.map((stage, index) => {
     const duration = durations[index] ?? null;
-    return { status: stage.status, at: stage.at, duration, share: total && duration ? duration / total : 0, details: stage.details ?? {} };
+    return {
+      status: stage.status,
+      at: stage.at,
+      duration,
+      share: total && duration ? duration / total : 0,
+      details: stage.details ?? {},
+    };
   });
   return { entries, total };
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { FILTER_FIELDS } from "../api/codes";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
-import { type Field, type FilterDraft, type Operator, conditionOf, inputOf, operatorsOf } from "./request";
+import { conditionOf, type Field, type FilterDraft, inputOf, type Operator, operatorsOf } from "./request";
 
 interface FilterEditorProps {
   filters: FilterDraft[];
@@ -50,7 +50,12 @@ function Condition({ filter, onChange, onRemove }: ConditionProps): ReactNode {
   };
   return (
     <div className="condition">
-      <select className="select select-small" aria-label={t.filterField} value={filter.field} onChange={(event) => pickField(event.target.value as Field)}>
+      <select
+        className="select select-small"
+        aria-label={t.filterField}
+        value={filter.field}
+        onChange={(event) => pickField(event.target.value as Field)}
+      >
         {FILTER_FIELDS.map((field) => (
           <option key={field} value={field}>
             {t.fieldName[field]}

@@ -1,10 +1,10 @@
 // One hit: its place, its words, its scores in each leg side by side, and how its rank came about.
 import { ArrowDown, ArrowUp, Minus } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { wordFor } from "../api/codes";
 import { Answer } from "../chat/Answer";
 import { splitLabel } from "../chat/markers";
 import { formatPrecise } from "../lib/format";
-import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import type { Leg, RankedHit } from "./ranks";
@@ -22,8 +22,9 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
   return (
     <li className="card hit">
       <div className="hit-head">
-        <span className="hit-rank tabular" aria-label={t.rank(rank)}>
-          {rank}
+        <span className="hit-rank tabular">
+          <span className="visually-hidden">{t.rank(rank)}</span>
+          <span aria-hidden>{rank}</span>
         </span>
         <button type="button" className="hit-label" onClick={show} title={t.openSource}>
           <span className="truncate">{name}</span>
@@ -67,9 +68,13 @@ function Score({ leg, ranked }: { leg: Leg; ranked: RankedHit }): ReactNode {
       </dt>
       <dd>
         <span className="score-track" aria-hidden>
-          {share !== null && <span className={`score-bar leg-${leg}`} style={{ width: `${Math.max(share * 100, 1)}%` }} />}
+          {share !== null && (
+            <span className={`score-bar leg-${leg}`} style={{ width: `${Math.max(share * 100, 1)}%` }} />
+          )}
         </span>
-        <span className="tabular small">{score === undefined ? <span className="muted">{t.notFoundByLeg}</span> : formatPrecise(score)}</span>
+        <span className="tabular small">
+          {score === undefined ? <span className="muted">{t.notFoundByLeg}</span> : formatPrecise(score)}
+        </span>
       </dd>
     </div>
   );

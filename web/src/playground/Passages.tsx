@@ -15,7 +15,9 @@ export function Passages({ passages }: { passages: readonly Schemas["PassageOut"
             <button
               type="button"
               className="hit-label"
-              onClick={() => openViewer({ resourceId: passage.resource_id, filename: passage.filename, quote: passage.text })}
+              onClick={() =>
+                openViewer({ resourceId: passage.resource_id, filename: passage.filename, quote: passage.text })
+              }
             >
               <span className="truncate">{passage.filename}</span>
             </button>

@@ -2,7 +2,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { type Schemas, api, unwrap } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
@@ -11,13 +11,7 @@ import { QueryForm } from "./QueryForm";
 import { Results } from "./Results";
 import "../styles/data.css";
 import "./playground.css";
-import { EMPTY_FORM, type SearchForm, requestOf } from "./request";
-
-export interface Found {
-  answer: Schemas["SearchOut"];
-  /** Milliseconds as seen from here, the network included. */
-  roundTrip: number;
-}
+import { EMPTY_FORM, type Found, requestOf, type SearchForm } from "./request";
 
 async function search(form: SearchForm): Promise<Found> {
   const started = performance.now();

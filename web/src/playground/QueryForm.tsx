@@ -9,8 +9,8 @@ import { Button } from "../ui/Button";
 import { FileIcon } from "../ui/FileIcon";
 import { Picker } from "../ui/Picker";
 import { FilterEditor } from "./FilterEditor";
-import { SearchOptions } from "./SearchOptions";
 import type { ChunkType, SearchForm } from "./request";
+import { SearchOptions } from "./SearchOptions";
 
 interface QueryFormProps {
   form: SearchForm;
@@ -56,7 +56,13 @@ export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): R
       <div className="query-scope">
         <div className="row wrap" role="group" aria-label={t.chunkTypes}>
           {TYPES.map((type) => (
-            <button key={type} type="button" className="pill" aria-pressed={form.types.includes(type)} onClick={() => toggle(type)}>
+            <button
+              key={type}
+              type="button"
+              className="pill"
+              aria-pressed={form.types.includes(type)}
+              onClick={() => toggle(type)}
+            >
               {t.chunkType[type]}
             </button>
           ))}
@@ -105,7 +111,11 @@ function Scope({ form, onChange }: { form: SearchForm; onChange: (part: Partial<
       {(projects.data?.length ?? 0) > 1 && (
         <label>
           <span className="visually-hidden">{t.project}</span>
-          <select className="select select-small" value={form.project} onChange={(event) => onChange({ project: event.target.value })}>
+          <select
+            className="select select-small"
+            value={form.project}
+            onChange={(event) => onChange({ project: event.target.value })}
+          >
             <option value="">{t.allProjects}</option>
             {projects.data?.map(({ id, name }) => (
               <option key={id} value={id}>

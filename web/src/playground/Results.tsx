@@ -1,13 +1,13 @@
 // What a search found, and how it came to it.
 import { type ReactNode, useMemo, useState } from "react";
+import { formatDuration } from "../lib/format";
 import { t } from "../strings";
 import { Empty } from "../ui/Notice";
-import { formatDuration } from "../lib/format";
 import { HitCard } from "./HitCard";
 import { Passages } from "./Passages";
-import type { Found } from "./PlaygroundScreen";
+import { type Leg, legsOf, type Order, ordered, ranked } from "./ranks";
+import type { Found } from "./request";
 import { TraceCard } from "./TraceCard";
-import { type Leg, type Order, legsOf, ordered, ranked } from "./ranks";
 
 export function Results({ found }: { found: Found }): ReactNode {
   const { hits, passages, trace } = found.answer;

@@ -11,7 +11,12 @@ interface SearchOptionsProps {
 export function SearchOptions({ form, onChange }: SearchOptionsProps): ReactNode {
   return (
     <div className="options-grid">
-      <Choice label={t.useRerank} value={form.rerank} options={{ "": t.asConfigured, on: t.on, off: t.off }} onChange={(rerank) => onChange({ rerank })} />
+      <Choice
+        label={t.useRerank}
+        value={form.rerank}
+        options={{ "": t.asConfigured, on: t.on, off: t.off }}
+        onChange={(rerank) => onChange({ rerank })}
+      />
       <Choice
         label={t.selfQuery}
         value={form.selfQuery}
@@ -19,8 +24,22 @@ export function SearchOptions({ form, onChange }: SearchOptionsProps): ReactNode
         onChange={(selfQuery) => onChange({ selfQuery })}
       />
       <Range label={t.topK} value={form.topK} min={1} max={50} step={1} onChange={(topK) => onChange({ topK })} />
-      <Range label={t.neighbours} value={form.neighbours} min={0} max={5} step={1} onChange={(neighbours) => onChange({ neighbours })} />
-      <Range label={t.diversity} value={form.diversity} min={0} max={1} step={0.1} onChange={(diversity) => onChange({ diversity })} />
+      <Range
+        label={t.neighbours}
+        value={form.neighbours}
+        min={0}
+        max={5}
+        step={1}
+        onChange={(neighbours) => onChange({ neighbours })}
+      />
+      <Range
+        label={t.diversity}
+        value={form.diversity}
+        min={0}
+        max={1}
+        step={0.1}
+        onChange={(diversity) => onChange({ diversity })}
+      />
     </div>
   );
 }
@@ -66,7 +85,16 @@ function Range({ label, value, min, max, step, onChange }: RangeProps): ReactNod
           {value}
         </output>
       </span>
-      <input id={id} className="range" type="range" min={min} max={max} step={step} value={value} onChange={(event) => onChange(Number(event.target.value))} />
+      <input
+        id={id}
+        className="range"
+        type="range"
+        min={min}
+        max={max}
+        step={step}
+        value={value}
+        onChange={(event) => onChange(Number(event.target.value))}
+      />
     </div>
   );
 }

@@ -37,7 +37,10 @@ function Waterfall({ timings }: { timings: Readonly<Record<string, number>> }): 
             <span className="waterfall-track" aria-hidden>
               <span
                 className={`waterfall-bar leg-${lane === "both" ? "fused" : lane}`}
-                style={{ left: `${total ? (start / total) * 100 : 0}%`, width: `${total ? Math.max((duration / total) * 100, 0.8) : 0}%` }}
+                style={{
+                  left: `${total ? (start / total) * 100 : 0}%`,
+                  width: `${total ? Math.max((duration / total) * 100, 0.8) : 0}%`,
+                }}
               />
             </span>
             <span className="muted small tabular">{formatDuration(duration)}</span>
@@ -49,9 +52,9 @@ function Waterfall({ timings }: { timings: Readonly<Record<string, number>> }): 
 }
 
 function Readings({ details }: { details: Readonly<Record<string, unknown>> }): ReactNode {
-  const filters = (details["filters"] as Inferred[] | undefined) ?? [];
-  const variations = (details["variations"] as string[] | undefined) ?? [];
-  const language = details["language"];
+  const filters = (details.filters as Inferred[] | undefined) ?? [];
+  const variations = (details.variations as string[] | undefined) ?? [];
+  const language = details.language;
   return (
     <dl className="facts small">
       {typeof language === "string" && (
@@ -66,7 +69,8 @@ function Readings({ details }: { details: Readonly<Record<string, unknown>> }): 
           <dd>
             {filters.map(({ field, operator, value }) => (
               <span key={`${field}${operator}`} className="tag">
-                {wordFor(t.fieldName, field)} {lookUp<string>(t.operatorName, operator) ?? operator} {Array.isArray(value) ? value.join(", ") : value}
+                {wordFor(t.fieldName, field)} {lookUp<string>(t.operatorName, operator) ?? operator}{" "}
+                {Array.isArray(value) ? value.join(", ") : value}
               </span>
             ))}
           </dd>

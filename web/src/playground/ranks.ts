@@ -46,7 +46,10 @@ export function ranked(hits: readonly Hit[], trace: Trace | null | undefined): R
     rank: index + 1,
     before: rankIn(lists.fused, hit.chunk_id),
     legs: { dense: rankIn(lists.dense, hit.chunk_id), lexical: rankIn(lists.lexical, hit.chunk_id) },
-    bars: Object.fromEntries(LEGS.map((leg) => [leg, share(hit.scores[leg], highest[leg])])) as Record<Leg, number | null>,
+    bars: Object.fromEntries(LEGS.map((leg) => [leg, share(hit.scores[leg], highest[leg])])) as Record<
+      Leg,
+      number | null
+    >,
   }));
 }
 
@@ -64,5 +67,5 @@ export function ordered(hits: readonly RankedHit[], order: Order): RankedHit[] {
 
 /** The legs to show: both legs and what they make together always, reranking where it took place. */
 export function legsOf(hits: readonly RankedHit[]): Leg[] {
-  return LEGS.filter((leg) => leg !== "rerank" || hits.some(({ hit }) => hit.scores["rerank"] !== undefined));
+  return LEGS.filter((leg) => leg !== "rerank" || hits.some(({ hit }) => hit.scores.rerank !== undefined));
 }

@@ -7,6 +7,13 @@ export type ChunkType = Schemas["ChunkType"];
 export type Operator = Schemas["Operator"];
 type FilterIn = Schemas["FilterIn"];
 
+/** What a search answered. */
+export interface Found {
+  answer: Schemas["SearchOut"];
+  /** Milliseconds as seen from here, the network included. */
+  roundTrip: number;
+}
+
 export interface FilterDraft {
   id: number;
   field: Field;

@@ -11,7 +11,15 @@ export interface Step {
 const BEFORE = ["scope", "self_query"] as const satisfies readonly SearchStep[];
 const DENSE = ["embed", "dense"] as const satisfies readonly SearchStep[];
 const LEXICAL = ["analyse", "lexical"] as const satisfies readonly SearchStep[];
-const AFTER = ["feedback", "fuse", "expand", "threshold", "load", "diversify", "rerank"] as const satisfies readonly SearchStep[];
+const AFTER = [
+  "feedback",
+  "fuse",
+  "expand",
+  "threshold",
+  "load",
+  "diversify",
+  "rerank",
+] as const satisfies readonly SearchStep[];
 
 /** Steps in the order that they begin, in milliseconds from the start; steps that this client does not know come last. */
 export function stepsOf(timings: Readonly<Record<string, number>>): Step[] {
@@ -30,7 +38,11 @@ export function stepsOf(timings: Readonly<Record<string, number>>): Step[] {
   const begun = lay(BEFORE, 0, "both");
   const found = Math.max(lay(DENSE, begun, "dense"), lay(LEXICAL, begun, "lexical"));
   const done = lay(AFTER, found, "both");
-  lay(Object.keys(timings).filter((name) => !known.has(name)), done, "both");
+  lay(
+    Object.keys(timings).filter((name) => !known.has(name)),
+    done,
+    "both",
+  );
   return steps;
 }
 

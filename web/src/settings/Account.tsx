@@ -5,8 +5,8 @@ import { signOut } from "../api/session";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
-import { abandonUnsent, countUnderWay } from "../upload/unsent";
 import { notifyError } from "../ui/Toasts";
+import { abandonUnsent, countUnderWay } from "../upload/unsent";
 import { Section } from "./Section";
 
 export function Account({ version }: { version: string }): ReactNode {

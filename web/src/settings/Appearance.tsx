@@ -1,7 +1,7 @@
 // Light, dark, or as the system.
 import { Monitor, Moon, Sun } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Theme, setTheme, useTheme } from "../lib/theme";
+import { setTheme, type Theme, useTheme } from "../lib/theme";
 import { t } from "../strings";
 import { Section } from "./Section";
 
@@ -18,7 +18,13 @@ export function Appearance(): ReactNode {
       <div className="themes" role="radiogroup" aria-label={t.themeTitle}>
         {THEMES.map(({ theme, Icon }) => (
           <label key={theme} className="theme">
-            <input type="radio" name="theme" value={theme} checked={present === theme} onChange={() => setTheme(theme)} />
+            <input
+              type="radio"
+              name="theme"
+              value={theme}
+              checked={present === theme}
+              onChange={() => setTheme(theme)}
+            />
             <Icon size={17} aria-hidden />
             {t.theme[theme]}
           </label>

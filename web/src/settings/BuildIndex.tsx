@@ -1,6 +1,6 @@
 // Starts building the index of another model, while the present one goes on answering.
 import { type FormEvent, type ReactNode, useState } from "react";
-import { ApiError, type Schemas, api, unwrap } from "../api/client";
+import { ApiError, api, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
@@ -30,7 +30,12 @@ function BuildForm({ onClose }: { onClose: () => void }): ReactNode {
     try {
       await unwrap(
         api.POST("/indexes", {
-          body: { provider, model: model.trim() || null, dimensions: dimensions ? Number(dimensions) : null, pause_seconds: 0 },
+          body: {
+            provider,
+            model: model.trim() || null,
+            dimensions: dimensions ? Number(dimensions) : null,
+            pause_seconds: 0,
+          },
         }),
       );
       await queryClient.invalidateQueries({ queryKey: ["indexes"] });
@@ -54,7 +59,13 @@ function BuildForm({ onClose }: { onClose: () => void }): ReactNode {
       </label>
       <label className="field">
         <span>{t.model}</span>
-        <input className="input" value={model} maxLength={200} placeholder={t.modelHint} onChange={(event) => setModel(event.target.value)} />
+        <input
+          className="input"
+          value={model}
+          maxLength={200}
+          placeholder={t.modelHint}
+          onChange={(event) => setModel(event.target.value)}
+        />
       </label>
       <label className="field">
         <span>{t.indexDimensions}</span>

@@ -24,7 +24,12 @@ export function CompareIndex({ index, name, onClose }: { index: Index; name: str
   const [text, setText] = useState("");
   const compared = useMutation({
     mutationFn: (queries: string[]) =>
-      unwrap(api.POST("/indexes/{index_id}/compare", { params: { path: { index_id: index.id } }, body: { queries, top_k: 10 } })),
+      unwrap(
+        api.POST("/indexes/{index_id}/compare", {
+          params: { path: { index_id: index.id } },
+          body: { queries, top_k: 10 },
+        }),
+      ),
   });
   const queries = questionsOf(text);
   const submit = (event: FormEvent): void => {
@@ -47,7 +52,8 @@ export function CompareIndex({ index, name, onClose }: { index: Index; name: str
         {compared.data && (
           <>
             <p>
-              <strong>{formatPercent(compared.data.mean_overlap)}</strong> <span className="muted">{t.overlapText}</span>
+              <strong>{formatPercent(compared.data.mean_overlap)}</strong>{" "}
+              <span className="muted">{t.overlapText}</span>
             </p>
             <ul className="overlaps">
               {compared.data.queries.map(({ query, overlap }) => (

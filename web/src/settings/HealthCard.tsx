@@ -6,8 +6,8 @@ import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { Failure, Loading } from "../ui/Notice";
+import { doctorQuery, type Finding } from "./queries";
 import { Section } from "./Section";
-import { type Finding, doctorQuery } from "./queries";
 
 const ICONS = { ok: CircleCheck, note: Info, error: CircleAlert };
 
@@ -27,8 +27,8 @@ export function HealthCard(): ReactNode {
       {findings.isError && <Failure error={findings.error} onRetry={() => void findings.refetch()} />}
       {findings.data && (
         <ul className="findings">
-          {findings.data.map((finding, index) => (
-            <FindingLine key={index} finding={finding} />
+          {findings.data.map((finding) => (
+            <FindingLine key={`${finding.part} ${finding.text}`} finding={finding} />
           ))}
         </ul>
       )}

@@ -13,9 +13,9 @@ import { Failure, Loading, Notice } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
 import { BuildIndex } from "./BuildIndex";
 import { CompareIndex } from "./CompareIndex";
-import { Section } from "./Section";
 import { type Fingerprint, readFingerprint } from "./fingerprint";
 import { type Index, indexesQuery } from "./queries";
+import { Section } from "./Section";
 
 export function IndexCard(): ReactNode {
   const indexes = useQuery(indexesQuery());
@@ -37,9 +37,11 @@ export function IndexCard(): ReactNode {
       {indexes.isError && <Failure error={indexes.error} onRetry={() => void indexes.refetch()} />}
       {indexes.data && (
         <ul className="indexes">
-          {[...indexes.data].sort((a, b) => Number(b.state === "active") - Number(a.state === "active")).map((index) => (
-            <IndexLine key={index.id} index={index} />
-          ))}
+          {[...indexes.data]
+            .sort((a, b) => Number(b.state === "active") - Number(a.state === "active"))
+            .map((index) => (
+              <IndexLine key={index.id} index={index} />
+            ))}
         </ul>
       )}
       <BuildIndex open={isBuilding} onClose={() => setBuilding(false)} />
@@ -47,7 +49,12 @@ export function IndexCard(): ReactNode {
   );
 }
 
-const KINDS: Record<string, string> = { active: "badge badge-ok", building: "badge badge-busy", ready: "badge", retired: "badge" };
+const KINDS: Record<string, string> = {
+  active: "badge badge-ok",
+  building: "badge badge-busy",
+  ready: "badge",
+  retired: "badge",
+};
 
 function IndexLine({ index }: { index: Index }): ReactNode {
   const name = readFingerprint(index.fingerprint);
@@ -59,8 +66,17 @@ function IndexLine({ index }: { index: Index }): ReactNode {
       </div>
       <p className="muted small">{describe(index, name)}</p>
       {index.state === "building" && (
-        <div className="progress" role="progressbar" aria-label={t.indexState.building} aria-valuenow={index.progress} aria-valuemax={index.total}>
-          <div className="progress-bar" style={{ width: `${index.total ? (index.progress / index.total) * 100 : 0}%` }} />
+        <div
+          className="progress"
+          role="progressbar"
+          aria-label={t.indexState.building}
+          aria-valuenow={index.progress}
+          aria-valuemax={index.total}
+        >
+          <div
+            className="progress-bar"
+            style={{ width: `${index.total ? (index.progress / index.total) * 100 : 0}%` }}
+          />
         </div>
       )}
       {index.state !== "active" && <IndexActions index={index} name={name} />}
@@ -122,7 +138,9 @@ function describe(index: Index, { provider, dimensions }: Fingerprint): string {
     lookUp<string>(t.provider, provider) ?? provider,
     dimensions && t.dimensions(formatNumber(dimensions)),
     lookUp<string>(t.store, index.store) ?? index.store,
-    index.state === "building" ? t.progressOf(index.progress, index.total) : t.since(formatMoment(index.activated_at ?? index.created_at)),
+    index.state === "building"
+      ? t.progressOf(index.progress, index.total)
+      : t.since(formatMoment(index.activated_at ?? index.created_at)),
   ]
     .filter(Boolean)
     .join(" · ");

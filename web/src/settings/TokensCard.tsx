@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Copy, KeyRound, Plus } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { ApiError, type Schemas, api, unwrap } from "../api/client";
+import { ApiError, api, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { formatDay } from "../lib/format";
 import { t } from "../strings";
@@ -10,8 +10,8 @@ import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Failure, Loading, Notice } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
-import { Section } from "./Section";
 import { tokensQuery } from "./queries";
+import { Section } from "./Section";
 
 type Token = Schemas["TokenOut"];
 const DAYS = [7, 30, 90, 365];
@@ -48,7 +48,8 @@ export function TokensCard(): ReactNode {
             <span className="grow">
               <strong>{token.name}</strong>
               <span className="muted small">
-                {t.created} {formatDay(token.created_at)} · {t.expires} {token.expires_at ? formatDay(token.expires_at) : t.never}
+                {t.created} {formatDay(token.created_at)} · {t.expires}{" "}
+                {token.expires_at ? formatDay(token.expires_at) : t.never}
               </span>
             </span>
             <Button small kind="quiet" onClick={() => setRevoked(token)} aria-label={t.revokeNamed(token.name)}>
@@ -101,7 +102,14 @@ function TokenForm({ onCreated, onClose }: { onCreated: (secret: string) => void
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <label className="field">
         <span>{t.tokenName}</span>
-        <input className="input" required maxLength={200} value={name} placeholder={t.tokenNameHint} onChange={(event) => setName(event.target.value)} />
+        <input
+          className="input"
+          required
+          maxLength={200}
+          value={name}
+          placeholder={t.tokenNameHint}
+          onChange={(event) => setName(event.target.value)}
+        />
       </label>
       <label className="field">
         <span>{t.tokenDays}</span>
@@ -131,7 +139,13 @@ function Secret({ secret, onClose }: { secret: string; onClose: () => void }): R
     <div className="stack">
       <Notice kind="warn">{t.tokenOnce}</Notice>
       <div className="secret">
-        <input className="input" readOnly aria-label={t.signInToken} value={secret} onFocus={(event) => event.target.select()} />
+        <input
+          className="input"
+          readOnly
+          aria-label={t.signInToken}
+          value={secret}
+          onFocus={(event) => event.target.select()}
+        />
         <Button kind="primary" onClick={copy}>
           <Copy size={15} aria-hidden />
           {t.copyToken}

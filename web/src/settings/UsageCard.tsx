@@ -6,10 +6,10 @@ import { wordFor } from "../api/codes";
 import { formatCompact, formatDollars, formatNumber } from "../lib/format";
 import { t } from "../strings";
 import { Failure, Loading } from "../ui/Notice";
+import { usageQuery } from "./queries";
 import { Section } from "./Section";
 import { UsageChart } from "./UsageChart";
-import { usageQuery } from "./queries";
-import { type Measure, type ModelLine, dayBars, lastDays, modelLines } from "./usage";
+import { dayBars, lastDays, type Measure, type ModelLine, modelLines } from "./usage";
 
 const SPANS = [7, 30, 90];
 
@@ -23,7 +23,11 @@ export function UsageCard(): ReactNode {
       action={
         <label>
           <span className="visually-hidden">{t.usageSpan}</span>
-          <select className="select select-small" value={days} onChange={(event) => setDays(Number(event.target.value))}>
+          <select
+            className="select select-small"
+            value={days}
+            onChange={(event) => setDays(Number(event.target.value))}
+          >
             {SPANS.map((span) => (
               <option key={span} value={span}>
                 {t.lastDays(span)}
@@ -35,7 +39,8 @@ export function UsageCard(): ReactNode {
     >
       {usage.isPending && <Loading lines={4} />}
       {usage.isError && <Failure error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.data && (usage.data.usage.length ? <Spent usage={usage.data} days={days} /> : <p className="muted">{t.usageNone}</p>)}
+      {usage.data &&
+        (usage.data.usage.length ? <Spent usage={usage.data} days={days} /> : <p className="muted">{t.usageNone}</p>)}
     </Section>
   );
 }
@@ -61,7 +66,10 @@ function Spent({ usage, days }: { usage: Schemas["UsageOut"]; days: number }): R
           </button>
         ))}
       </div>
-      <UsageChart bars={dayBars(usage.usage, lastDays(days), measure)} format={measure === "cost" ? formatDollars : formatCompact} />
+      <UsageChart
+        bars={dayBars(usage.usage, lastDays(days), measure)}
+        format={measure === "cost" ? formatDollars : formatCompact}
+      />
       <Models lines={modelLines(usage.usage)} />
     </>
   );

@@ -23,12 +23,24 @@ export function UsageChart({ bars, format }: UsageChartProps): ReactNode {
       <p className="usage-scale muted small tabular" aria-hidden>
         {format(highest)}
       </p>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={t.usageChart(bars.length, format(highest))}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={t.usageChart(bars.length, format(highest))}
+      >
         <line className="grid-line" x1={0} x2={WIDTH} y1={0.5} y2={0.5} />
         <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT / 2} y2={HEIGHT / 2} />
         <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
         {bars.map((bar, index) => (
-          <Bar key={bar.day} bar={bar} x={index * step + gap / 2} width={step - gap} highest={highest} format={format} />
+          <Bar
+            key={bar.day}
+            bar={bar}
+            x={index * step + gap / 2}
+            width={step - gap}
+            highest={highest}
+            format={format}
+          />
         ))}
       </svg>
       <div className="spread muted small usage-days" aria-hidden>

@@ -1,6 +1,6 @@
 // What the settings read of the server.
 import { queryOptions } from "@tanstack/react-query";
-import { type Schemas, api, unwrap } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 
 export type Finding = Schemas["FindingOut"];
 export type Index = Schemas["IndexOut"];
@@ -10,7 +10,8 @@ export function doctorQuery() {
   return queryOptions({
     queryKey: ["doctor"],
     queryFn: async () => (await unwrap(api.GET("/doctor"))).findings,
-    refetchInterval: (query) => (query.state.data?.some(({ part, level }) => part === "index" && level === "note") ? 2_000 : false),
+    refetchInterval: (query) =>
+      query.state.data?.some(({ part, level }) => part === "index" && level === "note") ? 2_000 : false,
     staleTime: 60_000,
   });
 }

@@ -22,14 +22,16 @@ export interface ModelLine {
 
 const KINDS: readonly string[] = USAGE_KINDS;
 
-export function valueOf(row: Pick<UsageRow, "cost" | "input_tokens" | "output_tokens">, measure: Measure): number {
+export function amountOf(row: Pick<UsageRow, "cost" | "input_tokens" | "output_tokens">, measure: Measure): number {
   return measure === "cost" ? row.cost : row.input_tokens + row.output_tokens;
 }
 
 /** The days of the ledger's calendar (UTC) up to today, oldest first. */
 export function lastDays(count: number, now = new Date()): string[] {
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
-  return Array.from({ length: count }, (_, index) => new Date(today - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10));
+  return Array.from({ length: count }, (_, index) =>
+    new Date(today - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10),
+  );
 }
 
 /** One bar for every day, also for those on which nothing was spent. */
@@ -39,7 +41,7 @@ export function dayBars(rows: readonly UsageRow[], days: readonly string[], meas
     const kinds = [...new Set(own.map((row) => row.kind))].sort((a, b) => KINDS.indexOf(a) - KINDS.indexOf(b));
     const parts = kinds.map((kind) => ({
       kind,
-      value: own.filter((row) => row.kind === kind).reduce((sum, row) => sum + valueOf(row, measure), 0),
+      value: own.filter((row) => row.kind === kind).reduce((sum, row) => sum + amountOf(row, measure), 0),
     }));
     return { day, total: parts.reduce((sum, { value }) => sum + value, 0), parts };
   });
@@ -50,7 +52,15 @@ export function modelLines(rows: readonly UsageRow[]): ModelLine[] {
   const lines = new Map<string, ModelLine>();
   for (const row of rows) {
     const key = `${row.kind} ${row.provider} ${row.model}`;
-    const known = lines.get(key) ?? { kind: row.kind, model: row.model, provider: row.provider, inputTokens: 0, outputTokens: 0, units: 0, cost: 0 };
+    const known = lines.get(key) ?? {
+      kind: row.kind,
+      model: row.model,
+      provider: row.provider,
+      inputTokens: 0,
+      outputTokens: 0,
+      units: 0,
+      cost: 0,
+    };
     lines.set(key, {
       ...known,
       inputTokens: known.inputTokens + row.input_tokens,
@@ -59,5 +69,7 @@ export function modelLines(rows: readonly UsageRow[]): ModelLine[] {
       cost: known.cost + row.cost,
     });
   }
-  return [...lines.values()].sort((a, b) => b.cost - a.cost || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens);
+  return [...lines.values()].sort(
+    (a, b) => b.cost - a.cost || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens,
+  );
 }

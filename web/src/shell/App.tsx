@@ -1,8 +1,8 @@
 // Who is here, and which screen they see.
-import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, Route, Switch } from "wouter";
 import { setSession as setClientSession, whenSignedOut } from "../api/client";
-import { type Session, currentSession, renewSession, signIn, whenAnotherTabSigns } from "../api/session";
+import { currentSession, renewSession, type Session, signIn, whenAnotherTabSigns } from "../api/session";
 import { ChatScreen } from "../chat/ChatScreen";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
@@ -48,7 +48,10 @@ export function App({ token }: { token: string | null }): ReactNode {
   useEffect(() => {
     whenAnotherTabSigns((newcomer) => {
       if (newcomer !== null && newcomer === owner) {
-        void renewSession().then((isSame) => isSame && setSession((present) => present && { ...present, signedIn: true }), () => undefined);
+        void renewSession().then(
+          (isSame) => isSame && setSession((present) => present && { ...present, signedIn: true }),
+          () => undefined,
+        );
       } else if (owner === null) {
         currentSession().then(setSession, () => undefined);
       } else {
@@ -72,7 +75,13 @@ export function App({ token }: { token: string | null }): ReactNode {
   }
   return (
     <Layout>
-      <Suspense fallback={<main className="screen"><Loading lines={8} /></main>}>
+      <Suspense
+        fallback={
+          <main className="screen">
+            <Loading lines={8} />
+          </main>
+        }
+      >
         <Switch>
           <Route path="/">
             <ChatScreen threadId={null} />

@@ -6,8 +6,8 @@ import { PHONE, useMedia, useShortcut } from "../lib/hooks";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { DropTarget } from "../upload/DropTarget";
-import { UploadDialog } from "../upload/UploadDialog";
 import { UnsentNotice } from "../upload/UnsentNotice";
+import { UploadDialog } from "../upload/UploadDialog";
 import { UploadTray } from "../upload/UploadTray";
 import { Palette } from "./Palette";
 import { RebuildingNotice } from "./RebuildingNotice";
@@ -17,9 +17,17 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
   const isPhone = useMedia(PHONE);
   const [location] = useLocation();
   const [drawer, setDrawer] = useState(false);
+  const [shown, setShown] = useState(location);
+  if (shown !== location) {
+    // Who has gone somewhere is done with the drawer.
+    setShown(location);
+    setDrawer(false);
+  }
   const [palette, setPalette] = useState(false);
-  useShortcut("k", useCallback(() => setPalette((open) => !open), []));
-  useEffect(() => setDrawer(false), [location]);
+  useShortcut(
+    "k",
+    useCallback(() => setPalette((open) => !open), []),
+  );
   useEffect(() => {
     const close = (event: KeyboardEvent): void => {
       if (event.key === "Escape") setDrawer(false);
@@ -40,7 +48,14 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
           </IconButton>
         </div>
       )}
-      {isPhone && drawer && <div className="backdrop drawer-backdrop" onClick={() => setDrawer(false)} />}
+      {isPhone && drawer && (
+        <button
+          type="button"
+          className="backdrop drawer-backdrop"
+          aria-label={t.close}
+          onClick={() => setDrawer(false)}
+        />
+      )}
       {(!isPhone || drawer) && <Sidebar onPalette={() => setPalette(true)} />}
       <div className="content" id="content" tabIndex={-1}>
         <RebuildingNotice />

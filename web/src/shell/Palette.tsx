@@ -26,12 +26,30 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
   });
   const options: PickerOption[] = [
     go(t.newChat, "/", <SquarePen size={SIZE} aria-hidden />),
-    { id: "upload", label: t.uploadFiles, icon: <Plus size={SIZE} aria-hidden />, group: t.actions, onPick: () => openUploadDialog() },
+    {
+      id: "upload",
+      label: t.uploadFiles,
+      icon: <Plus size={SIZE} aria-hidden />,
+      group: t.actions,
+      onPick: () => openUploadDialog(),
+    },
     go(t.library, "/library", <Library size={SIZE} aria-hidden />),
     go(t.search, "/playground", <FlaskConical size={SIZE} aria-hidden />),
     go(t.settings, "/settings", <Settings size={SIZE} aria-hidden />),
-    { id: "light", label: t.theme.light, icon: <Sun size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("light") },
-    { id: "dark", label: t.theme.dark, icon: <Moon size={SIZE} aria-hidden />, group: t.themeTitle, onPick: () => setTheme("dark") },
+    {
+      id: "light",
+      label: t.theme.light,
+      icon: <Sun size={SIZE} aria-hidden />,
+      group: t.themeTitle,
+      onPick: () => setTheme("light"),
+    },
+    {
+      id: "dark",
+      label: t.theme.dark,
+      icon: <Moon size={SIZE} aria-hidden />,
+      group: t.themeTitle,
+      onPick: () => setTheme("dark"),
+    },
     ...(threads.data?.pages.flatMap((page) => page.threads) ?? []).map((thread) => ({
       id: thread.id,
       label: thread.title,
@@ -47,5 +65,7 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
       onPick: () => navigate(`/library/${resource.id}`),
     })),
   ];
-  return <Picker open={open} onClose={onClose} title={t.palette} placeholder={t.palettePlaceholder} options={options} />;
+  return (
+    <Picker open={open} onClose={onClose} title={t.palette} placeholder={t.palettePlaceholder} options={options} />
+  );
 }

@@ -8,7 +8,12 @@ import { IconButton } from "../ui/Button";
 import { Brand } from "./Brand";
 
 const ENTRIES = [
-  { to: "/", label: t.chat, Icon: MessageSquareText, at: (path: string) => path === "/" || path.startsWith("/conversations") },
+  {
+    to: "/",
+    label: t.chat,
+    Icon: MessageSquareText,
+    at: (path: string) => path === "/" || path.startsWith("/conversations"),
+  },
   { to: "/library", label: t.library, Icon: Library, at: (path: string) => path.startsWith("/library") },
   { to: "/playground", label: t.search, Icon: FlaskConical, at: (path: string) => path.startsWith("/playground") },
   { to: "/settings", label: t.settings, Icon: Settings, at: (path: string) => path.startsWith("/settings") },

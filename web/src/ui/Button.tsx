@@ -1,14 +1,23 @@
 // Buttons, with words or with an icon that a label names.
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+
 import { Tooltip } from "@base-ui/react/tooltip";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: "primary" | "danger" | "quiet" | "plain";
   small?: boolean;
 }
 
-export function Button({ kind = "plain", small = false, className = "", type = "button", ...rest }: ButtonProps): ReactNode {
-  const classes = ["button", kind !== "plain" && `button-${kind}`, small && "button-small", className].filter(Boolean).join(" ");
+export function Button({
+  kind = "plain",
+  small = false,
+  className = "",
+  type = "button",
+  ...rest
+}: ButtonProps): ReactNode {
+  const classes = ["button", kind !== "plain" && `button-${kind}`, small && "button-small", className]
+    .filter(Boolean)
+    .join(" ");
   return <button type={type} className={classes} {...rest} />;
 }
 
@@ -23,7 +32,9 @@ export function IconButton({ label, small = false, className = "", children, ...
   const classes = ["icon-button", small && "icon-button-small", className].filter(Boolean).join(" ");
   return (
     <Tooltip.Root>
-      <Tooltip.Trigger render={<button type="button" className={classes} aria-label={label} {...rest} />}>{children}</Tooltip.Trigger>
+      <Tooltip.Trigger render={<button type="button" className={classes} aria-label={label} {...rest} />}>
+        {children}
+      </Tooltip.Trigger>
       <Tooltip.Portal>
         <Tooltip.Positioner sideOffset={6} className="positioner">
           <Tooltip.Popup className="tooltip">{label}</Tooltip.Popup>

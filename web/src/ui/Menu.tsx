@@ -1,6 +1,8 @@
 // A menu that a button opens; arrows move in it, Esc closes it.
+
 import { Menu as Base } from "@base-ui/react/menu";
-import { type ReactElement, type ReactNode, cloneElement, useState } from "react";
+import { cloneElement, type ReactElement, type ReactNode, useState } from "react";
+import { placed } from "../lib/placed";
 
 export interface MenuItem {
   label: string;
@@ -33,11 +35,15 @@ function OpenedMenu({ trigger, items, side = "bottom", align = "start" }: MenuPr
       <Base.Portal>
         <Base.Positioner className="positioner" side={side} align={align} sideOffset={6}>
           <Base.Popup className="popup">
-            {items.map((item, index) =>
+            {placed(items).map(({ at, item }) =>
               item === "separator" ? (
-                <Base.Separator key={index} className="menu-separator" />
+                <Base.Separator key={at} className="menu-separator" />
               ) : (
-                <Base.Item key={item.label} className={item.danger ? "menu-item menu-item-danger" : "menu-item"} onClick={item.onSelect}>
+                <Base.Item
+                  key={item.label}
+                  className={item.danger ? "menu-item menu-item-danger" : "menu-item"}
+                  onClick={item.onSelect}
+                >
                   {item.icon}
                   <span className="truncate">{item.label}</span>
                 </Base.Item>

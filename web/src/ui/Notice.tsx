@@ -5,7 +5,13 @@ import { ApiError } from "../api/client";
 import { t } from "../strings";
 import { Button } from "./Button";
 
-export function Notice({ kind = "info", children }: { kind?: "info" | "warn" | "error"; children: ReactNode }): ReactNode {
+export function Notice({
+  kind = "info",
+  children,
+}: {
+  kind?: "info" | "warn" | "error";
+  children: ReactNode;
+}): ReactNode {
   const Icon = { info: Info, warn: TriangleAlert, error: AlertCircle }[kind];
   return (
     <div className={kind === "info" ? "notice" : `notice notice-${kind}`} role={kind === "error" ? "alert" : undefined}>
@@ -43,8 +49,8 @@ export function Empty({ icon, title, children }: { icon?: ReactNode; title: stri
 export function Loading({ lines = 4 }: { lines?: number }): ReactNode {
   return (
     <div className="stack" role="status" aria-label={t.loading}>
-      {Array.from({ length: lines }, (_, index) => (
-        <div key={index} className="skeleton" style={{ height: 20, width: `${92 - ((index * 17) % 40)}%` }} />
+      {Array.from({ length: lines }, (_, at) => 92 - ((at * 17) % 40)).map((percent) => (
+        <div key={percent} className="skeleton" style={{ height: 20, width: `${percent}%` }} />
       ))}
     </div>
   );

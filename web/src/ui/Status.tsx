@@ -1,9 +1,11 @@
 // The state of a file as a word with a colour.
 import type { ReactNode } from "react";
-import { type Status as StatusCode, isBusyStatus, lookUp, wordFor } from "../api/codes";
+import { isBusyStatus, lookUp, type Status as StatusCode, wordFor } from "../api/codes";
 import { t } from "../strings";
 
-const KINDS = { indexed: "ok", analyzed: "ok", described: "ok", partial: "warn", failed: "error" } satisfies Partial<Record<StatusCode, string>>;
+const KINDS = { indexed: "ok", analyzed: "ok", described: "ok", partial: "warn", failed: "error" } satisfies Partial<
+  Record<StatusCode, string>
+>;
 
 export function Status({ status }: { status: string }): ReactNode {
   const kind = lookUp<string>(KINDS, status) ?? (isBusyStatus(status) ? "busy" : "");

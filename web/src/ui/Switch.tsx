@@ -1,6 +1,6 @@
 // A switch with its label.
 import { Switch as Base } from "@base-ui/react/switch";
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 
 interface SwitchProps {
   label: ReactNode;
@@ -10,9 +10,10 @@ interface SwitchProps {
 }
 
 export function Switch({ label, checked, disabled = false, onChange }: SwitchProps): ReactNode {
+  const id = useId();
   return (
-    <label className="switch-label">
-      <Base.Root className="switch" checked={checked} disabled={disabled} onCheckedChange={onChange}>
+    <label className="switch-label" htmlFor={id}>
+      <Base.Root id={id} className="switch" checked={checked} disabled={disabled} onCheckedChange={onChange}>
         <Base.Thumb className="switch-thumb" />
       </Base.Root>
       <span>{label}</span>

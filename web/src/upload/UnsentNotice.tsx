@@ -1,7 +1,9 @@
 // What a page that was left, reloaded or lost did not send, until that has been read.
+
 import { FileUp, TriangleAlert, X } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { formatBytes } from "../lib/format";
+import { placed } from "../lib/placed";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
@@ -43,8 +45,8 @@ export function UnsentNotice(): ReactNode {
         />
       </div>
       <ul className="tray-list" tabIndex={0} aria-label={t.unsent}>
-        {files.slice(0, MOST_LISTED).map(({ name, size }, index) => (
-          <li key={index} className="upload upload-line">
+        {placed(files.slice(0, MOST_LISTED)).map(({ at, item: { name, size } }) => (
+          <li key={at} className="upload upload-line">
             <span className="upload-name truncate" title={name}>
               {name}
             </span>

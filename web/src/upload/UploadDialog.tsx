@@ -10,7 +10,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Switch } from "../ui/Switch";
 import { chosenFiles } from "./folders";
-import { DEFAULT_OPTIONS, type UploadOptions, addUploads, uploadDialog } from "./uploads";
+import { addUploads, DEFAULT_OPTIONS, type UploadOptions, uploadDialog } from "./uploads";
 
 const MOST_LISTED = 100;
 
@@ -40,7 +40,9 @@ export function UploadDialog(): ReactNode {
       }
     >
       <div className="stack">
-        <Chooser onFiles={(more) => uploadDialog.set((present) => ({ open: true, files: [...present.files, ...more] }))} />
+        <Chooser
+          onFiles={(more) => uploadDialog.set((present) => ({ open: true, files: [...present.files, ...more] }))}
+        />
         {files.length > 0 && <Chosen files={files} />}
         <Options options={options} hasOneFile={files.length <= 1} onChange={setOptions} />
       </div>
@@ -65,7 +67,14 @@ function Chooser({ onFiles }: { onFiles: (files: File[]) => void }): ReactNode {
           {t.chooseFolder}
         </Button>
       </div>
-      <input ref={files} type="file" multiple hidden aria-label={t.chooseFiles} onChange={(event) => take(event.currentTarget)} />
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        aria-label={t.chooseFiles}
+        onChange={(event) => take(event.currentTarget)}
+      />
       <input
         ref={(element) => {
           folder.current = element;
@@ -80,15 +89,24 @@ function Chooser({ onFiles }: { onFiles: (files: File[]) => void }): ReactNode {
   );
 }
 
+const keys = new WeakMap<File, string>();
+
+/** Two files chosen from different folders may have the same name. */
+function keyOf(file: File): string {
+  const key = keys.get(file) ?? crypto.randomUUID();
+  keys.set(file, key);
+  return key;
+}
+
 function Chosen({ files }: { files: File[] }): ReactNode {
-  const remove = (index: number): void => uploadDialog.set({ open: true, files: files.filter((_, i) => i !== index) });
+  const remove = (file: File): void => uploadDialog.set({ open: true, files: files.filter((other) => other !== file) });
   return (
     <ul className="chosen" aria-label={t.files(files.length)}>
-      {files.slice(0, MOST_LISTED).map((file, index) => (
-        <li key={`${file.name} ${index}`}>
+      {files.slice(0, MOST_LISTED).map((file) => (
+        <li key={keyOf(file)}>
           <span className="truncate grow">{file.name}</span>
           <span className="muted small tabular">{formatBytes(file.size)}</span>
-          <IconButton small label={t.removeChosen(file.name)} onClick={() => remove(index)}>
+          <IconButton small label={t.removeChosen(file.name)} onClick={() => remove(file)}>
             <X size={14} aria-hidden />
           </IconButton>
         </li>
@@ -153,8 +171,16 @@ function Options({ options, hasOneFile, onChange }: OptionsProps): ReactNode {
           />
         </label>
         <div className="upload-switches">
-          <Switch label={t.extractTables} checked={options.extractTables} onChange={(extractTables) => set({ extractTables })} />
-          <Switch label={t.extractImages} checked={options.extractImages} onChange={(extractImages) => set({ extractImages })} />
+          <Switch
+            label={t.extractTables}
+            checked={options.extractTables}
+            onChange={(extractTables) => set({ extractTables })}
+          />
+          <Switch
+            label={t.extractImages}
+            checked={options.extractImages}
+            onChange={(extractImages) => set({ extractImages })}
+          />
           <Switch label={t.multimodal} checked={options.multimodal} onChange={(multimodal) => set({ multimodal })} />
         </div>
       </div>

@@ -8,11 +8,14 @@ import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Status } from "../ui/Status";
-import { type Upload, cancelUpload, clearFinished, isOver, needsAttention, retryUpload, uploads } from "./uploads";
+import { cancelUpload, clearFinished, isOver, needsAttention, retryUpload, type Upload, uploads } from "./uploads";
 
 const STAGES = ["sending", "extracting", "indexing"] as const;
 /** Stages done in each state. */
-const DONE_AFTER = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2 } satisfies Record<BusyStatus | "queued" | "sending", number>;
+const DONE_AFTER = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2 } satisfies Record<
+  BusyStatus | "queued" | "sending",
+  number
+>;
 
 export function UploadTray(): ReactNode {
   const all = useStore(uploads);
@@ -24,7 +27,11 @@ export function UploadTray(): ReactNode {
   }, [attention.length]);
   if (!all.length) return null;
 
-  const title = busy.length ? t.uploadingOf(busy.length) : attention.length ? t.uploadsFailed(attention.length) : t.uploadsDone;
+  const title = busy.length
+    ? t.uploadingOf(busy.length)
+    : attention.length
+      ? t.uploadsFailed(attention.length)
+      : t.uploadsDone;
   const Icon = busy.length ? LoaderCircle : attention.length ? TriangleAlert : CheckCircle2;
   return (
     <section className="tray" aria-label={t.uploads}>
@@ -33,7 +40,12 @@ export function UploadTray(): ReactNode {
         <span className="grow" role="status">
           {title}
         </span>
-        <IconButton small label={isFolded ? t.expandUploads : t.collapseUploads} aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+        <IconButton
+          small
+          label={isFolded ? t.expandUploads : t.collapseUploads}
+          aria-expanded={!isFolded}
+          onClick={() => setFolded(!isFolded)}
+        >
           {isFolded ? <ChevronUp size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </IconButton>
         {!busy.length && (
@@ -81,7 +93,11 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
           {STAGES.map((stage, index) => (
             <div key={stage} className="progress">
               <div
-                className={index === done && status !== "sending" && status !== "queued" ? "progress-bar progress-busy" : "progress-bar"}
+                className={
+                  index === done && status !== "sending" && status !== "queued"
+                    ? "progress-bar progress-busy"
+                    : "progress-bar"
+                }
                 style={{ width: `${index < done ? 100 : index > done ? 0 : stage === "sending" ? share * 100 : 60}%` }}
               />
             </div>

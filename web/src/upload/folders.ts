@@ -22,7 +22,9 @@ async function collect(entry: FileSystemEntry, found: Found): Promise<void> {
   if (isHidden(entry.name)) return;
   try {
     if (entry.isFile) {
-      found.files.push(await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)));
+      found.files.push(
+        await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
+      );
       return;
     }
     const inside = await entriesOf(entry as FileSystemDirectoryEntry);

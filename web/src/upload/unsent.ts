@@ -180,7 +180,8 @@ function onStorage({ key, newValue }: StorageEvent): void {
 function watch(key: string): void {
   const manager = locks();
   if (!manager) {
-    const isGone = key === keyOf(owner ?? "", previousPage ?? "") || Date.now() - (journalAt(key)?.at ?? 0) > ABANDONED_MS;
+    const isGone =
+      key === keyOf(owner ?? "", previousPage ?? "") || Date.now() - (journalAt(key)?.at ?? 0) > ABANDONED_MS;
     if (isGone) list(key);
     return;
   }
@@ -199,7 +200,9 @@ function list(key: string): void {
 }
 
 function storedKeys(prefix: string): string[] {
-  const keys = attempt(() => Array.from({ length: window.localStorage.length }, (_, index) => window.localStorage.key(index) ?? ""));
+  const keys = attempt(() =>
+    Array.from({ length: window.localStorage.length }, (_, index) => window.localStorage.key(index) ?? ""),
+  );
   return (keys ?? []).filter((key) => key.startsWith(prefix));
 }
 

@@ -1,5 +1,5 @@
 // Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
-import { ApiError, type Resource, csrfHeaders, errorOf, signedInAs } from "../api/client";
+import { ApiError, csrfHeaders, errorOf, type Resource, signedInAs } from "../api/client";
 import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
@@ -73,7 +73,17 @@ export function addUploads(files: readonly File[], options: UploadOptions): void
   if (owner === null) return;
   const fresh = files.map((file): Upload => {
     made += 1;
-    return { id: `u${made}`, owner, order: made, file, name: file.name, options, status: "queued", sent: 0, stages: [] };
+    return {
+      id: `u${made}`,
+      owner,
+      order: made,
+      file,
+      name: file.name,
+      options,
+      status: "queued",
+      sent: 0,
+      stages: [],
+    };
   });
   strikeLost(files);
   noteUnsent(fresh.map((upload) => entryOf(upload, true)));
@@ -130,7 +140,8 @@ function nextInQueue(): Upload | undefined {
   let [sending, next] = [0, undefined as Upload | undefined];
   for (const upload of uploads.get()) {
     if (upload.status === "sending") sending += 1;
-    else if (upload.status === "queued" && upload.owner === signedInAs() && upload.order < (next?.order ?? Infinity)) next = upload;
+    else if (upload.status === "queued" && upload.owner === signedInAs() && upload.order < (next?.order ?? Infinity))
+      next = upload;
   }
   return sending < AT_ONCE ? next : undefined;
 }
@@ -152,8 +163,12 @@ async function run(upload: Upload): Promise<void> {
       change(upload.id, { status: "queued", sent: 0 });
       return;
     }
-    if (uploads.get().some(({ id, resourceId }) => id === upload.id && !resourceId)) noteUnsent([entryOf(upload, false)]);
-    const problem = error instanceof ApiError ? { code: error.code, message: error.message } : { code: "connection", message: t.noConnection };
+    if (uploads.get().some(({ id, resourceId }) => id === upload.id && !resourceId))
+      noteUnsent([entryOf(upload, false)]);
+    const problem =
+      error instanceof ApiError
+        ? { code: error.code, message: error.message }
+        : { code: "connection", message: t.noConnection };
     change(upload.id, { status: "failed", problem });
   } finally {
     requests.delete(upload.id);
@@ -195,7 +210,8 @@ function send(upload: Upload): Promise<{ resource: Resource; isNew: boolean }> {
     request.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
     request.onload = () => {
       const body: unknown = request.response;
-      if (request.status === 200 || request.status === 201) resolve({ resource: body as Resource, isNew: request.status === 201 });
+      if (request.status === 200 || request.status === 201)
+        resolve({ resource: body as Resource, isNew: request.status === 201 });
       else reject(errorOf(body, request.status));
     };
     request.onerror = () => reject(new TypeError("the connection broke off"));
@@ -225,7 +241,9 @@ async function follow({ id, owner }: Upload, resourceId: string): Promise<void> 
       const resource = await read(resourceId);
       if (!isFinal(resource.status)) continue;
       putResource(resource);
-      const problem = resource.error_message ? { code: resource.error_code ?? "", message: resource.error_message } : undefined;
+      const problem = resource.error_message
+        ? { code: resource.error_code ?? "", message: resource.error_message }
+        : undefined;
       change(id, { status: resource.status, stages, ...(problem && { problem }) });
       return;
     } catch (error) {

@@ -1,5 +1,7 @@
 // One extracted element, drawn as what it is. Nothing of a document reaches the page as HTML.
+
 import { type ReactNode, useMemo } from "react";
+import { placed } from "../lib/placed";
 import { blobAddress } from "../lib/save";
 import { t } from "../strings";
 import { type HtmlTable, readTable } from "./htmltable";
@@ -30,7 +32,8 @@ function UnitHead({ element, before }: { element: Element; before?: Element | un
   const { slide, page, sheet } = element.locator;
   if (slide !== undefined && slide !== before?.locator.slide) return <p className="unit-head">{t.slide(slide)}</p>;
   if (page !== undefined && page !== before?.locator.page) return <p className="unit-head">{`${t.page} ${page}`}</p>;
-  if (sheet !== undefined && sheet !== before?.locator.sheet) return <p className="unit-head">{`${t.sheet} ${sheet}`}</p>;
+  if (sheet !== undefined && sheet !== before?.locator.sheet)
+    return <p className="unit-head">{`${t.sheet} ${sheet}`}</p>;
   return null;
 }
 
@@ -43,7 +46,10 @@ function Body({ resourceId, element, marks }: Omit<ElementBlockProps, "before">)
     }
     case "list_item":
       return (
-        <p className={NUMBERED.test(element.text) ? undefined : "list-line"} style={{ marginLeft: `${((element.level ?? 1) - 1) * 18}px` }}>
+        <p
+          className={NUMBERED.test(element.text) ? undefined : "list-line"}
+          style={{ marginLeft: `${((element.level ?? 1) - 1) * 18}px` }}
+        >
           {text}
         </p>
       );
@@ -54,7 +60,9 @@ function Body({ resourceId, element, marks }: Omit<ElementBlockProps, "before">)
     case "image":
       return (
         <figure>
-          {element.blob && <img src={blobAddress(resourceId, element.blob)} alt={element.text || t.picture} loading="lazy" />}
+          {element.blob && (
+            <img src={blobAddress(resourceId, element.blob)} alt={element.text || t.picture} loading="lazy" />
+          )}
           {element.text && <figcaption className="muted small">{text}</figcaption>}
         </figure>
       );
@@ -82,10 +90,10 @@ function TableBlock({ html, rows }: { html: string; rows: Set<number> | undefine
     <div className="table-scroll element-table" tabIndex={0} role="region" aria-label={t.tableName}>
       <table>
         <tbody>
-          {table.map((cells, index) => (
-            <tr key={index} data-marked={rows?.has(index) || undefined}>
-              {cells.map((cell, at) => (
-                <Cell key={at} cell={cell} />
+          {placed(table).map(({ at: row, item: cells }) => (
+            <tr key={row} data-marked={rows?.has(row) || undefined}>
+              {placed(cells).map(({ at: column, item: cell }) => (
+                <Cell key={column} cell={cell} />
               ))}
             </tr>
           ))}

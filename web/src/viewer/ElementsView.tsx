@@ -2,13 +2,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
-import { type Resource, api, unwrap } from "../api/client";
+import { api, type Resource, unwrap } from "../api/client";
 import { t } from "../strings";
 import { Empty, Failure, Loading, Notice } from "../ui/Notice";
 import { ElementBlock } from "./ElementBlock";
 import { MailHead } from "./MailHead";
-import type { Target } from "./SourceView";
 import { type Element, findPassage } from "./passage";
+import type { Target } from "./state";
 
 const BATCH = 500;
 const ESTIMATE = 64;
@@ -26,7 +26,10 @@ export function ElementsView({ resource, target }: { resource: Resource; target:
     getNextPageParam: (page) => page.next_cursor,
     staleTime: Infinity,
   });
-  const elements = useMemo(() => query.data?.pages.flatMap((page) => page.elements as unknown as Element[]) ?? [], [query.data]);
+  const elements = useMemo(
+    () => query.data?.pages.flatMap((page) => page.elements as unknown as Element[]) ?? [],
+    [query.data],
+  );
   const marks = useMemo(() => findPassage(elements, target.locator, target.quote), [elements, target]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
 
@@ -35,8 +38,18 @@ export function ElementsView({ resource, target }: { resource: Resource; target:
     if (hasNextPage && !isFetchingNextPage && !(marks.size && elements.length > BATCH)) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, marks, elements]);
 
-  if (query.isPending) return <div className="viewer-loading"><Loading lines={10} /></div>;
-  if (query.isError) return <div className="viewer-loading"><Failure error={query.error} onRetry={() => void query.refetch()} /></div>;
+  if (query.isPending)
+    return (
+      <div className="viewer-loading">
+        <Loading lines={10} />
+      </div>
+    );
+  if (query.isError)
+    return (
+      <div className="viewer-loading">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
   if (!elements.length) return <Empty title={t.noElements} />;
   return (
     <>
@@ -45,7 +58,13 @@ export function ElementsView({ resource, target }: { resource: Resource; target:
           <Notice kind="warn">{t.notInVersion}</Notice>
         </div>
       )}
-      <ElementList resource={resource} elements={elements} marks={marks} nonce={target.nonce} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
+      <ElementList
+        resource={resource}
+        elements={elements}
+        marks={marks}
+        nonce={target.nonce}
+        onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+      />
     </>
   );
 }
@@ -82,7 +101,10 @@ function ElementList({ resource, elements, marks, nonce, onEnd }: ElementListPro
     gone.current = aim;
     virtual.scrollToIndex(first, { align: "center" });
     // Heights are known only once drawn: look again, now that they are, and bring the very words into view.
-    const settle = setTimeout(() => scroller.current?.querySelector("mark, [data-marked]")?.scrollIntoView({ block: "center" }), 120);
+    const settle = setTimeout(
+      () => scroller.current?.querySelector("mark, [data-marked]")?.scrollIntoView({ block: "center" }),
+      120,
+    );
     return () => clearTimeout(settle);
   }, [first, nonce, virtual]);
 
@@ -94,8 +116,19 @@ function ElementList({ resource, elements, marks, nonce, onEnd }: ElementListPro
           const element = elements[item.index];
           if (!element) return null;
           return (
-            <div key={element.id} ref={virtual.measureElement} data-index={item.index} className="virtual-row" style={{ transform: `translateY(${item.start}px)` }}>
-              <ElementBlock resourceId={resource.id} element={element} before={elements[item.index - 1]} marks={marks.get(element.id)} />
+            <div
+              key={element.id}
+              ref={virtual.measureElement}
+              data-index={item.index}
+              className="virtual-row"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <ElementBlock
+                resourceId={resource.id}
+                element={element}
+                before={elements[item.index - 1]}
+                marks={marks.get(element.id)}
+              />
             </div>
           );
         })}

@@ -1,14 +1,14 @@
 // Rows of a data file in a grid that holds only what is seen; the cited row is marked.
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { type VirtualItem, useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, memo, useEffect, useRef, useState } from "react";
-import { type Resource, type Schemas, api, unwrap } from "../api/client";
+import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { api, type Resource, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { formatNumber, formatPrecise } from "../lib/format";
 import { useDebounced } from "../lib/hooks";
 import { t } from "../strings";
 import { Failure } from "../ui/Notice";
-import type { Target } from "./SourceView";
+import type { Target } from "./state";
 import { type Column, type Table, tableAt, tablesOf } from "./tables";
 
 const ROW = 30;
@@ -55,7 +55,10 @@ function pageQuery(resource: Resource, table: Table, page: number) {
     queryFn: () =>
       unwrap(
         api.GET("/resources/{resource_id}/tables/{table_id}/rows", {
-          params: { path: { resource_id: resource.id, table_id: table.id }, query: { offset: page * PAGE, limit: PAGE } },
+          params: {
+            path: { resource_id: resource.id, table_id: table.id },
+            query: { offset: page * PAGE, limit: PAGE },
+          },
         }),
       ),
     staleTime: Infinity,
@@ -77,7 +80,13 @@ interface GridProps {
 
 function Grid({ resource, table, target }: GridProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({ count: table.row_count, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8, paddingStart: ROW });
+  const rows = useVirtualizer({
+    count: table.row_count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+    paddingStart: ROW,
+  });
   const columns = useVirtualizer({
     horizontal: true,
     count: table.columns.length,
@@ -94,7 +103,8 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
   useGoToRow(resource, table, target, (index) => rows.scrollToIndex(index, { align: "center" }));
 
   const { row: firstCited, row_end: lastCited } = target?.locator ?? {};
-  const isCited = (number: number): boolean => firstCited !== undefined && number >= firstCited && number <= (lastCited ?? firstCited);
+  const isCited = (number: number): boolean =>
+    firstCited !== undefined && number >= firstCited && number <= (lastCited ?? firstCited);
   return (
     <div
       className="grid"
@@ -136,7 +146,9 @@ function useRows(resource: Resource, table: Table, first: number, last: number) 
   const settled = useDebounced(firstPage, SETTLED_MS);
   const pages = Array.from({ length: lastPage - firstPage + 1 }, (_, index) => firstPage + index);
   const isNear = Math.abs(settled - firstPage) <= 1;
-  const results = useQueries({ queries: pages.map((page) => ({ ...pageQuery(resource, table, page), enabled: isNear })) });
+  const results = useQueries({
+    queries: pages.map((page) => ({ ...pageQuery(resource, table, page), enabled: isNear })),
+  });
   const failed = results.find((result) => result.isError);
   // The page that comes next, so that slow scrolling never meets an empty row.
   const next = Math.min(lastPage + 1, Math.floor((table.row_count - 1) / PAGE));

@@ -1,13 +1,15 @@
 // A picture, with the regions where words were read.
+
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { type Resource, api, unwrap } from "../api/client";
+import { api, type Resource, unwrap } from "../api/client";
+import { placed } from "../lib/placed";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { Empty } from "../ui/Notice";
-import type { Target } from "./SourceView";
 import type { Element } from "./passage";
 import { findPassage } from "./passage";
+import type { Target } from "./state";
 
 const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"]);
 
@@ -16,13 +18,23 @@ export default function ImageView({ resource, target }: { resource: Resource; ta
   const elements = useQuery({
     queryKey: ["image elements", resource.id, resource.version],
     queryFn: async () =>
-      (await unwrap(api.GET("/resources/{resource_id}/elements", { params: { path: { resource_id: resource.id }, query: { limit: 1_000 } } })))
-        .elements as unknown as Element[],
+      (
+        await unwrap(
+          api.GET("/resources/{resource_id}/elements", {
+            params: { path: { resource_id: resource.id }, query: { limit: 1_000 } },
+          }),
+        )
+      ).elements as unknown as Element[],
   });
   const all = elements.data ?? [];
   const marks = findPassage(all, undefined, target.quote);
-  const cited = target.locator?.boxes ?? all.filter((element) => marks.has(element.id)).flatMap((element) => element.locator.boxes ?? []);
-  const words = all.map((element) => element.text).filter(Boolean).join("\n");
+  const cited =
+    target.locator?.boxes ??
+    all.filter((element) => marks.has(element.id)).flatMap((element) => element.locator.boxes ?? []);
+  const words = all
+    .map((element) => element.text)
+    .filter(Boolean)
+    .join("\n");
   return (
     <div className="image-view" tabIndex={0} role="document" aria-label={resource.filename}>
       {SHOWN.has(resource.mime_type) ? (
@@ -30,12 +42,14 @@ export default function ImageView({ resource, target }: { resource: Resource; ta
           <img
             src={fileAddress(resource.id, resource.version)}
             alt={resource.summary ?? (words || resource.filename)}
-            onLoad={(event) => setSize({ width: event.currentTarget.naturalWidth, height: event.currentTarget.naturalHeight })}
+            onLoad={(event) =>
+              setSize({ width: event.currentTarget.naturalWidth, height: event.currentTarget.naturalHeight })
+            }
           />
           {size &&
-            cited.map((box, index) => (
+            placed(cited).map(({ at, item: box }) => (
               <div
-                key={index}
+                key={at}
                 className="pdf-mark"
                 style={{
                   left: `${(box.x0 / size.width) * 100}%`,

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Paperclip } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Resource, api, unwrap } from "../api/client";
+import { api, type Resource, unwrap } from "../api/client";
 import { t } from "../strings";
 import { openViewer } from "./state";
 
@@ -17,7 +17,9 @@ export function MailHead({ resource }: { resource: Resource }): ReactNode {
     enabled: isMail,
   });
   if (!isMail) return null;
-  const fields = FIELDS.map((name) => [name, resource.extraction_metadata[name]] as const).filter(([, value]) => Boolean(value));
+  const fields = FIELDS.map((name) => [name, resource.extraction_metadata[name]] as const).filter(([, value]) =>
+    Boolean(value),
+  );
   return (
     <div className="mail-head">
       <dl>

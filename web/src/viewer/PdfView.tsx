@@ -1,14 +1,23 @@
 // A PDF as pdf.js draws it: pages as they come into view, selectable text, the cited rectangles marked.
+
 import { ZoomIn, ZoomOut } from "lucide-react";
-import { GlobalWorkerOptions, type PDFDocumentProxy, type PDFPageProxy, TextLayer, getDocument, version } from "pdfjs-dist";
+import {
+  GlobalWorkerOptions,
+  getDocument,
+  type PDFDocumentProxy,
+  type PDFPageProxy,
+  TextLayer,
+  version,
+} from "pdfjs-dist";
 import workerAddress from "pdfjs-dist/build/pdf.worker.min.mjs?url";
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { placed } from "../lib/placed";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Failure, Loading } from "../ui/Notice";
-import type { Target } from "./SourceView";
 import { firstPage, rectangles, topOf } from "./geometry";
+import type { Target } from "./state";
 
 GlobalWorkerOptions.workerSrc = workerAddress;
 const FILES = `/assets/pdfjs-${version}`;
@@ -75,8 +84,18 @@ export default function PdfView({ target }: { target: Target }): ReactNode {
     };
   }, [address]);
 
-  if (failure) return <div className="viewer-loading"><Failure error={failure} /></div>;
-  if (!opened) return <div className="viewer-loading"><Loading lines={10} /></div>;
+  if (failure)
+    return (
+      <div className="viewer-loading">
+        <Failure error={failure} />
+      </div>
+    );
+  if (!opened)
+    return (
+      <div className="viewer-loading">
+        <Loading lines={10} />
+      </div>
+    );
   return <Pages opened={opened} target={target} />;
 }
 
@@ -88,7 +107,7 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
   const [seen, setSeen] = useState({ first: 1, last: 2, current: 1 });
   const widest = Math.max(...sizes.slice(0, SIZES_AT_ONCE).map((page) => page.width));
   const scale = width ? ((width - 2 * GAP) / widest) * zoom : 0;
-  const tops = offsets(sizes, scale);
+  const tops = useMemo(() => offsets(sizes, scale), [sizes, scale]);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -105,13 +124,18 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
     const first = Math.max(1, tops.findLastIndex((offset) => offset <= top - element.clientHeight / 2) + 1);
     const last = Math.max(1, tops.findLastIndex((offset) => offset < bottom + element.clientHeight / 2) + 1);
     const current = Math.max(1, tops.findLastIndex((offset) => offset <= top + element.clientHeight / 3) + 1);
-    setSeen((present) => (present.first === first && present.last === last && present.current === current ? present : { first, last, current }));
+    setSeen((present) =>
+      present.first === first && present.last === last && present.current === current
+        ? present
+        : { first, last, current },
+    );
   }, [scale, tops]);
 
   const goTo = useCallback(
     (page: number, points: number): void => {
       const top = tops[page - 1];
-      if (top !== undefined && scroller.current) scroller.current.scrollTop = Math.max(0, top + points * scale - MARGIN);
+      if (top !== undefined && scroller.current)
+        scroller.current.scrollTop = Math.max(0, top + points * scale - MARGIN);
     },
     [scale, tops],
   );
@@ -138,14 +162,35 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
   const passage = firstPage(target.locator);
   return (
     <div className="pdf">
-      <div className="pdf-scroll" ref={scroller} onScroll={look} tabIndex={0} aria-label={target.filename} role="document">
-        <div className="pdf-pages" style={{ height: (tops.at(-1) ?? 0) + (sizes.at(-1)?.height ?? 0) * scale + GAP, minWidth: widest * scale + 2 * GAP }}>
+      <div
+        className="pdf-scroll"
+        ref={scroller}
+        onScroll={look}
+        tabIndex={0}
+        aria-label={target.filename}
+        role="document"
+      >
+        <div
+          className="pdf-pages"
+          style={{
+            height: (tops.at(-1) ?? 0) + (sizes.at(-1)?.height ?? 0) * scale + GAP,
+            minWidth: widest * scale + 2 * GAP,
+          }}
+        >
           {scale > 0 &&
-            sizes.map((page, index) =>
-              index + 1 >= seen.first && index + 1 <= seen.last ? (
-                <Page key={index} pdf={pdf} number={index + 1} size={page} top={tops[index] ?? 0} scale={scale} target={target} />
-              ) : null,
-            )}
+            placed(sizes)
+              .slice(seen.first - 1, seen.last)
+              .map(({ at, item }) => (
+                <Page
+                  key={at}
+                  pdf={pdf}
+                  number={at + 1}
+                  size={item}
+                  top={tops[at] ?? 0}
+                  scale={scale}
+                  target={target}
+                />
+              ))}
         </div>
       </div>
       <div className="pdf-bar">
@@ -207,21 +252,24 @@ function Page({ pdf, number, size: { width, height }, top, scale, target }: Page
     <div
       className="pdf-page"
       data-page={number}
-      style={{ top, width: width * scale, height: height * scale, left: `max(${GAP}px, calc(50% - ${(width * scale) / 2}px))` }}
+      style={{
+        top,
+        width: width * scale,
+        height: height * scale,
+        left: `max(${GAP}px, calc(50% - ${(width * scale) / 2}px))`,
+      }}
       role="region"
       aria-label={`${t.page} ${number}`}
     >
       <canvas ref={canvas} aria-hidden />
-      {rectangles(target.locator?.boxes, number, scale).map((rectangle, index) => (
-        <div key={index} className="pdf-mark" style={{ ...rectangle }} />
+      {placed(rectangles(target.locator?.boxes, number, scale)).map(({ at, item: rectangle }) => (
+        <div key={at} className="pdf-mark" style={{ ...rectangle }} />
       ))}
-      {target.overlay
-        ?.filter((box) => box.page === number)
-        .map((box, index) => (
-          <div key={index} className="pdf-outline" data-tone={box.tone} style={{ ...rectangles([box], number, scale)[0] }}>
-            <span>{box.label}</span>
-          </div>
-        ))}
+      {placed(target.overlay?.filter((box) => box.page === number) ?? []).map(({ at, item: box }) => (
+        <div key={at} className="pdf-outline" data-tone={box.tone} style={{ ...rectangles([box], number, scale)[0] }}>
+          <span>{box.label}</span>
+        </div>
+      ))}
       <div ref={text} className="textLayer" />
     </div>
   );
@@ -233,7 +281,11 @@ function draw(page: PDFPageProxy, canvas: HTMLCanvasElement, text: HTMLDivElemen
   const viewport = page.getViewport({ scale });
   canvas.width = Math.floor(viewport.width * density);
   canvas.height = Math.floor(viewport.height * density);
-  const drawing = page.render({ canvas, viewport, ...(density !== 1 && { transform: [density, 0, 0, density, 0, 0] }) });
+  const drawing = page.render({
+    canvas,
+    viewport,
+    ...(density !== 1 && { transform: [density, 0, 0, density, 0, 0] }),
+  });
   drawing.promise.catch(() => undefined);
   text.replaceChildren();
   text.style.setProperty("--total-scale-factor", String(scale));

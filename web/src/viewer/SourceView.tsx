@@ -1,25 +1,33 @@
 // Picks the viewer that fits a file.
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, Suspense, lazy } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import type { Resource } from "../api/client";
 import { resourceQuery } from "../api/queries";
 import { t } from "../strings";
 import { Empty, Failure, Loading, Notice } from "../ui/Notice";
 import { ElementsView } from "./ElementsView";
 import { SelectionMenu } from "./SelectionMenu";
-import type { ViewerTarget } from "./state";
+import type { Target } from "./state";
 import { tablesOf } from "./tables";
 
 const PdfView = lazy(() => import("./PdfView"));
 const GridView = lazy(() => import("./GridView"));
 const ImageView = lazy(() => import("./ImageView"));
 
-export type Target = ViewerTarget & { nonce: number };
-
 export default function SourceView({ target }: { target: Target }): ReactNode {
   const resource = useQuery(resourceQuery(target.resourceId));
-  if (resource.isPending) return <div className="viewer-loading"><Loading lines={8} /></div>;
-  if (resource.isError) return <div className="viewer-loading"><Failure error={resource.error} onRetry={() => void resource.refetch()} /></div>;
+  if (resource.isPending)
+    return (
+      <div className="viewer-loading">
+        <Loading lines={8} />
+      </div>
+    );
+  if (resource.isError)
+    return (
+      <div className="viewer-loading">
+        <Failure error={resource.error} onRetry={() => void resource.refetch()} />
+      </div>
+    );
   const { version } = resource.data;
   return (
     <>
@@ -29,7 +37,13 @@ export default function SourceView({ target }: { target: Target }): ReactNode {
         </div>
       )}
       <SelectionMenu resourceId={target.resourceId}>
-        <Suspense fallback={<div className="viewer-loading"><Loading lines={8} /></div>}>
+        <Suspense
+          fallback={
+            <div className="viewer-loading">
+              <Loading lines={8} />
+            </div>
+          }
+        >
           <View resource={resource.data} target={target} />
         </Suspense>
       </SelectionMenu>
@@ -39,8 +53,10 @@ export default function SourceView({ target }: { target: Target }): ReactNode {
 
 function View({ resource, target }: { resource: Resource; target: Target }): ReactNode {
   if (resource.type === "pdf") return <PdfView target={target} />;
-  if (tablesOf(resource).length && resource.detected_category === "data") return <GridView resource={resource} target={target} />;
+  if (tablesOf(resource).length && resource.detected_category === "data")
+    return <GridView resource={resource} target={target} />;
   if (resource.mime_type.startsWith("image/")) return <ImageView resource={resource} target={target} />;
-  if (resource.coverage && resource.coverage["elements"] !== 0) return <ElementsView resource={resource} target={target} />;
+  if (resource.coverage && resource.coverage.elements !== 0)
+    return <ElementsView resource={resource} target={target} />;
   return <Empty title={t.noPreview} />;
 }

@@ -1,9 +1,18 @@
 // The source beside the screen: its frame is here, the viewers themselves are loaded when one is opened.
 import { Download, Library, X } from "lucide-react";
-import { type KeyboardEvent, type PointerEvent, type ReactNode, Suspense, lazy, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  lazy,
+  type PointerEvent,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { useLocation } from "wouter";
-import { fileAddress } from "../lib/save";
 import { PHONE, useMedia } from "../lib/hooks";
+import { fileAddress } from "../lib/save";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
@@ -57,7 +66,12 @@ export function ViewerPanel(): ReactNode {
         >
           <Library size={16} aria-hidden />
         </IconButton>
-        <a className="icon-button icon-button-small" href={fileAddress(target.resourceId, target.version)} aria-label={t.download} download>
+        <a
+          className="icon-button icon-button-small"
+          href={fileAddress(target.resourceId, target.version)}
+          aria-label={t.download}
+          download
+        >
           <Download size={16} aria-hidden />
         </a>
         <IconButton small label={t.closeViewer} onClick={closeViewer}>
@@ -65,7 +79,13 @@ export function ViewerPanel(): ReactNode {
         </IconButton>
       </header>
       <div className="viewer-body">
-        <Suspense fallback={<div className="viewer-loading"><Loading lines={8} /></div>}>
+        <Suspense
+          fallback={
+            <div className="viewer-loading">
+              <Loading lines={8} />
+            </div>
+          }
+        >
           <SourceView key={target.resourceId} target={target} />
         </Suspense>
       </div>

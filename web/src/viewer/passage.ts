@@ -85,9 +85,16 @@ function isNear(element: Element, place: Locator | undefined): boolean {
 }
 
 /** The marks of each element that the passage touches; elements near its place first, all when nothing is found there. */
-export function findPassage(elements: readonly Element[], place: Locator | undefined, quote: string | undefined): Map<string, Marks> {
+export function findPassage(
+  elements: readonly Element[],
+  place: Locator | undefined,
+  quote: string | undefined,
+): Map<string, Marks> {
   if (!quote?.trim()) return new Map();
-  const near = search(elements.filter((element) => isNear(element, place)), quote);
+  const near = search(
+    elements.filter((element) => isNear(element, place)),
+    quote,
+  );
   return near.size ? near : search(elements, quote);
 }
 

@@ -36,7 +36,9 @@ export interface ViewerTarget {
 }
 
 /** `nonce` changes with every opening, so that the same spot can be gone to again. */
-export const viewer = createStore<(ViewerTarget & { nonce: number }) | null>(null);
+export type Target = ViewerTarget & { nonce: number };
+
+export const viewer = createStore<Target | null>(null);
 
 let opened = 0;
 

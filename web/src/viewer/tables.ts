@@ -28,7 +28,7 @@ export interface Table {
 
 /** Tables with an exact copy, which can be shown row by row. */
 export function tablesOf(resource: Pick<Resource, "extraction_metadata">): Table[] {
-  const tables = resource.extraction_metadata["tables"];
+  const tables = resource.extraction_metadata.tables;
   return Array.isArray(tables) ? (tables as Table[]).filter((table) => table.copy) : [];
 }
 

@@ -2,7 +2,17 @@ import { expect, it } from "vitest";
 import { barsOf } from "../../src/library/columns";
 
 it("names a numeric bar by its range, the last up to the maximum", () => {
-  const bars = barsOf({ numeric: true, others: 0, bars: [{ label: "0", count: 4 }, { label: "5", count: 8 }] }, 10);
+  const bars = barsOf(
+    {
+      numeric: true,
+      others: 0,
+      bars: [
+        { label: "0", count: 4 },
+        { label: "5", count: 8 },
+      ],
+    },
+    10,
+  );
   expect(bars).toEqual([
     { label: "0 – 5", count: 4, height: 0.5 },
     { label: "5 – 10", count: 8, height: 1 },

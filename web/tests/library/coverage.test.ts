@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type CoverageReport, type CoverageUnit, kindOf, ranges, remarksOf, sharesOf } from "../../src/library/coverage";
+import {
+  type CoverageReport,
+  type CoverageUnit,
+  kindOf,
+  ranges,
+  remarksOf,
+  sharesOf,
+} from "../../src/library/coverage";
 
 function page(number: number, part: Partial<CoverageUnit> = {}): CoverageUnit {
   return {

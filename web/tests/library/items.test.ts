@@ -2,7 +2,14 @@ import { expect, it } from "vitest";
 import { type Item, overlayOf, placeOf } from "../../src/library/items";
 import { sumReceipts } from "../../src/library/receipt";
 
-const item = (id: string, boxes: Item["locator"]["boxes"]): Item => ({ id, kind: "Text", tone: "text", text: "", place: "", locator: { boxes } });
+const item = (id: string, boxes: Item["locator"]["boxes"]): Item => ({
+  id,
+  kind: "Text",
+  tone: "text",
+  text: "",
+  place: "",
+  locator: { boxes },
+});
 
 it("draws one outline around all lines of an item, on each of its pages", () => {
   const lines = [

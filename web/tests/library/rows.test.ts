@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { NEWEST_FIRST, NO_FILTERS, countGroups, filterRows, groupOf, lengthOf, nextSort, sortRows, typesOf } from "../../src/library/rows";
+import {
+  countGroups,
+  filterRows,
+  groupOf,
+  lengthOf,
+  NEWEST_FIRST,
+  NO_FILTERS,
+  nextSort,
+  sortRows,
+  typesOf,
+} from "../../src/library/rows";
 import { file } from "./files";
 
 const names = (rows: { filename: string }[]): string[] => rows.map(({ filename }) => filename);
@@ -37,19 +47,29 @@ describe("sortRows", () => {
   });
 
   it("keeps the order of what is equal, both ways, and leaves its input alone", () => {
-    const rows = [file({ filename: "1", chunk_count: 2 }), file({ filename: "2", chunk_count: 2 }), file({ filename: "3", chunk_count: 5 })];
+    const rows = [
+      file({ filename: "1", chunk_count: 2 }),
+      file({ filename: "2", chunk_count: 2 }),
+      file({ filename: "3", chunk_count: 5 }),
+    ];
     expect(names(sortRows(rows, { key: "chunks", descending: true }))).toEqual(["3", "1", "2"]);
     expect(names(sortRows(rows, { key: "chunks", descending: false }))).toEqual(["1", "2", "3"]);
     expect(names(rows)).toEqual(["1", "2", "3"]);
   });
 
   it("puts what needs attention first", () => {
-    const rows = [file({ filename: "stored", status: "stored" }), file({ filename: "ready" }), file({ filename: "failed", status: "failed" })];
+    const rows = [
+      file({ filename: "stored", status: "stored" }),
+      file({ filename: "ready" }),
+      file({ filename: "failed", status: "failed" }),
+    ];
     expect(names(sortRows(rows, { key: "status", descending: false }))).toEqual(["failed", "ready", "stored"]);
   });
 
   it("stays quick with ten thousand rows", () => {
-    const rows = Array.from({ length: 10_000 }, (_, index) => file({ filename: `file ${(index * 7_919) % 10_000}.txt` }));
+    const rows = Array.from({ length: 10_000 }, (_, index) =>
+      file({ filename: `file ${(index * 7_919) % 10_000}.txt` }),
+    );
     const started = performance.now();
     const sorted = sortRows(filterRows(rows, { ...NO_FILTERS, text: "file" }), { key: "name", descending: false });
     expect(performance.now() - started).toBeLessThan(1_000);
@@ -69,7 +89,10 @@ it("counts what a file consists of: pages, sheets, a book's chapters without its
   expect(lengthOf({ coverage: { unit: "sheet", unit_count: 12 } })).toEqual({ unit: "sheet", count: 12 });
   expect(lengthOf({ coverage: { unit: "message", unit_count: 1 } })).toEqual({ unit: "message", count: 1 });
   expect(lengthOf({ coverage: { unit: "front", unit_count: 15 } })).toEqual({ unit: "chapter", count: 14 });
-  expect(lengthOf({ coverage: { units: [{ unit: "front" }, { unit: "chapter" }] } })).toEqual({ unit: "chapter", count: 1 });
+  expect(lengthOf({ coverage: { units: [{ unit: "front" }, { unit: "chapter" }] } })).toEqual({
+    unit: "chapter",
+    count: 1,
+  });
   expect(lengthOf({ coverage: { unit: "front", unit_count: 1 } })).toBeNull();
   expect(lengthOf({ coverage: { unit: "file", unit_count: 1 } })).toBeNull();
   expect(lengthOf({ coverage: null })).toBeNull();

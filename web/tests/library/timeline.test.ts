@@ -9,7 +9,13 @@ const stage = (status: string, seconds: number, version = 1) => ({
 });
 
 it("measures each stage until the next begins", () => {
-  const [only] = timelineOf([stage("uploaded", 0), stage("extracting", 1), stage("extracted", 4), stage("indexing", 4), stage("indexed", 10)]);
+  const [only] = timelineOf([
+    stage("uploaded", 0),
+    stage("extracting", 1),
+    stage("extracted", 4),
+    stage("indexing", 4),
+    stage("indexed", 10),
+  ]);
   expect(only?.total).toBe(10_000);
   expect(only?.entries.map(({ status, duration }) => [status, duration])).toEqual([
     ["uploaded", 1_000],
@@ -22,7 +28,12 @@ it("measures each stage until the next begins", () => {
 });
 
 it("does not count the time between an end and a new attempt", () => {
-  const [only] = timelineOf([stage("extracting", 0), stage("failed", 2), stage("extracting", 50), stage("indexed", 53)]);
+  const [only] = timelineOf([
+    stage("extracting", 0),
+    stage("failed", 2),
+    stage("extracting", 50),
+    stage("indexed", 53),
+  ]);
   expect(only?.total).toBe(5_000);
 });
 

@@ -2,16 +2,36 @@ import { expect, it } from "vitest";
 import { type Hit, legsOf, ordered, ranked } from "../../src/playground/ranks";
 
 function hit(id: string, scores: Record<string, number>): Hit {
-  return { chunk_id: id, resource_id: "r", filename: "f", type: "text", text: "", score: 1, scores, locator: {}, label: "f" };
+  return {
+    chunk_id: id,
+    resource_id: "r",
+    filename: "f",
+    type: "text",
+    text: "",
+    score: 1,
+    scores,
+    locator: {},
+    label: "f",
+  };
 }
 
-const HITS = [hit("b", { dense: 0.2, fused: 0.5, rerank: 0.9 }), hit("a", { dense: 0.4, lexical: 7, fused: 1, rerank: 0.3 })];
+const HITS = [
+  hit("b", { dense: 0.2, fused: 0.5, rerank: 0.9 }),
+  hit("a", { dense: 0.4, lexical: 7, fused: 1, rerank: 0.3 }),
+];
 const TRACE = {
   timings_ms: {},
   details: {
-    dense: [{ id: "a", score: 0.4 }, { id: "x", score: 0.3 }, { id: "b", score: 0.2 }],
+    dense: [
+      { id: "a", score: 0.4 },
+      { id: "x", score: 0.3 },
+      { id: "b", score: 0.2 },
+    ],
     lexical: [{ id: "a", score: 7 }],
-    fused: [{ id: "a", score: 1 }, { id: "b", score: 0.5 }],
+    fused: [
+      { id: "a", score: 1 },
+      { id: "b", score: 0.5 },
+    ],
   },
 };
 

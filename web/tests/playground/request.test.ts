@@ -1,14 +1,40 @@
 import { expect, it } from "vitest";
-import { EMPTY_FORM, type FilterDraft, conditionOf, inputOf, operatorsOf, requestOf } from "../../src/playground/request";
+import {
+  conditionOf,
+  EMPTY_FORM,
+  type FilterDraft,
+  inputOf,
+  operatorsOf,
+  requestOf,
+} from "../../src/playground/request";
 
-const draft = (part: Partial<FilterDraft>): FilterDraft => ({ id: 1, field: "filename", operator: "eq", value: "", ...part });
+const draft = (part: Partial<FilterDraft>): FilterDraft => ({
+  id: 1,
+  field: "filename",
+  operator: "eq",
+  value: "",
+  ...part,
+});
 
 it("leaves out what the server is to decide", () => {
-  expect(requestOf({ ...EMPTY_FORM, query: "  loans " })).toEqual({ query: "loans", top_k: 10, debug: true, neighbours: 0, filters: [] });
+  expect(requestOf({ ...EMPTY_FORM, query: "  loans " })).toEqual({
+    query: "loans",
+    top_k: 10,
+    debug: true,
+    neighbours: 0,
+    filters: [],
+  });
 });
 
 it("says what was chosen, and leaves out conditions without a value", () => {
-  const form = { ...EMPTY_FORM, query: "q", rerank: "off" as const, types: ["row" as const], project: "p", filters: [draft({ value: " " }), draft({ value: "a.pdf" })] };
+  const form = {
+    ...EMPTY_FORM,
+    query: "q",
+    rerank: "off" as const,
+    types: ["row" as const],
+    project: "p",
+    filters: [draft({ value: " " }), draft({ value: "a.pdf" })],
+  };
   expect(requestOf(form)).toMatchObject({
     rerank: false,
     types: ["row"],

@@ -4,7 +4,17 @@ import type { UsageRow } from "../../src/settings/queries";
 import { dayBars, lastDays, modelLines } from "../../src/settings/usage";
 
 function row(part: Partial<UsageRow>): UsageRow {
-  return { day: "2026-03-02", kind: "chat", provider: "openai", model: "m", input_tokens: 10, output_tokens: 5, units: 1, cost: 0.5, ...part };
+  return {
+    day: "2026-03-02",
+    kind: "chat",
+    provider: "openai",
+    model: "m",
+    input_tokens: 10,
+    output_tokens: 5,
+    units: 1,
+    cost: 0.5,
+    ...part,
+  };
 }
 
 it("counts days by the ledger's calendar, over the end of a month", () => {
@@ -24,7 +34,11 @@ it("has a bar for every day, stacked by kind", () => {
 });
 
 it("adds up each model over the days, the dearest first", () => {
-  const lines = modelLines([row({ cost: 0.1 }), row({ day: "2026-03-01", cost: 0.1 }), row({ model: "dear", cost: 3 })]);
+  const lines = modelLines([
+    row({ cost: 0.1 }),
+    row({ day: "2026-03-01", cost: 0.1 }),
+    row({ model: "dear", cost: 3 }),
+  ]);
   expect(lines.map(({ model, cost, units, inputTokens }) => [model, cost, units, inputTokens])).toEqual([
     ["dear", 3, 1, 10],
     ["m", 0.2, 2, 20],
@@ -32,7 +46,12 @@ it("adds up each model over the days, the dearest first", () => {
 });
 
 it("reads fingerprints, also of models whose names hold slashes", () => {
-  expect(readFingerprint("builtin/all-MiniLM-L6-v2/384@39fd")).toEqual({ provider: "builtin", model: "all-MiniLM-L6-v2", dimensions: 384, revision: "39fd" });
+  expect(readFingerprint("builtin/all-MiniLM-L6-v2/384@39fd")).toEqual({
+    provider: "builtin",
+    model: "all-MiniLM-L6-v2",
+    dimensions: 384,
+    revision: "39fd",
+  });
   expect(readFingerprint("fastembed/BAAI/bge-small/512@1").model).toBe("BAAI/bge-small");
   expect(readFingerprint("odd")).toEqual({ provider: "odd", model: "odd", dimensions: null, revision: "" });
 });

@@ -63,7 +63,8 @@ export class Page {
     this.window = {
       localStorage: browser.storage,
       sessionStorage: tab,
-      addEventListener: (name: string, listener: Listener) => this.listeners.set(name, (this.listeners.get(name) ?? new Set()).add(listener)),
+      addEventListener: (name: string, listener: Listener) =>
+        this.listeners.set(name, (this.listeners.get(name) ?? new Set()).add(listener)),
       removeEventListener: (name: string, listener: Listener) => this.listeners.get(name)?.delete(listener),
     };
   }

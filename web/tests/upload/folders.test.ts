@@ -22,7 +22,12 @@ function entry(name: string, inside?: object[]): object {
   };
 }
 
-const broken = { name: "locked", isFile: true, isDirectory: false, file: (_: unknown, fail: (error: Error) => void) => fail(new Error("locked")) };
+const broken = {
+  name: "locked",
+  isFile: true,
+  isDirectory: false,
+  file: (_: unknown, fail: (error: Error) => void) => fail(new Error("locked")),
+};
 
 function drop(...entries: object[]): { items: DataTransferItemList } {
   const items = entries.map((one) => ({
@@ -34,12 +39,25 @@ function drop(...entries: object[]): { items: DataTransferItemList } {
 }
 
 it("leaves a selection in the order in which it was made", () => {
-  expect(chosenFiles(["b.txt", "10.txt", "a.txt", "9.txt"].map(file)).map(({ name }) => name)).toEqual(["b.txt", "10.txt", "a.txt", "9.txt"]);
+  expect(chosenFiles(["b.txt", "10.txt", "a.txt", "9.txt"].map(file)).map(({ name }) => name)).toEqual([
+    "b.txt",
+    "10.txt",
+    "a.txt",
+    "9.txt",
+  ]);
   expect(chosenFiles(null)).toEqual([]);
 });
 
 it("puts a folder into natural order, folder by folder, without what is hidden at any depth", () => {
-  const paths = ["year/q10/b.txt", "year/q2/page 10.txt", "year/.git/config", "year/q2/page 9.txt", "year/.hidden", "year/q2/Page 1.txt", "year/q1.txt"];
+  const paths = [
+    "year/q10/b.txt",
+    "year/q2/page 10.txt",
+    "year/.git/config",
+    "year/q2/page 9.txt",
+    "year/.hidden",
+    "year/q2/Page 1.txt",
+    "year/q1.txt",
+  ];
   expect(chosenFiles(paths.map(file)).map(({ webkitRelativePath }) => webkitRelativePath)).toEqual([
     "year/q1.txt",
     "year/q2/Page 1.txt",
@@ -50,9 +68,20 @@ it("puts a folder into natural order, folder by folder, without what is hidden a
 });
 
 it("keeps the order of a drop, with each folder's files in natural order", async () => {
-  const folder = entry("year", [entry("q10", [entry("b.txt")]), entry("q2", [entry("page 10.txt"), entry("page 9.txt"), entry(".hidden")]), entry("q1.txt")]);
+  const folder = entry("year", [
+    entry("q10", [entry("b.txt")]),
+    entry("q2", [entry("page 10.txt"), entry("page 9.txt"), entry(".hidden")]),
+    entry("q1.txt"),
+  ]);
   const found = await droppedFiles(drop(entry("z.txt"), folder, entry("a.txt")));
-  expect(found.files.map(({ name }) => name)).toEqual(["z.txt", "q1.txt", "page 9.txt", "page 10.txt", "b.txt", "a.txt"]);
+  expect(found.files.map(({ name }) => name)).toEqual([
+    "z.txt",
+    "q1.txt",
+    "page 9.txt",
+    "page 10.txt",
+    "b.txt",
+    "a.txt",
+  ]);
   expect(found.unreadable).toBe(0);
 });
 

@@ -135,7 +135,12 @@ describe("two tabs", () => {
 describe("files that are chosen again", () => {
   it("leave the list, one for one by name and size", async () => {
     const before = await browser.open("ama");
-    const twice = [waiting("a.txt", 1), { ...waiting("a.txt", 1), id: "another" }, waiting("a.txt, longer", 2), { ...waiting("a.txt", 9), id: "third" }];
+    const twice = [
+      waiting("a.txt", 1),
+      { ...waiting("a.txt", 1), id: "another" },
+      waiting("a.txt, longer", 2),
+      { ...waiting("a.txt", 9), id: "third" },
+    ];
     before.do(({ noteUnsent }) => noteUnsent(twice));
     await before.leave();
     const after = await browser.open("ama", before);
@@ -143,7 +148,13 @@ describe("files that are chosen again", () => {
     expect(after.do(({ lostFiles }) => lostFiles.get().map(({ size }) => size))).toEqual([1, 2, 9]);
     await after.leave();
     const later = await browser.open("ama", after);
-    later.do(({ strikeLost }) => strikeLost([{ name: "a.txt", size: 1 }, { name: "a.txt, longer", size: 2 }, { name: "a.txt", size: 9 }]));
+    later.do(({ strikeLost }) =>
+      strikeLost([
+        { name: "a.txt", size: 1 },
+        { name: "a.txt, longer", size: 2 },
+        { name: "a.txt", size: 9 },
+      ]),
+    );
     expect(later.names()).toEqual([]);
     expect(browser.storage.values.size).toBe(0);
   });
@@ -161,7 +172,10 @@ describe("a browser that keeps little", () => {
     browser.storage.values.set("citewell.unsent/ama/one", "{");
     browser.storage.values.set("citewell.unsent/ama/two", '{"at":"yesterday","files":[]}');
     browser.storage.values.set("citewell.unsent/ama/three", '{"at":0,"files":[{"name":"old.txt","size":1}]}');
-    browser.storage.values.set("citewell.unsent/ama/four", JSON.stringify({ at: Date.now(), files: [{ name: 1 }, null, { name: "a.txt", size: 1 }] }));
+    browser.storage.values.set(
+      "citewell.unsent/ama/four",
+      JSON.stringify({ at: Date.now(), files: [{ name: 1 }, null, { name: "a.txt", size: 1 }] }),
+    );
     expect((await browser.open("ama")).names()).toEqual(["a.txt"]);
     expect(browser.storage.values.size).toBe(1);
   });

@@ -39,15 +39,18 @@ class FakeRequest {
 
 const sent = (): string[] => FakeRequest.all.map(({ name }) => name);
 const request = (name: string): FakeRequest => FakeRequest.all.findLast((one) => one.name === name) as FakeRequest;
-const accept = (name: string): Promise<void> => request(name).answer(201, { id: name, status: "uploaded", filename: name });
-const refuse = (name: string, status: number, code: string): Promise<void> => request(name).answer(status, { error: { code, message: code } });
+const accept = (name: string): Promise<void> =>
+  request(name).answer(201, { id: name, status: "uploaded", filename: name });
+const refuse = (name: string, status: number, code: string): Promise<void> =>
+  request(name).answer(status, { error: { code, message: code } });
 const files = (...names: string[]): File[] => names.map((name) => new File(["12345"], name));
 
 let browser: FakeBrowser;
 let page: Page;
 let uploads: Uploads;
 let client: Client;
-const statusOf = (name: string): string | undefined => uploads.uploads.get().find((upload) => upload.name === name)?.status;
+const statusOf = (name: string): string | undefined =>
+  uploads.uploads.get().find((upload) => upload.name === name)?.status;
 const add = (...names: string[]): void => uploads.addUploads(files(...names), uploads.DEFAULT_OPTIONS);
 
 beforeEach(async () => {
