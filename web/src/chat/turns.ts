@@ -42,13 +42,14 @@ export async function beginThread(question: string): Promise<Thread> {
   return thread;
 }
 
-/** Ask in a thread; resolves when the answer stands in it, or when it was stopped or failed. */
+/** Ask in a thread; resolves when the answer is in it, or when it was stopped or failed. */
 export async function startTurn(threadId: string, question: string, scope: Scope): Promise<void> {
   const controller = new AbortController();
   controllers.set(threadId, controller);
   liveTurns.set((all) => ({ ...all, [threadId]: { question, scope, text: "", phase: "thinking" } }));
   try {
     await withResuming(threadId, question, scope, controller.signal);
+    if (controller.signal.aborted) return;
     await refresh(threadId);
     finish(threadId);
   } catch (error) {
@@ -112,14 +113,19 @@ export function isStopped(message: Message | undefined): boolean {
 }
 
 async function withResuming(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
+  const before = queryClient.getQueryData(threadQuery(threadId).queryKey)?.messages.at(-1)?.id;
   for (const pause of [0, ...PAUSES]) {
     try {
-      if (pause && (await resumed(threadId, question, pause))) return;
-      if (signal.aborted) return;
+      if (pause) {
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        if (signal.aborted || (await isAnswered(threadId, question, before)) || signal.aborted) return;
+        change(threadId, { phase: "thinking", text: "" });
+      }
       await stream(threadId, question, scope, signal);
       return;
     } catch (error) {
       if (!isAway(error)) throw error;
+      if (signal.aborted) return;
       // What has been said so far stays in sight until it is said again.
       change(threadId, { phase: "reconnecting" });
     }
@@ -127,16 +133,14 @@ async function withResuming(threadId: string, question: string, scope: Scope, si
   throw new Interrupted("the server stays away");
 }
 
-/** After a pause: whether the answer was finished without us. A question left without an answer is taken back, to be asked again. */
-async function resumed(threadId: string, question: string, pause: number): Promise<boolean> {
-  await new Promise((resolve) => setTimeout(resolve, pause));
+/** Whether the answer was finished without us. A question left without an answer is taken back, to be asked again. */
+async function isAnswered(threadId: string, question: string, before: string | undefined): Promise<boolean> {
   const { messages } = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
   const last = messages.at(-1);
-  if (last?.role === "assistant" && messages.at(-2)?.content === question && last.content && !isStopped(last))
-    return true;
+  const isOurs = last?.role === "assistant" && last.id !== before && messages.at(-2)?.content === question;
+  if (isOurs && last.content && !isStopped(last)) return true;
   const open = openQuestion(messages, question);
   if (open) await takeBack(threadId, open.id);
-  change(threadId, { phase: "thinking", text: "" });
   return false;
 }
 
@@ -149,7 +153,7 @@ export async function takeBack(threadId: string, messageId: string): Promise<voi
   );
 }
 
-/** Read a thread anew, and the list that it stands in. */
+/** Read a thread again, and the list that it is in. */
 export async function refresh(threadId: string): Promise<Schemas["ThreadWithMessages"]> {
   void queryClient.invalidateQueries({ queryKey: ["threads"] });
   return queryClient.fetchQuery({ ...threadQuery(threadId), staleTime: 0 });
