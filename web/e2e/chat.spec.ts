@@ -131,6 +131,14 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "What would you like to know?" })).toBeVisible();
   await page.keyboard.press("Control+k");
+  const highlighted = page.locator("[role=option][data-highlighted]");
+  await expect(highlighted).toContainText("New chat");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await expect(highlighted).toContainText("Library");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Library" })).toBeVisible();
+  await page.keyboard.press("Control+k");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
 });

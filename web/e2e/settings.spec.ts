@@ -52,6 +52,23 @@ test("the theme stays after the page is loaded again", async ({ home: page, serv
   await expect(page.getByRole("radio", { name: "Dark" })).toBeChecked();
 });
 
+test("a chosen theme overrules the system's, and without one the system's is followed", async ({
+  home: page,
+  server,
+}) => {
+  const [light, dark] = ["rgb(250, 249, 246)", "rgb(23, 22, 20)"];
+  await page.goto(`${server.address}/settings`);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.getByRole("radio", { name: "System" }).check({ force: true });
+    await expect(page.locator("body")).toHaveCSS("background-color", colorScheme === "dark" ? dark : light);
+    await page.getByRole("radio", { name: "Dark" }).check({ force: true });
+    await expect(page.locator("body")).toHaveCSS("background-color", dark);
+    await page.getByRole("radio", { name: "Light" }).check({ force: true });
+    await expect(page.locator("body")).toHaveCSS("background-color", light);
+  }
+});
+
 test("a model that cannot be used is refused with the reason, and the present index goes on answering", async ({
   home: page,
   server,
