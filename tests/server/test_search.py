@@ -96,7 +96,7 @@ def test_reranking_waits_to_be_asked(server: RunningServer, handbook: dict[str, 
 
 def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
-        rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(12))
+        rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(80))
         server.add("masters.csv", f"n,who\n{rows}\n".encode())
         assert len(_search(server, "harbour master").json()["hits"]) == 3
         assert len(_search(server, "harbour master", top_k=5).json()["hits"]) == 5
