@@ -1,6 +1,10 @@
+import { createElement, type ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import Markdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
 import { describe, expect, it } from "vitest";
 import type { Citation } from "../src/api/client";
-import { cut, splitLabel, weakest, withReferences } from "../src/chat/markers";
+import { citeMarkers, cut, splitLabel, weakest, withReferences } from "../src/chat/markers";
 
 const known = new Set([1, 2]);
 
@@ -46,6 +50,46 @@ describe("markers in an answer", () => {
       .map((piece) => piece.text)
       .join("");
     expect(kept.replace(/\s/g, "")).toBe(text.replace(/\[[12]\]/g, "").replace(/\s/g, ""));
+  });
+});
+
+/** What is seen of an answer: a chip is `‹n›`. */
+function shown(answer: string, citations: readonly Citation[]): string {
+  const components = {
+    "cite-claim": ({ children }: { children: ReactNode }) => children,
+    "cite-chip": ({ n }: { n: number }) => `‹${n}›`,
+  } as unknown as Components;
+  const remarkPlugins = [remarkGfm, [citeMarkers, { citations }] as [typeof citeMarkers, { citations: Citation[] }]];
+  return renderToStaticMarkup(createElement(Markdown, { remarkPlugins, components, skipHtml: true }, answer));
+}
+
+describe("chips on the screen", () => {
+  const citations = [citation({}), citation({ n: 2 })];
+
+  it.each([
+    ["a line that cites and goes on", "Rates fell [1] Prices rose. [2] Wages stood still. [1]"],
+    ["lists", "- one [1]\n- two [2]\n  1. three [1][2]"],
+    ["headings and emphasis", "# Fees [1]\n\n**Due daily [2]** and ~~never [1]~~"],
+    ["a table, also behind its last column", "| Fee | Due |\n|---|---|\n| 5 | daily | [1]\n| 6 | never [2] |"],
+    ["code", "```markdown\nIt is due daily [1].\n```\n\nCall `pay [2]` then."],
+    ["an indented block", "So:\n\n    pay daily [1]\n\nThen rest [2]."],
+    ["a block that a citation follows", "```\nrows[ 0 ]\n```\n[1]\nThat is all [2]."],
+    ["a mail address", "Write to me@example.org[1] [2]"],
+    ["footnotes", "As noted [1][^2].\n\n[^2]: By them [2]."],
+  ])("%s: each marker is one, and none is left as words", (_, answer) => {
+    const seen = shown(answer, citations);
+    expect(seen).not.toMatch(/\[\d/);
+    expect(seen).toContain("‹1›");
+    expect(seen).toContain("‹2›");
+  });
+
+  it("leave code as it is", () => {
+    expect(shown("Use `rows[ 0 ]` [1]. [2]", citations)).toContain("<code>rows[ 0 ]</code>");
+  });
+
+  it("are there for each citation, whatever became of its marker", () => {
+    expect(shown("Due daily [1].", citations)).toMatch(/‹1›.*<p>‹2›<\/p>/s);
+    expect(shown("Due daily.", [])).toBe("<p>Due daily.</p>");
   });
 });
 

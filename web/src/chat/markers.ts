@@ -1,9 +1,9 @@
 // `[1]` and `[1, 2]` in an answer become chips, and the words before them a claim with a verdict.
-import type { Root, RootContent, Text } from "mdast";
+import type { Root, RootContent, Table, Text } from "mdast";
 import type { Citation } from "../api/client";
 import { t } from "../strings";
 
-const MARKER = /\s*\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]/g;
+const MARKER = /\s*\[(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)\]/g;
 const SENTENCE_END = /[.!?。！？]["'”’)]*\s+/g;
 
 export interface Piece {
@@ -64,7 +64,10 @@ interface Parent {
   children: RootContent[];
 }
 
-/** A remark plugin; the nodes it makes are rendered by the components `cite-claim` and `cite-chip`. */
+/** What holds no chips: code, which is shown as it stands, and links, in which nothing else can be chosen. */
+const OPAQUE = new Set(["code", "inlineCode", "link", "linkReference"]);
+
+/** A remark plugin; the nodes it makes are rendered by the components `cite-claim` and `cite-chip`. Every citation gets a chip. */
 export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
   const known = new Set(byNumber.keys());
@@ -72,8 +75,12 @@ export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
   const rewrite = (parent: Parent): void => {
     parent.children = parent.children.flatMap((node) => {
       if (node.type === "text") return cut(node.value, known).flatMap((piece) => nodes(piece));
-      if ("children" in node && node.type !== "link" && node.type !== "linkReference")
-        rewrite(node as unknown as Parent);
+      if (OPAQUE.has(node.type)) {
+        const after = chips(takeMarkers(node, known));
+        return after.length && node.type === "code" ? [node, paragraph(after)] : [node, ...after];
+      }
+      if (node.type === "table") keepCells(node);
+      if ("children" in node) rewrite(node as unknown as Parent);
       return [node];
     });
   };
@@ -81,17 +88,48 @@ export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
     const words: Text = { type: "text", value: text };
     if (!numbers.length) return [words];
     const verdict = weakest(numbers.map((n) => byNumber.get(n)).filter((c) => c !== undefined));
-    const chips = numbers.map((n) => {
+    return [...(text ? [element("cite-claim", { verdict }, [words])] : []), ...chips(numbers)];
+  };
+  const chips = (numbers: readonly number[]): RootContent[] =>
+    numbers.map((n) => {
       const properties = { n, repeated: seen.has(n) || undefined };
       seen.add(n);
       return element("cite-chip", properties, []);
     });
-    return [...(text ? [element("cite-claim", { verdict }, [words])] : []), ...chips];
-  };
   return (tree: Root): void => {
     seen.clear();
     rewrite(tree);
+    const left = [...known].filter((n) => !seen.has(n));
+    if (left.length) tree.children.push(paragraph(chips(left)));
   };
+}
+
+/** Take the markers out of a node that holds no chips; their numbers. */
+function takeMarkers(node: RootContent, known: ReadonlySet<number>): number[] {
+  if ("value" in node) {
+    const numbers = cut(node.value, known).flatMap((piece) => piece.numbers);
+    if (numbers.length) {
+      node.value = cut(node.value, known)
+        .map(({ text }) => text)
+        .join("");
+    }
+    return [...new Set(numbers)];
+  }
+  if (!("children" in node)) return [];
+  return [...new Set(node.children.flatMap((child) => takeMarkers(child, known)))];
+}
+
+/** Move what stands behind the last column of a table into it: cells without a column are not shown. */
+function keepCells(table: Table): void {
+  const columns = table.children[0]?.children.length ?? 0;
+  for (const row of table.children) {
+    const beyond = row.children.splice(columns);
+    row.children.at(-1)?.children.push(...beyond.flatMap((cell) => cell.children));
+  }
+}
+
+function paragraph(children: RootContent[]): RootContent {
+  return { type: "paragraph", children } as RootContent;
 }
 
 function element(name: string, properties: Record<string, unknown>, children: RootContent[]): RootContent {
