@@ -8,16 +8,19 @@ import logging
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
 from citewell.agent.model_assistant import Budget
 from citewell.chunk.config import ChunkConfig
+from citewell.disk import LEAST_FREE, DiskReserve
 from citewell.errors import CitewellError, ConfigurationError, MissingDependency, Unavailable
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
@@ -28,7 +31,7 @@ from citewell.features.resources.service import ResourceService
 from citewell.features.search.service import SearchService
 from citewell.features.usage.ingest import CountedIndexing, CountedRecords
 from citewell.features.usage.service import Ledger
-from citewell.folder import DataFolder
+from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.restoring import Condition, condition_of, restore
@@ -102,36 +105,57 @@ class _Stores:
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """Open the data folder, start the workers, and give out the services; closes everything in the reverse order.
 
-    Raises `DataFolderBusy` when another process holds the folder, `ConfigurationError` for settings that do not work.
+    Raises `DataFolderBusy` when another process holds the folder, `ConfigurationError` for a folder or settings that do not
+    work, `DiskFull` when there is no room to start, and `Unavailable` when a server that the settings name cannot be reached.
     """
     _check(settings)
     async with contextlib.AsyncExitStack() as stack:
-        folder = DataFolder(settings.data)
-        folder.hold()
-        stack.callback(folder.release)
-        stores = await _open_stores(settings, stack)
-        blobs = registry.build_blob_store(settings)
-        await _sweep(settings, stores, blobs)
-        indexes = await _open_indexes(settings, stores, stack)
-        parsers = ParserPool(settings.parser_processes + 1, _parser_limits(settings))  # see `WorkerLimits`
-        stack.push_async_callback(parsers.close)
-        migration = IndexMigration(
-            indexes,
-            IndexRepository(stores.database),
-            stores.content,
-            _opener(settings, stores, indexes),
-            settings.max_dense_rows,
-        )
-        stack.push_async_callback(migration.close)
-        await _open_beside(settings, stores, indexes, migration)
-        services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration)
-        if indexes.rebuilding is not None:
-            task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.max_dense_rows))
-            stack.push_async_callback(_cancel, task)
-        if settings.workers:
-            services.workers.start()
-            stack.push_async_callback(services.workers.stop)
+        with _opening(settings):
+            services = await _open(settings, stack)
         yield services
+
+
+@contextlib.contextmanager
+def _opening(settings: Settings) -> Generator[None]:
+    """Errors of the system and of the database driver, as ours."""
+    try:
+        with folder_errors(settings.data):
+            yield
+    except OSError as error:
+        raise Unavailable(f"A server that the settings name cannot be reached: {error}") from error
+    except DBAPIError as error:
+        raise ConfigurationError(f"The database cannot be opened: {error.orig}") from error
+
+
+async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Services:
+    folder = DataFolder(settings.data)
+    folder.hold()
+    stack.callback(folder.release)
+    DiskReserve(settings.data, LEAST_FREE).require()
+    stores = await _open_stores(settings, stack)
+    blobs = registry.build_blob_store(settings)
+    await _sweep(settings, stores, blobs)
+    indexes = await _open_indexes(settings, stores, stack)
+    space = DiskReserve(settings.data, max(settings.reserved_disk_bytes, LEAST_FREE))
+    parsers = ParserPool(settings.parser_processes + 1, _parser_limits(settings), space=space)  # see `WorkerLimits`
+    stack.push_async_callback(parsers.close)
+    migration = IndexMigration(
+        indexes,
+        IndexRepository(stores.database),
+        stores.content,
+        _opener(settings, stores, indexes),
+        settings.max_dense_rows,
+    )
+    stack.push_async_callback(migration.close)
+    await _open_beside(settings, stores, indexes, migration)
+    services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration, space)
+    if indexes.rebuilding is not None:
+        task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.max_dense_rows))
+        stack.push_async_callback(_cancel, task)
+    if settings.workers:
+        services.workers.start()
+        stack.push_async_callback(services.workers.stop)
+    return services
 
 
 def _check(settings: Settings) -> None:
@@ -288,12 +312,13 @@ async def _assemble(
     indexes: IndexSet,
     parsers: ParserPool,
     migration: IndexMigration,
+    space: DiskReserve,
 ) -> Services:
     chunking = server_chunking(settings)
     usage = UsageRepository(stores.database)
     ledger = Ledger(usage, settings.prices)
-    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes)
-    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking, ledger)
+    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes, space)
+    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking, ledger, space)
     resources = ResourceService(
         stores.resources,
         stores.content,
@@ -305,6 +330,7 @@ async def _assemble(
         CountedRecords(RecordRepository(stores.database), indexes, chunking, ledger),
         indexes,
         workers.wake,
+        DiskReserve(settings.data, LEAST_FREE),
     )
     chat = _chat_model(settings)
     passages = SqlChunks(stores.content, stores.projects)
@@ -347,6 +373,7 @@ def _workers(
     capture: Capture,
     chunking: ChunkConfig,
     ledger: Ledger,
+    space: DiskReserve,
 ) -> Workers:
     limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
     read_ahead = ReadAhead(stores.projects, indexes, chunking)
@@ -373,7 +400,7 @@ def _workers(
         lease_seconds=settings.lease_seconds,
     )
     name = f"{socket.gethostname()}:{os.getpid()}"
-    return Workers(name, stores.jobs, extraction, indexing, worker_limits)
+    return Workers(name, stores.jobs, extraction, indexing, worker_limits, space)
 
 
 def _embedder(settings: Settings, database: Database) -> Embedder:

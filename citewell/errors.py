@@ -119,6 +119,12 @@ class Unavailable(CitewellError):
     code = "unavailable"
 
 
+class DiskFull(CitewellError):
+    """The server's disk is full. Free some space; what was accepted is kept, and work on it goes on by itself."""
+
+    code = "disk_full"
+
+
 class ConfigurationError(CitewellError):
     """The configuration does not work. See `citewell doctor`."""
 

@@ -7,10 +7,16 @@ import fcntl
 import json
 import os
 import secrets
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DataFolderBusy
+
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +36,34 @@ class DataFolder:
 
     def hold(self) -> None:
         """Take the folder for this process; raises `DataFolderBusy` when another one has it. The system frees it when we die."""
-        try:
+        with folder_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise self._unusable(error) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _lock(lock):
             os.close(lock)
-            raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or talk to it over HTTP.") from error
+            raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or talk to it over HTTP.")
         self._lock = lock
         try:
             self.announce(None)
-        except OSError as error:
+        except BaseException:
             self.release()
-            raise self._unusable(error) from error
+            raise
 
     def announce(self, url: str | None) -> None:
         """Say where the holder can be reached."""
         content = json.dumps({"pid": os.getpid(), "url": url})
         temporary = self.path / "server.json.new"
-        temporary.write_text(content, encoding="utf-8")
-        temporary.replace(self.path / "server.json")
+        with folder_errors(self.path):
+            temporary.write_text(content, encoding="utf-8")
+            temporary.replace(self.path / "server.json")
 
     def holder(self) -> Holder | None:
         """The process that holds the folder now, if any."""
-        try:
-            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unusable(error) from error
+        path = self.path / "lock"
+        with folder_errors(self.path):
+            if not path.exists():
+                return None
+            lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
@@ -83,17 +85,47 @@ class DataFolder:
     def token(self) -> str:
         """The local owner's token, made at first use; readable by this user alone."""
         path = self.path / "token"
-        try:
-            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with contextlib.suppress(FileExistsError):
-                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-                with os.fdopen(handle, "w") as file:
-                    file.write("cw_" + secrets.token_urlsafe(32))
+        with folder_errors(self.path):
+            if not path.is_file() or not path.stat().st_size:
+                self._write_token(path)
             return path.read_text(encoding="ascii").strip()
-        except OSError as error:
-            raise self._unusable(error) from error
 
-    def _unusable(self, error: OSError) -> ConfigurationError:
-        return ConfigurationError(
-            f"The data folder {self.path} cannot be used: {error.strerror}. Choose another with --data or CITEWELL_DATA."
-        )
+    def _write_token(self, path: Path) -> None:
+        """All of it or nothing: an empty token would lock its owner out. Where two write one at once, both use the first."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = self.path / f"token.{secrets.token_hex(8)}"
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write("cw_" + secrets.token_urlsafe(32))
+            if path.exists() and not path.stat().st_size:
+                path.unlink()
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the lock could be taken. Another process that only asks who holds the folder has it for a moment."""
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE)
+    return False
+
+
+@contextmanager
+def folder_errors(path: Path) -> Generator[None]:
+    """Whatever the system refuses in the data folder becomes `DiskFull`, or a `ConfigurationError` that says what it was."""
+    try:
+        with disk_errors():
+            yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise ConfigurationError(
+            f"The data folder {path} cannot be used: {error.strerror}. Choose another with --data or CITEWELL_DATA."
+        ) from error

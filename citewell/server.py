@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import socket
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import uvicorn
@@ -98,7 +98,8 @@ class _Server(uvicorn.Server):
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)
-        _welcome(url, folder)
+        with suppress(OSError):  # what it prints may go to a file on a disk that is full
+            _welcome(url, folder)
         _spare_the_collector()
 
 

@@ -79,6 +79,9 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(default=32 * 1024 * 1024, ge=1024, validation_alias=_names("MAX_BODY_BYTES"))
     header_seconds: float = Field(default=20.0, gt=0, le=_MOST, validation_alias=_names("HEADER_SECONDS"))
     body_seconds: float = Field(default=60.0, gt=0, le=_MOST, validation_alias=_names("BODY_SECONDS"))
+    reserved_disk_bytes: int = Field(
+        default=256 * 1024 * 1024, ge=0, le=_MOST_BYTES, validation_alias=_names("RESERVED_DISK_BYTES")
+    )
     blob_backend: BlobBackend = Field(default="local", validation_alias=_names("BLOB_BACKEND", "STORAGE_BACKEND"))
     blob_bucket: str | None = Field(
         default=None, validation_alias=_names("BLOB_BUCKET", "S3_BUCKET", "GCS_BUCKET", "AWS_S3_BUCKET")

@@ -37,6 +37,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.ProviderError, 503),
     (errors.ConfigurationError, 503),
     (errors.Unavailable, 503),
+    (errors.DiskFull, 507),
 )
 
 
@@ -55,7 +56,7 @@ class ErrorResponse(BaseModel):
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503)
+    status: {"model": ErrorResponse} for status in (400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)
 }
 
 _EXPLAINED = {
@@ -105,6 +106,8 @@ def install_error_handlers(app: FastAPI) -> None:
 async def _on_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, errors.CitewellError):
         return await _on_unexpected(request, error)
+    if isinstance(error, errors.DiskFull):
+        log.error("%s %s: %s", request.method, request.url.path, error.message)
     headers: dict[str, str] = {}
     retry_after = getattr(error, "retry_after", None)
     if retry_after is not None:

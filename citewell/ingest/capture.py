@@ -12,12 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from citewell.disk import DiskReserve, disk_errors
 from citewell.errors import EmptyFile, TooLarge, UnsupportedType
 from citewell.extract.detect import detect
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
 from citewell.types import Resource, UploadOptions
+
+# Bytes of an upload between two looks at how much space is left.
+_CHECK_EVERY = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +36,14 @@ class Spooled:
 class Spool:
     """Bytes on their way in: written to a local file and hashed, until `finish` hands the file on."""
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, path: Path, max_bytes: int, space: DiskReserve) -> None:
+        space.require()
         self._path = path
         self._max_bytes = max_bytes
-        self._file = path.open("wb")
+        self._space = space
+        self._unchecked = 0
+        with disk_errors():
+            self._file = path.open("wb", buffering=0)
         self._digest = hashlib.sha256()
         self._size = 0
         self._finished = False
@@ -56,12 +64,19 @@ class Spool:
         return self._size
 
     def write(self, data: bytes) -> None:
-        """Add bytes; raises `TooLarge` when they pass the limit."""
+        """Add bytes; raises `TooLarge` when they pass the limit, `DiskFull` when there is no room for them."""
         self._size += len(data)
         if self._size > self._max_bytes:
             raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
         self._digest.update(data)
-        self._file.write(data)
+        self._unchecked += len(data)
+        if self._unchecked > _CHECK_EVERY:
+            self._space.require()
+            self._unchecked = 0
+        left = memoryview(data)
+        with disk_errors():
+            while left:
+                left = left[self._file.write(left) :]
 
     def finish(self) -> Spooled:
         """The complete file, which is the caller's from now on; raises `EmptyFile`."""
@@ -89,16 +104,20 @@ class UploadRequest:
 class Capture:
     """Receives files. `spool_folder` must be on the file system of a local blob store."""
 
-    def __init__(self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int) -> None:
+    def __init__(
+        self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int, space: DiskReserve
+    ) -> None:
         self._resources = resources
         self._blobs = blobs
         self._folder = spool_folder
         self.max_bytes = max_bytes
+        self._space = space
 
     def open_spool(self) -> Spool:
         """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes)
+        with disk_errors():
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
         """Take in all chunks; raises `TooLarge` as soon as the limit is passed, and `EmptyFile`."""
@@ -114,7 +133,12 @@ class Capture:
             new = await self._new(spooled, request, keep=known is None)
         finally:
             spooled.path.unlink(missing_ok=True)
-        resource, created = await self._resources.create(new, request.project_id)
+        try:
+            resource, created = await self._resources.create(new, request.project_id)
+        except Exception:
+            if known is None:
+                await self._blobs.delete(new.blob_key)
+            raise
         if not created and known is None:
             await self._blobs.delete(new.blob_key)
         return resource, created
@@ -128,7 +152,7 @@ class Capture:
             spooled.path.unlink(missing_ok=True)
         try:
             return await self._resources.add_version(request.owner_id, resource_id, new)
-        except BaseException:
+        except Exception:
             await self._blobs.delete(new.blob_key)
             raise
 

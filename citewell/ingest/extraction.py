@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from citewell.disk import disk_errors
 from citewell.errors import CitewellError
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.parser_scratch import read_element_lines
@@ -52,8 +53,9 @@ class ExtractionStage:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         folder = self.scratch / f"{job.resource_id}-{job.fence}"
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            with disk_errors():
+                folder.mkdir(parents=True, exist_ok=True)
             async with self.read_ahead.beside(resource, folder):
                 summary = await self._parse(resource, folder)
                 if summary.detected.extractor is None:

@@ -13,7 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
+from citewell.disk import DiskReserve, disk_errors
 from citewell.errors import (
+    CitewellError,
+    DiskFull,
     ExtractionError,
     LimitExceeded,
     ParserCrashed,
@@ -43,11 +46,19 @@ class ParserPool:
 
     workers is the number of files read at once. `entry` (`module:function`, of the shape of
     `citewell.extract.registry.extract_file`) is what reads a file. The template process starts with the first file, and
-    again whenever it has died; `close` ends everything.
+    again whenever it has died; `close` ends everything. While there is less `space` than is to stay free, no parser goes on.
     """
 
-    def __init__(self, workers: int, limits: ParserLimits | None = None, *, entry: str = _ENTRY) -> None:
+    def __init__(
+        self,
+        workers: int,
+        limits: ParserLimits | None = None,
+        *,
+        entry: str = _ENTRY,
+        space: DiskReserve | None = None,
+    ) -> None:
         self._limits = limits or ParserLimits()
+        self._space = space
         self._entry = entry
         self._slots = asyncio.Semaphore(workers)
         self._starting = asyncio.Lock()
@@ -78,7 +89,7 @@ class ParserPool:
 
         `scratch` is emptied first, and holds the elements (`read_elements`), blobs and children afterwards, or after an
         error nothing that is to be used. Raises the `ExtractionError` that tells why the file was not read (ParserTimeout,
-        ParserCrashed, ParserOutOfMemory, LimitExceeded, … ), or Unavailable when no parser can be started.
+        ParserCrashed, ParserOutOfMemory, LimitExceeded, … ), DiskFull, or Unavailable when no parser can be started.
         """
         async with self._slots:
             for _ in range(_TEMPLATE_ATTEMPTS):
@@ -110,7 +121,8 @@ class ParserPool:
         self, source: Path, filename: str, options: ExtractOptions, folder: Path, on_progress: OnProgress | None
     ) -> ExtractionSummary:
         template = await self._running_template()
-        scratch = await asyncio.to_thread(Scratch.prepare, folder)
+        with disk_errors():
+            scratch = await asyncio.to_thread(Scratch.prepare, folder)
         job = Job(
             id=template.next_id(),
             source=await asyncio.to_thread(_absolute, source),
@@ -130,9 +142,9 @@ class ParserPool:
 
     async def _watch(
         self, ended: asyncio.Future[Ended], scratch: Scratch, on_progress: OnProgress | None
-    ) -> ExtractionError | None:
+    ) -> CitewellError | None:
         """Wait for the end of a parser; the reason to kill it when it must not go on."""
-        watch = _Watch(self._limits, scratch, on_progress)
+        watch = _Watch(self._limits, scratch, on_progress, self._space)
         ticks = 0
         while True:
             done, _ = await asyncio.wait({ended}, timeout=_TICK_SECONDS)
@@ -145,25 +157,34 @@ class ParserPool:
             if reason is not None:
                 return reason
 
-    def _outcome(self, scratch: Scratch, ended: Ended, verdict: ExtractionError | None) -> ExtractionSummary:
+    def _outcome(self, scratch: Scratch, ended: Ended, verdict: CitewellError | None) -> ExtractionSummary:
         error = verdict or _death(ended, scratch, self._limits) or _too_large(scratch, self._limits)
+        # A parser that finds no space may fail in any way, and may be unable to say why.
+        error = _no_space(self._space) or error if error is not None else None
         if error is not None:
-            _log.info("Parser ended (%s): %s", error.code, scratch.log_tail())
+            if not isinstance(error, DiskFull):
+                _log.info("Parser ended (%s): %s", error.code, scratch.log_tail())
             raise error
-        return scratch.summary()
+        try:
+            return scratch.summary()
+        except ExtractionError as failure:
+            raise _no_space(self._space) or failure from None
 
 
 class _Watch:
     """Looks at one parser's progress and at the clock."""
 
-    def __init__(self, limits: ParserLimits, scratch: Scratch, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self, limits: ParserLimits, scratch: Scratch, on_progress: OnProgress | None, space: DiskReserve | None
+    ) -> None:
         self._limits = limits
+        self._space = space
         self._scratch = scratch
         self._on_progress = on_progress
         self._started = self._moved = time.monotonic()
         self._seen = (Progress(), 0)
 
-    def look(self) -> ExtractionError | None:
+    def look(self) -> CitewellError | None:
         """Pass progress on; the reason to kill the parser, if there is one."""
         now = time.monotonic()
         seen = (self._scratch.progress(), self._scratch.elements_size())
@@ -175,7 +196,16 @@ class _Watch:
             return ParserTimeout(f"Reading the file made no progress for {self._limits.stall_seconds:g} seconds.")
         if now - self._started > self._limits.total_seconds:
             return ParserTimeout(f"Reading the file took longer than {self._limits.total_seconds:g} seconds.")
-        return None
+        return _no_space(self._space)
+
+
+def _no_space(space: DiskReserve | None) -> DiskFull | None:
+    try:
+        if space is not None:
+            space.require()
+    except DiskFull as error:
+        return error
+    return None
 
 
 def _absolute(path: Path) -> str:

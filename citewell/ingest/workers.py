@@ -9,8 +9,10 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from citewell.disk import DiskReserve
 from citewell.errors import (
     CitewellError,
+    DiskFull,
     ExtractionError,
     LeaseLost,
     NotFound,
@@ -25,7 +27,7 @@ from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
 _MOST_DEATHS = 25
-_TRANSIENT = (ProviderRateLimited, ProviderUnavailable, Unavailable)
+_TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
 class GaveUp(CitewellError):
@@ -55,12 +57,24 @@ class WorkerLimits:
 
 
 class Workers:
-    """Runs both stages for whatever waits. Start it once; `wake` it when a row was committed; `stop` it before the stores close."""
+    """Runs both stages for whatever waits. Start it once; `wake` it when a row was committed; `stop` it before the stores close.
+
+    No stage begins while there is less `space` than is to stay free.
+    """
 
     def __init__(
-        self, name: str, jobs: JobRepository, extraction: ExtractionStage, indexing: IndexingStage, limits: WorkerLimits
+        self,
+        name: str,
+        jobs: JobRepository,
+        extraction: ExtractionStage,
+        indexing: IndexingStage,
+        limits: WorkerLimits,
+        space: DiskReserve | None = None,
     ) -> None:
         self.name = name
+        self._space = space
+        self._waits_for_space = False
+        self._unwritten = 0  # stages that have ended, which could not be written down yet
         self._jobs = jobs
         self._extraction = extraction
         self._indexing = indexing
@@ -86,7 +100,10 @@ class Workers:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
-        await self._jobs.release_all(self.name, died=False)
+        try:
+            await self._jobs.release_all(self.name, died=False)
+        except DiskFull as error:
+            log.error("%s What was under way is taken up again after the next start.", error.message)
 
     async def drain(self) -> None:
         """Wait until nothing waits and nothing runs (for in-process use and tests)."""
@@ -107,11 +124,30 @@ class Workers:
 
     async def _claim(self, stage: Stage, newcomers: bool) -> Job | None:
         try:
-            return await self._jobs.claim(stage, self.name, newcomers=newcomers)
+            if self._space is not None:
+                self._space.require()
+            job = await self._jobs.claim(stage, self.name, newcomers=newcomers)
+        except DiskFull as error:
+            self._wait_for_space(error)
         except Exception:  # the database may be away for a while; the loop must outlive that
             log.exception("claiming work failed; trying again")
-            await asyncio.sleep(self._limits.poll_seconds)
-            return None
+        else:
+            if job is not None or not self._unwritten:
+                self._go_on()
+            return job
+        await asyncio.sleep(self._limits.poll_seconds)
+        return None
+
+    def _wait_for_space(self, error: DiskFull) -> None:
+        """Say once that work waits, not at every look."""
+        if not self._waits_for_space:
+            log.error("No file is read or indexed for now. %s", error.message)
+        self._waits_for_space = True
+
+    def _go_on(self) -> None:
+        if self._waits_for_space:
+            log.info("There is space on the disk again; work goes on.")
+        self._waits_for_space = False
 
     async def _run(self, job: Job, slots: int) -> None:
         """One attempt that takes up so many of the stage's slots; whatever comes of it is written to the row."""
@@ -152,17 +188,43 @@ class Workers:
     async def _heartbeat(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._limits.lease_seconds / 3)
-            await self._jobs.renew(job)
+            with contextlib.suppress(
+                DiskFull
+            ):  # the stage will meet it too; whether it holds the lease is checked at each write
+                await self._jobs.renew(job)
 
     async def _settle(self, job: Job, error: CitewellError) -> None:
+        """Write down how an attempt ended. Where that cannot be written now, it is tried until it can, or the lease is lost."""
+        if isinstance(error, DiskFull):
+            log.error("stage %s of %s: %s", job.stage, job.resource_id, error.message)
+        self._unwritten += 1
+        try:
+            while not await self._written_down(job, error):  # noqa: ASYNC110 - it is tried, not waited for
+                await asyncio.sleep(self._limits.poll_seconds)
+        finally:
+            self._unwritten -= 1
+
+    async def _written_down(self, job: Job, error: CitewellError) -> bool:
+        try:
+            await self._write_down(job, error)
+        except LeaseLost:
+            return True
+        except DiskFull as full:
+            self._wait_for_space(full)
+            return False
+        except Exception:  # the database may be away for a while; the loop must outlive that
+            log.exception("the end of %s of %s could not be written; trying again", job.stage, job.resource_id)
+            return False
+        return True
+
+    async def _write_down(self, job: Job, error: CitewellError) -> None:
         """Try again later where that can help, else end in a terminal state with the reason."""
         retryable = error.retryable if isinstance(error, ExtractionError) else isinstance(error, _TRANSIENT)
+        if retryable and job.attempt < self._limits.max_attempts:
+            await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)
+            return
         fail = fail_extraction if job.stage is Stage.EXTRACT else fail_indexing
-        with contextlib.suppress(LeaseLost):
-            if retryable and job.attempt < self._limits.max_attempts:
-                await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)
-            else:
-                await fail(self._jobs, job, error)
+        await fail(self._jobs, job, error)
 
 
 def _backoff(attempt: int, error: CitewellError) -> float:

@@ -22,6 +22,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
+from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError
 
 _log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ class DatabaseUnusable(Exception):
 
 class Database:
     """The SQL database. `read()` and `write()` give a connection inside a transaction; leave the block to commit.
+
+    What cannot be written because the disk is full raises `DiskFull`, and leaves nothing of its transaction.
 
     On SQLite: WAL, `synchronous=FULL`, foreign keys on, and writers queue here, in this process, so that none meets a busy database.
     """
@@ -59,8 +62,9 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a read transaction: what it sees does not change under it."""
-        async with self._engine.connect() as connection:
-            yield connection
+        with disk_errors():
+            async with self._engine.connect() as connection:
+                yield connection
 
     async def rows(
         self, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
@@ -76,10 +80,11 @@ class Database:
     async def write(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
-        async with turn, self._engine.connect() as connection:
-            await connection.execution_options(citewell_write=True)
-            async with connection.begin():
-                yield connection
+        with disk_errors():
+            async with turn, self._engine.connect() as connection:
+                await connection.execution_options(citewell_write=True)
+                async with connection.begin():
+                    yield connection
 
     async def migrate(self, backups: Path | None = None) -> None:
         """Bring the schema up to date; safe to call at every start.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import socket
@@ -188,6 +189,7 @@ DEEDS: dict[str, Callable[[Path, Sink], object]] = {
     "segfault": lambda path, sink: ctypes.string_at(0),
     "kill itself": lambda path, sink: os.kill(os.getpid(), signal.SIGKILL),
     "exit": lambda path, sink: os._exit(7),
+    "find no space": _raise(OSError(errno.ENOSPC, "No space left on device")),
     "corrupt": _raise(CorruptFile("No table of contents.", page=3)),
     "password": _raise(WrongPassword()),
     "bug": _raise(ZeroDivisionError("secret detail")),

@@ -59,6 +59,10 @@ class RunningServer:
         self.kill()
         raise AssertionError(f"the server did not start:\n{self.log()}")
 
+    def ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process is None or self._process.poll() is not None
+
     def log(self) -> str:
         return (self.data.parent / f"{self.data.name}.log").read_text(encoding="utf-8", errors="replace")[-4000:]
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from citewell.disk import disk_errors
 from citewell.errors import InvalidInput, NotFound
 from citewell.settings import Settings
 
@@ -31,7 +32,8 @@ class LocalBlobStore:
 
     async def put_file(self, key: str, path: Path) -> None:
         """Move the file into place; it must be on the same file system."""
-        await asyncio.to_thread(_install, path, self._path(key))
+        with disk_errors():
+            await asyncio.to_thread(_install, path, self._path(key))
 
     @asynccontextmanager
     async def local_copy(self, key: str) -> AsyncGenerator[Path]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,8 +17,9 @@ import qdrant_edge as qe
 
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter
-from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
-from citewell.errors import CitewellError, Unavailable
+from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
+from citewell.disk import LEAST_FREE, DiskReserve, disk_errors
+from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, FloatMatrix
 from citewell.types import Filter, Point, ScoredId, VectorQuery
@@ -27,6 +29,8 @@ _UPSERT_BATCH = 500
 # A compaction starts when a twentieth of the points has no search graph, or a quarter as many as there are has been deleted.
 _UNINDEXED_SHARE = 20
 _DELETED_SHARE = 4
+# Seconds until a compaction that found too little space is tried again.
+_COMPACTION_PAUSE = 300.0
 T = TypeVar("T")
 
 
@@ -50,6 +54,7 @@ class QdrantEdgeIndex:
 
     def __init__(self, folder: Path, dimensions: int, compact_from: int, search_threads: int) -> None:
         self._folder = ShardFolder(folder)
+        self._space = DiskReserve(folder, LEAST_FREE)
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()
@@ -62,6 +67,7 @@ class QdrantEdgeIndex:
         self._attempted = self._deleted = 0
         self._touched: set[str] | None = None
         self._compaction: asyncio.Task[None] | None = None
+        self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._late_start: asyncio.TimerHandle | None = None
@@ -207,7 +213,8 @@ class QdrantEdgeIndex:
     # Compaction.
 
     def _start_compaction(self) -> None:
-        if (self._compaction is None or self._compaction.done()) and self._compaction_is_due():
+        idle = self._compaction is None or self._compaction.done()
+        if idle and time.monotonic() >= self._compact_not_before and self._compaction_is_due():
             self._compaction = asyncio.create_task(self._compact())
 
     def _compaction_is_due(self) -> bool:
@@ -217,8 +224,12 @@ class QdrantEdgeIndex:
 
     async def _compact(self) -> None:
         # What was written during a compaction may be as much again, and nothing may be written after it for long.
-        while self._compaction_is_due() and await self._compact_once():
-            pass
+        try:
+            while self._compaction_is_due() and await self._compact_once():
+                pass
+        except DiskFull as error:
+            self._compact_not_before = time.monotonic() + _COMPACTION_PAUSE
+            _log.warning("The search graphs are not built for now; searches stay as they are. %s", error.message)
 
     async def _compact_once(self) -> bool:
         target = self._folder.next()
@@ -243,6 +254,8 @@ class QdrantEdgeIndex:
 
     def _copy_to(self, target: Path) -> None:
         self._shard.engine.flush()
+        # The copy, and what is built of it beside it.
+        self._space.require(3 * disk_bytes(self._shard.path))
         copy_sparsely(self._shard.path, target)
         self._touched = set()
         self._attempted += self._unindexed
@@ -291,13 +304,18 @@ class QdrantEdgeIndex:
         return await self._run(self._searches, read)
 
     async def _write(self, call: Callable[[T], None], argument: T) -> None:
-        await self._run(self._writes, lambda: call(argument))
+        def write() -> None:
+            self._space.require()
+            call(argument)
+
+        await self._run(self._writes, write)
 
     async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         if self._closed:
             raise Unavailable("The index is closed.")
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, call)
+            with disk_errors():
+                return await asyncio.get_running_loop().run_in_executor(pool, call)
         except CitewellError:
             raise
         except Exception as error:  # the engine raises nothing more specific

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from citewell.disk import DiskReserve
 from citewell.errors import Conflict
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
@@ -44,6 +45,7 @@ class ResourceService:
     records: RecordIngest
     indexes: IndexSet
     wake: Callable[[], None]
+    space: DiskReserve
 
     async def upload(
         self,
@@ -174,6 +176,7 @@ class ResourceService:
 
     async def delete(self, owner_id: str, resource_id: str) -> Deleted:
         """Remove a resource, the files inside it, and everything made of them; the vectors are counted afterwards."""
+        self.space.require()  # what is deleted in SQL has to be deleted in the index too, which takes some space
         receipt = await self.resources.delete(owner_id, resource_id)
         gone = Filter(owner_id=owner_id, resource_ids=receipt.resource_ids)
         left = 0

@@ -1,0 +1,65 @@
+"""A full disk: told from other errors wherever it is met, and kept away by leaving some space free."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from citewell.errors import DiskFull
+
+# Bytes without which nothing is written to an index: it maps files that are mostly holes, and a hole that finds no space when
+# it is filled ends the process (SIGBUS). One batch of points takes some 10 MB.
+LEAST_FREE = 32 * 1024 * 1024
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_SQLITE_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
+_POSTGRES_FULL = "53100"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskReserve:
+    """Bytes that stay free on the disk of `folder`, so that the database and the index have room to finish what they do."""
+
+    folder: Path
+    reserved: int
+
+    def require(self, more: int = 0) -> None:
+        """Raise `DiskFull` when there is less free space than that and `more` bytes."""
+        found = os.statvfs(self.folder)
+        free = found.f_bavail * found.f_frsize
+        if free < self.reserved + more:
+            raise DiskFull(
+                f"The server's disk is full: {free / 1e6:,.0f} MB are left, and {(self.reserved + more) / 1e6:,.0f} MB are needed. "
+                "Free some space; what was accepted is kept, and work on it goes on by itself."
+            )
+
+
+@contextmanager
+def disk_errors() -> Generator[None]:
+    """Whatever says within this block that the disk is full becomes `DiskFull`."""
+    try:
+        yield
+    except DiskFull:
+        raise
+    except Exception as error:
+        if is_full(error):
+            raise DiskFull from error
+        raise
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error of the system, of a database driver, or of what wraps one, says that the disk is full."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _FULL:
+            return True
+        if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", None) in _SQLITE_FULL:
+            return True
+        if getattr(cause, "sqlstate", None) == _POSTGRES_FULL:
+            return True
+        cause = cause.__cause__
+    return False

@@ -1,0 +1,254 @@
+"""A full disk: one clear line, nothing half-kept, reading goes on, and so does the work once there is space again.
+
+`benchmarks/full_disk.py` does the same to a server on a real disk that is filled while it works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from citewell import disk
+from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.app import build
+from citewell.disk import LEAST_FREE, DiskReserve, is_full
+from citewell.errors import DiskFull, LimitExceeded
+from citewell.folder import DataFolder
+from citewell.ingest import capture
+from citewell.ingest.capture import Spool
+from citewell.ingest.parsers import ParserPool
+from citewell.settings import load_settings
+from citewell.storage.database import Database
+from citewell.storage.jobs import JobRepository
+from citewell.types import TERMINAL, ExtractOptions, Point
+from tests.ingest import nasty
+
+_TERMINAL = {status.value for status in TERMINAL}
+
+
+class Disk:
+    """What the system says of the disk; `is_full` makes it say that nothing is left."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._real = os.statvfs
+        self.is_full = False
+        patch.setattr(disk.os, "statvfs", self._statvfs)
+
+    def _statvfs(self, path: str | Path) -> os.statvfs_result:
+        found = list(self._real(path))
+        if self.is_full:
+            found[3] = found[4] = 0  # f_bfree, f_bavail
+        return os.statvfs_result(found)
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+@asynccontextmanager
+async def _serving(data: Path) -> AsyncIterator[httpx.AsyncClient]:
+    app = build(load_settings(data=data))
+    async with app.router.lifespan_context(app):
+        headers = {"Authorization": f"Bearer {DataFolder(data).token()}"}
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://test", headers=headers, timeout=60
+        ) as client:
+            yield client
+
+
+async def _upload(client: httpx.AsyncClient, name: str, content: bytes) -> httpx.Response:
+    return await client.post("/ingest", files={"file": (name, content)})
+
+
+async def _terminal(client: httpx.AsyncClient, resource_id: str) -> dict[str, object]:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        found = (await client.get(f"/resources/{resource_id}")).json()
+        if found["status"] in _TERMINAL:
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError(found)
+
+
+async def test_uploads_are_refused_reading_goes_on_and_work_is_taken_up_again(
+    tmp_path: Path, reported: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with _serving(tmp_path / "data") as client:
+        first = (await _upload(client, "first.txt", b"The harbour master keeps the keys.")).json()["id"]
+        await _terminal(client, first)
+        accepted = (await _upload(client, "second.txt", b"Herring is landed on Tuesdays.")).json()["id"]
+        reported.is_full = True
+        refused = await _upload(client, "third.txt", b"Cod is landed on Fridays.")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (507, "disk_full")
+        assert not list((tmp_path / "data" / "uploads").iterdir())
+        assert (await client.post("/search", json={"query": "harbour keys"})).json()["hits"]
+        assert (await client.get(f"/resources/{first}/file")).content == b"The harbour master keeps the keys."
+        assert (await client.delete(f"/resources/{first}")).status_code == 507
+        assert (await client.get(f"/resources/{first}")).status_code == 200
+        await asyncio.sleep(3)
+        reported.is_full = False
+        assert (await _terminal(client, accepted))["status"] == "indexed"
+        assert (await _upload(client, "third.txt", b"Cod is landed on Fridays.")).status_code == 201
+        assert (await client.delete(f"/resources/{first}")).json()["vectors_left"] == 0
+    waits = [record for record in caplog.records if record.name == "citewell.ingest.workers" and record.levelno >= 40]
+    assert len(waits) <= 2, "one line when work begins to wait, one for the stage that met it"
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_a_transaction_without_room_leaves_nothing_and_says_so(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
+    notes = sa.Table("notes", sa.MetaData(), sa.Column("text", sa.Text))
+    async with database.write() as connection:
+        await connection.run_sync(notes.metadata.create_all)
+
+    async def write(pages: int) -> None:
+        async with database.write() as connection:
+            await connection.execute(sa.insert(notes), {"text": "small"})
+            await connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+            await connection.execute(sa.insert(notes), {"text": "x" * 1_000_000})
+
+    with pytest.raises(DiskFull):
+        await write(pages=3)
+    assert await database.rows(sa.select(notes)) == []
+    await write(pages=1_000_000)
+    assert len(await database.rows(sa.select(notes))) == 2
+    await database.close()
+
+
+async def test_workers_outlive_a_database_that_can_write_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The end of a stage is written as soon as it can be; before, it ended the worker, and no file was read any more."""
+    full = asyncio.Event()
+    met = asyncio.Event()
+    fenced = JobRepository.fenced
+
+    @asynccontextmanager
+    async def without_room(self: JobRepository, job: object) -> AsyncIterator[object]:
+        if full.is_set():
+            met.set()
+            raise DiskFull from sqlite3.OperationalError("database or disk is full")
+        async with fenced(self, job) as connection:  # type: ignore[arg-type]
+            yield connection
+
+    monkeypatch.setattr(JobRepository, "fenced", without_room)
+    async with _serving(tmp_path / "data") as client:
+        full.set()
+        ids = [(await _upload(client, f"{n}.txt", f"The {n}th note.".encode())).json()["id"] for n in range(6)]
+        await asyncio.wait_for(met.wait(), 60)
+        await asyncio.sleep(2.5)
+        full.clear()
+        assert {(await _terminal(client, one))["status"] for one in ids} == {"indexed"}
+    assert len([r for r in caplog.records if "for now" in r.message]) == 1
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Path:
+    """A file that takes no bytes, as on a full disk."""
+    path = tmp_path / "spool.part"
+    path.symlink_to("/dev/full")
+    return path
+
+
+def test_an_upload_that_finds_no_room_for_its_bytes_leaves_nothing(tmp_path: Path, nowhere: Path) -> None:
+    with pytest.raises(DiskFull), Spool(nowhere, 1_000_000, DiskReserve(tmp_path, 0)) as spool:
+        spool.write(b"x" * 100_000)
+    assert not nowhere.is_symlink()
+
+
+def test_an_upload_leaves_the_reserve_alone(tmp_path: Path, reported: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "_CHECK_EVERY", 1_000)
+    path = tmp_path / "spool.part"
+    with Spool(path, 1_000_000, DiskReserve(tmp_path, 1)) as spool:
+        spool.write(b"x" * 2_000)
+        reported.is_full = True
+        with pytest.raises(DiskFull):
+            spool.write(b"x" * 2_000)
+    assert not path.exists()
+
+
+async def test_the_index_writes_nothing_that_it_may_have_no_room_for(tmp_path: Path, reported: Disk) -> None:
+    """It maps files with holes: filling one without space would end the process."""
+    index = await QdrantEdgeIndex.open(tmp_path / "index", 2)
+    point = Point(id=str(uuid.uuid4()), dense=(0.6, 0.8), sparse=None, payload={"owner_id": "o", "resource_id": "r"})
+    reported.is_full = True
+    with pytest.raises(DiskFull):
+        await index.upsert([point])
+    assert await index.count() == 0
+    reported.is_full = False
+    await index.upsert([point])
+    assert await index.count() == 1
+    await index.close()
+
+
+async def test_a_parser_without_room_is_not_the_files_fault(tmp_path: Path, reported: Disk) -> None:
+    source = tmp_path / "source.bin"
+    source.write_text("text")
+    space = DiskReserve(tmp_path, LEAST_FREE)
+    async with ParserPool(1, entry=f"{nasty.__name__}:read", space=space) as pool:
+        with pytest.raises(LimitExceeded):
+            await pool.parse(source, "find no space", ExtractOptions(), tmp_path / "scratch")
+        reported.is_full = True
+        with pytest.raises(DiskFull):
+            await pool.parse(source, "find no space", ExtractOptions(), tmp_path / "scratch")
+        started = time.monotonic()
+        with pytest.raises(DiskFull):
+            await pool.parse(source, "loop with progress", ExtractOptions(), tmp_path / "scratch")
+        assert time.monotonic() - started < 5
+
+
+def test_a_server_without_room_to_start_says_so_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nreal = os.statvfs\n"
+        "def full(path):\n    found = list(real(path)); found[3] = found[4] = 0\n    return os.statvfs_result(found)\n"
+        "os.statvfs = full\n"
+    )
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    command = [sys.executable, "-m", "citewell.cli", "serve", "--data", str(tmp_path / "data"), "--port", "0"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": path}, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "disk is full" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_token_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a token, or an empty one, would lock its owner out for good."""
+    fdopen = os.fdopen
+
+    def full(descriptor: int, mode: str) -> object:
+        os.close(descriptor)
+        return fdopen(os.open("/dev/full", os.O_WRONLY), mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("citewell.folder.os.fdopen", full)
+        with pytest.raises(DiskFull):
+            DataFolder(tmp_path / "data").token()
+    assert not list((tmp_path / "data").iterdir())
+    (tmp_path / "data" / "token").touch()
+    assert DataFolder(tmp_path / "data").token().startswith("cw_")
+
+
+def test_a_full_disk_is_known_by_its_cause() -> None:
+    wrapped = RuntimeError("wrapped")
+    wrapped.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    assert is_full(wrapped)
+    assert is_full(OSError(errno.EDQUOT, "Disk quota exceeded"))
+    assert not is_full(OSError(errno.EACCES, "Permission denied"))
+    assert not is_full(ValueError("No space left on device"))
