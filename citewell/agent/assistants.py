@@ -12,6 +12,7 @@ from citewell.agent.context import TurnContext
 from citewell.agent.extractive import ExtractiveAnswerer
 from citewell.agent.intent import Intent
 from citewell.agent.markdown import neutralise
+from citewell.agent.offload import offload
 from citewell.agent.question import read_question
 from citewell.agent.tables.phrasing import phrase
 from citewell.agent.tables.planning import Planned, Refused, TablePlanner
@@ -71,9 +72,9 @@ class RuleAssistant:
             return await first_calls(context, task, self._toolbox, self._planner)
         if context.planned is not None and results[-1].table is not None:
             draft = _from_table(context.planned, results[-1])
-            return _say(context, draft) if draft else _searches(context, task)
+            return _say(context, draft) if draft else await _searches(context, task)
         if results[-1].call.name == "query_table":
-            return _searches(context, task)
+            return await _searches(context, task)
         found = [[source.hit for source in result.sources] for result in results if result.call.name == "search_files"]
         return await self._from_passages(context, task.question, merged(found, MAX_TOP_K))
 
@@ -108,7 +109,7 @@ async def first_calls(
         if isinstance(planned, Refused):
             context.refused = planned
             context.note("table_query_refused", planned.reason)
-    return _searches(context, task)
+    return await _searches(context, task)
 
 
 def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
@@ -126,9 +127,10 @@ def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
     return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
 
 
-def _searches(context: TurnContext, task: Task) -> tuple[ToolCall, ...]:
+async def _searches(context: TurnContext, task: Task) -> tuple[ToolCall, ...]:
     """One search; deep ones for a list, whose items stand scattered, and per query, for their sum to be judged."""
-    if len(task.queries) == 1 and not read_question(task.question).wants_list:
+    question = await offload(len(task.question), read_question, task.question)
+    if len(task.queries) == 1 and not question.wants_list:
         return (search_call(task.queries[0]),)
     depth = min(MAX_TOP_K, 3 * context.request.top_k)
     return tuple(search_call(query, top_k=depth) for query in task.queries)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from citewell.agent.matching import words
 from citewell.agent.turns import Source
@@ -74,7 +75,11 @@ class OwnNumbers:
         for source in sources:
             text = source.hit.chunk.text
             for one in _ONE.finditer(text):
-                place = _Place(_last_words(text[: one.start()]), _next_words(text[one.end() :]))
+                before, after = (
+                    text[max(0, one.start() - _CONTEXT) : one.start()],
+                    text[one.end() : one.end() + _CONTEXT],
+                )
+                place = _Place(_last_words(before), _next_words(after))
                 self._places.setdefault(_key(one[1]), []).append(place)
         if self._places:
             self._texts = {source.n: " ".join(_words(source.hit.chunk.text)) for source in sources}
@@ -122,8 +127,12 @@ class MarkerReader:
 
     def read(self, text: str) -> str:
         """Take the next piece; what is decided now."""
-        self._held += text
-        return self._advance(final=False)
+        out: list[str] = []
+        # Each step looks at all that is held, so a long piece is taken in short ones.
+        for start in range(0, len(text), MOST_HELD):
+            self._held += text[start : start + MOST_HELD]
+            out.append(self._advance(final=False))
+        return "".join(out)
 
     def cite(self, n: int) -> str:
         """What was held back, and `[n]`; within a block of code it waits for the end of the block."""
@@ -231,19 +240,21 @@ class MarkerReader:
     def _decided(self, one: re.Match[str], run: str, after: str, own: OwnNumbers | None) -> str:
         """A marker of a run as it is said: citations, nothing, or the numbers of someone else."""
         inner, before = one[1], self._line + run[: one.start()]
-        apart = _apart(one[0], self._line + run[: len(run) - len(run.lstrip())])
-        if own is not None and own.is_copied(inner, before, run[one.end() :] + after):
-            return apart
+        if own is not None and own.may_hold(inner) and own.is_copied(inner, before, run[one.end() :] + after):
+            return self._set_apart(one[0], run)
         cited, known = _numbers(inner), self._known()
         if cited is None or (_DASH.search(inner) and cited[0] not in known):
-            return one[0] if _DASH.search(inner) else apart
+            return one[0] if _DASH.search(inner) else self._set_apart(one[0], run)
         kept = [n for n in cited if n in known]
         if not kept and (_UNCLOSED.search(before) and _OPEN.search(before)):
-            return apart
+            return self._set_apart(one[0], run)
         if cited == (0,) and before[-1:].isalnum():
             return _literal(one[0])
         self.removed += [n for n in cited if n not in known]
         return "".join(f"[{n}]" for n in kept)
+
+    def _set_apart(self, marker: str, run: str) -> str:
+        return _apart(marker, self._line + run[: len(run) - len(run.lstrip())])
 
     def _waited(self) -> str:
         waiting, self._waiting = self._waiting, []
@@ -285,6 +296,7 @@ def _literal(code: str) -> str:
     return _PLAIN_LIST.sub(r"[ \1 ]", code)
 
 
+@lru_cache(maxsize=10_000)
 def _numbers(inner: str) -> tuple[int, ...] | None:
     """The numbers that a marker names; None where brackets hold something else: digits from 0 to 9, years, a number too high."""
     if any(len(number) > _MOST_DIGITS for number in re.findall(r"\d+", inner)):

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import groupby
+from itertools import chain, groupby, repeat
 
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit
 
 MAX_CHARACTERS = 600
-_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}.*$")
+_TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")
 _LETTER_OR_DIGIT = re.compile(r"\w")
 _PAGE = re.compile(r"(?<=[\s.…])(?:\d{1,4}|[ivxlc]{1,6})$", re.I)
 
@@ -112,7 +112,7 @@ def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iter
 def _with_header(header: Sequence[str], cells: Sequence[str]) -> str:
     pairs = [
         f"{name}: {cell}" if name else cell
-        for name, cell in zip(list(header) + [""] * len(cells), cells, strict=False)
+        for name, cell in zip(chain(header, repeat("")), cells, strict=False)
         if cell
     ]
     return _line("; ".join(pairs))

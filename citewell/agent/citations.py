@@ -9,6 +9,7 @@ from citewell.agent.claims import Claim, claims, keep_known
 from citewell.agent.dependencies import ElementLookup
 from citewell.agent.markdown import neutralise
 from citewell.agent.matching import Match
+from citewell.agent.offload import offload
 from citewell.agent.places import narrow
 from citewell.agent.saying import Speaker
 from citewell.agent.support import (
@@ -57,12 +58,11 @@ class CitationChecker:
         """
         removed: Sequence[int] = ()
         if not settled:
-            speaker = Speaker(lambda _: None, lambda: sources)
-            speaker.say(answer)
-            answer, removed = speaker.finish(), speaker.removed
+            characters = len(answer) + sum(len(source.hit.chunk.text) for source in sources)
+            answer, removed = await offload(characters, _settled, answer, sources)
         text, unknown = keep_known(neutralise(answer), frozenset(source.n for source in sources))
         removed = tuple(dict.fromkeys((*removed, *unknown)))
-        found = claims(text)
+        found = await offload(len(text), claims, text)
         by_number = {source.n: source.hit for source in sources}
         judged = await self._judge(found, by_number)
         citations: list[Citation] = []
@@ -75,33 +75,19 @@ class CitationChecker:
 
     async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
         """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
-        matches = [{n: stated(claim.text, hits[n]) for n in claim.numbers} for claim in found]
+        characters = _characters(found, hits)
+        matches = await offload(characters, _stated, found, hits)
         open_claims = [i for i, each in enumerate(matches) if any(m.ratio < EXACT for m in each.values())]
         close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
-        weakest: dict[int, Support] = {}
-        for index, claim in enumerate(found):
-            reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
-            for n, match in matches[index].items():
-                support = _verbatim(match) if match.ratio >= EXACT else by_claim[index][n]
-                support = objected(support, reasons) if reasons else support
-                if n not in weakest or support.score < weakest[n].score:
-                    weakest[n] = support
-        return weakest
+        return await offload(characters, _weakest, found, hits, matches, by_claim)
 
     async def _compare(self, claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
         """Per claim the support of each number that it cites, in the light of what the other sources say."""
         numbers = list(hits)
         passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
         vectors = await self._embedder.embed([claim.text for claim in claims], "query")
-        out: list[dict[int, Support]] = []
-        for claim, vector in zip(claims, vectors, strict=True):
-            each = {n: _support(claim.text, vector, passages[n], hits[n]) for n in numbers}
-            best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
-            best_cited = max(each[n].score for n in claim.numbers)
-            elsewhere = best_other - best_cited > SWAP_MARGIN
-            out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
-        return out
+        return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
 
     async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support) -> Citation:
         elements: Mapping[str, Element] = {}
@@ -122,6 +108,53 @@ class CitationChecker:
             verdict=support.verdict,
             score=support.score,
         )
+
+
+def _settled(answer: str, sources: Sequence[Source]) -> tuple[str, Sequence[int]]:
+    """The answer as a `Speaker` would have said it, and the numbers in it that name nothing."""
+    speaker = Speaker(lambda _: None, lambda: sources)
+    speaker.say(answer)
+    return speaker.finish(), speaker.removed
+
+
+def _characters(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> int:
+    """Characters that are read in comparing all claims with the passages."""
+    return len(claims) * sum(len(hit.chunk.text) for hit in hits.values())
+
+
+def _stated(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Match]]:
+    return [{n: stated(claim.text, hits[n]) for n in claim.numbers} for claim in claims]
+
+
+def _supports(
+    claims: Sequence[Claim], vectors: FloatMatrix, passages: Mapping[int, Passage], hits: Mapping[int, Hit]
+) -> list[dict[int, Support]]:
+    out: list[dict[int, Support]] = []
+    for claim, vector in zip(claims, vectors, strict=True):
+        each = {n: _support(claim.text, vector, passages[n], hits[n]) for n in hits}
+        best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
+        best_cited = max(each[n].score for n in claim.numbers)
+        elsewhere = best_other - best_cited > SWAP_MARGIN
+        out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
+    return out
+
+
+def _weakest(
+    claims: Sequence[Claim],
+    hits: Mapping[int, Hit],
+    matches: Sequence[Mapping[int, Match]],
+    by_claim: Mapping[int, Mapping[int, Support]],
+) -> dict[int, Support]:
+    """Per number the weakest support of its claims, in the light of what speaks against each."""
+    weakest: dict[int, Support] = {}
+    for index, claim in enumerate(claims):
+        reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
+        for n, match in matches[index].items():
+            support = _verbatim(match) if match.ratio >= EXACT else by_claim[index][n]
+            support = objected(support, reasons) if reasons else support
+            if n not in weakest or support.score < weakest[n].score:
+                weakest[n] = support
+    return weakest
 
 
 def _support(claim: str, vector: FloatMatrix, passage: Passage, hit: Hit) -> Support:

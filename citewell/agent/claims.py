@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from citewell.agent.bracketed import MarkerReader
 from citewell.text.sentences import sentence_spans
 
-_MARKERS = re.compile(r"(?:\s*\[\d{1,4}(?:\s*[,;]\s*\d{1,4})*\])+")
+_MARKERS = re.compile(r"(?:(?<!\s)\s*+\[\d{1,4}(?:\s*+[,;]\s*+\d{1,4})*+\])+")
 _NUMBER = re.compile(r"\d+")
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w")

@@ -14,6 +14,7 @@ from citewell.agent.bracketed import quotable
 from citewell.agent.candidates import Candidate, candidates
 from citewell.agent.lists import item_groups, steps_of
 from citewell.agent.markdown import neutralise
+from citewell.agent.offload import offload
 from citewell.agent.question import Expectation, Question, read_question
 from citewell.agent.turns import Source
 from citewell.ports import Embedder, FloatMatrix
@@ -98,7 +99,7 @@ class ExtractiveAnswerer:
 
     async def answer(self, question_text: str, hits: Sequence[Hit], more: Sequence[Hit] = ()) -> Extract:
         """The answer from `hits`; `answered` is False when they hold none. The items of a list may also stand in `more`."""
-        question = read_question(question_text)
+        question = await offload(len(question_text), read_question, question_text)
         scored = await self.score(question, hits)
         if set(question.counted) - _UNSPECIFIC and not question.wants_list:
             scored = counting(question, scored)
@@ -157,16 +158,11 @@ class ExtractiveAnswerer:
 
     async def score(self, question: Question, hits: Sequence[Hit]) -> list[Scored]:
         """The candidates worth embedding, best first. What a table is made of answers only a question about tables."""
-        found = candidates([h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables])
-        # What stands there many times over is judged once, or it would leave no room for anything else.
-        unique: dict[str, Candidate] = {}
-        for candidate in found:
-            unique.setdefault(candidate.judged, candidate)
-        pool = list(unique.values())
+        allowed = [h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables]
+        characters = len(question.text) + sum(len(hit.chunk.text) for hit in allowed)
+        pool, coverages = await offload(characters, _pool, question, allowed)
         if not pool:
             return []
-        idf = _idf(question, pool)
-        coverages = [_coverage(question, candidate, idf) for candidate in pool]
         order = sorted(range(len(pool)), key=lambda i: coverages[i] - 0.04 * pool[i].rank, reverse=True)
         order = order[:EMBEDDED_SENTENCES]
         vectors = await self._embedder.embed([pool[i].judged for i in order], "query")
@@ -279,6 +275,17 @@ def _counts(question: Question, scored: Scored) -> bool:
     candidate = scored.candidate
     text = " ".join((candidate.shown, *(candidate.hit.chunk.locator.headings if candidate.row else ())))
     return scored.similarity >= _NEAR_ENOUGH or bool(set(question.counted) & set(analyze(text, question.language)))
+
+
+def _pool(question: Question, hits: Sequence[Hit]) -> tuple[list[Candidate], list[float]]:
+    """The candidates, and how much of the question each holds."""
+    # What stands there many times over is judged once, or it would leave no room for anything else.
+    unique: dict[str, Candidate] = {}
+    for candidate in candidates(hits):
+        unique.setdefault(candidate.judged, candidate)
+    pool = list(unique.values())
+    idf = _idf(question, pool)
+    return pool, [_coverage(question, candidate, idf) for candidate in pool]
 
 
 def _idf(question: Question, pool: Sequence[Candidate]) -> dict[str, float]:

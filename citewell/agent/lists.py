@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache, partial
 
 from citewell.agent.candidates import Candidate
 from citewell.agent.question import Question
@@ -41,9 +42,10 @@ def _steps(question: Question, hits: Sequence[Hit]) -> list[Candidate]:
             match = _STEP.match(heading)
             if match:
                 found.setdefault(int(match[1]), _heading_candidate(hit, heading, match.end()))
+        about = cache(partial(_matches, question, hit))
         for start, line in _each_line(hit):
             match = _STEP.match(line)
-            if match and _matches(question, hit):
+            if match and about():
                 text = " ".join(line[match.end() :].split())
                 found.setdefault(int(match[1]), Candidate(hit, 0, start, start + len(line), text, ""))
     return [found[number] for number in sorted(found)]

@@ -13,7 +13,9 @@ _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 _ADDRESS = re.compile(r":(?=//)")
 _WWW = re.compile(r"(www)\.(?=\w)", re.I)
 _CHARACTER = re.compile(r"&(?=#|lbrack|lsqb)", re.I)
-_UNSETTLED = re.compile(r"(?:[\\!\]<:]|(?<=:)/|[wW]|(?<=[wW])\.|(?>&\w{0,5}))+\Z")
+# A run of these begins where none stands before it; looking from within it again would take the square of its length.
+_BEGINS = r"(?<![\\!\]<:wW])" + "".join(r"(?<!&" + r"\w" * count + ")" for count in range(6))
+_UNSETTLED = re.compile(_BEGINS + r"(?:[\\!\]<:]|(?<=:)/|[wW]|(?<=[wW])\.|(?>&\w{0,5}))+\Z")
 
 
 def neutralise(text: str) -> str:

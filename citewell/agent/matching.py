@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple
 
 from citewell.text.sentences import sentence_spans
 
 _TOKEN = re.compile(r"\w+(?:[.,]\d+)*")
 _QUOTED = re.compile(r"[\"“„«»‟]([^\"“”„«»‟\n]{8,})[\"”“»«]")
+# A claim of more words, which no sentence has, is looked for part by part; what comes after the last part counts as missing.
+_LONGEST_CLAIM = 100
+_MOST_PARTS = 5
+# Windows of a passage that are compared word by word with a part of a claim: those with most words in common.
+_MOST_WINDOWS = 32
+# Pairs of equal words up to which two texts are aligned as `difflib` does it, whose time is their square and more.
+_MOST_PAIRS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +32,7 @@ class Match:
     ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     text: str
     start: int
     end: int
@@ -40,42 +50,96 @@ def quoted_spans(claim: str) -> list[str]:
 
 def find(claim: str, passage: str) -> Match:
     """The stretch of `passage` that holds most of `claim` in order; ratio 0 when nothing does."""
-    wanted, have = words(claim), words(passage)
+    wanted, have = _read(claim), _read(passage)
     if not wanted or not have:
         return Match(0, 0, 0.0)
     exact = _exact([w.text for w in wanted], have)
-    return exact if exact else _fuzzy(wanted, have)
+    if exact:
+        return exact
+    return _fuzzy(wanted, have, _MOST_WINDOWS) if len(wanted) <= _LONGEST_CLAIM else _in_parts(wanted, have)
 
 
-def _exact(wanted: list[str], have: list[_Word]) -> Match | None:
-    texts = [w.text for w in have]
-    size = len(wanted)
-    for start in range(len(texts) - size + 1):
-        if texts[start] == wanted[0] and texts[start : start + size] == wanted:
-            return Match(have[start].start, have[start + size - 1].end, 1.0)
-    return None
+@lru_cache(maxsize=128)
+def _read(text: str) -> tuple[_Word, ...]:
+    """`words`, remembered: an answer's claims are all compared with the same few passages."""
+    return tuple(words(text))
 
 
-def _fuzzy(wanted: list[_Word], have: list[_Word]) -> Match:
-    """Words in common, in order, within a window little longer than the claim."""
+def _exact(wanted: list[str], have: Sequence[_Word]) -> Match | None:
+    text = f" {' '.join(w.text for w in have)} "
+    place = text.find(f" {' '.join(wanted)} ")
+    if place < 0:
+        return None
+    start = text.count(" ", 0, place)
+    return Match(have[start].start, have[start + len(wanted) - 1].end, 1.0)
+
+
+def _in_parts(wanted: Sequence[_Word], have: Sequence[_Word]) -> Match:
+    """What stands of all parts together, from the first place to the last."""
+    starts = range(0, len(wanted), _LONGEST_CLAIM)[:_MOST_PARTS]
+    parts = [wanted[first : first + _LONGEST_CLAIM] for first in starts]
+    found = [_fuzzy(part, have, _MOST_WINDOWS // _MOST_PARTS) for part in parts]
+    some = [match for match in found if match.ratio]
+    if not some:
+        return Match(0, 0, 0.0)
+    ratio = sum(match.ratio * len(part) for match, part in zip(found, parts, strict=True)) / len(wanted)
+    return Match(min(match.start for match in some), max(match.end for match in some), ratio)
+
+
+def _fuzzy(wanted: Sequence[_Word], have: Sequence[_Word], most: int) -> Match:
+    """Words in common, in order, within a window little longer than the claim; the best of `most` windows."""
     texts = [w.text for w in wanted]
     window = max(len(wanted) + 4, int(len(wanted) * 1.6))
-    matcher = SequenceMatcher(None, autojunk=False)
-    matcher.set_seq2(texts)
-    best = Match(0, 0, 0.0)
-    step = max(1, window // 4)
-    known = set(texts)
-    for first in range(0, max(1, len(have) - window // 2), step):
+    best, best_first, best_count = Match(0, 0, 0.0), 0, 0
+    for shared, first in _windows(texts, have, window)[:most]:
+        if shared < best_count:
+            break
         stretch = have[first : first + window]
-        if sum(w.text in known for w in stretch) <= best.ratio * len(wanted):
-            continue
-        matcher.set_seq1([w.text for w in stretch])
-        blocks = [b for b in matcher.get_matching_blocks() if b.size]
-        ratio = sum(b.size for b in blocks) / len(wanted)
-        if ratio > best.ratio:
-            start, last = stretch[blocks[0].a], stretch[blocks[-1].a + blocks[-1].size - 1]
-            best = Match(start.start, last.end, ratio)
+        count, start, last = _aligned(texts, [w.text for w in stretch])
+        if count > best_count or (count == best_count and first < best_first):
+            best = Match(stretch[start].start, stretch[last].end, count / len(wanted))
+            best_first, best_count = first, count
     return best
+
+
+def _windows(texts: Sequence[str], have: Sequence[_Word], window: int) -> list[tuple[int, int]]:
+    """How many words each window shares with the claim, and where it begins; those with most first."""
+    known, step = Counter(texts), max(1, window // 4)
+    places = [index for index, word in enumerate(have) if word.text in known]
+    found: list[tuple[int, int]] = []
+    low = high = 0
+    for first in range(0, max(1, len(have) - window // 2), step):
+        while low < len(places) and places[low] < first:
+            low += 1
+        while high < len(places) and places[high] < first + window:
+            high += 1
+        if high > low:
+            found.append((high - low, first))
+    return sorted(found, key=lambda place: -place[0])
+
+
+def _aligned(texts: Sequence[str], stretch: Sequence[str]) -> tuple[int, int, int]:
+    """How many words of the claim stand in the stretch in order, and the places there of the first and the last of them."""
+    one, other = Counter(texts), Counter(stretch)
+    if sum(count * other[word] for word, count in one.items()) > _MOST_PAIRS:
+        known = [index for index, word in enumerate(stretch) if word in one]
+        return _common_subsequence(texts, stretch), known[0], known[-1]
+    matcher = SequenceMatcher(None, stretch, texts, autojunk=False)
+    blocks = [b for b in matcher.get_matching_blocks() if b.size]
+    return sum(b.size for b in blocks), blocks[0].a, blocks[-1].a + blocks[-1].size - 1
+
+
+def _common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
+    """The length of the longest common subsequence, a bit per word of `one` (Hyyrö, "Bit-Parallel LCS-length Computation", 2004)."""
+    places: dict[str, int] = {}
+    for index, word in enumerate(one):
+        places[word] = places.get(word, 0) | 1 << index
+    full = (1 << len(one)) - 1
+    row = full
+    for word in other:
+        met = row & places.get(word, 0)
+        row = (row + met | row - met) & full
+    return len(one) - row.bit_count()
 
 
 def sentence_around(passage: str, start: int, end: int) -> tuple[int, int]:

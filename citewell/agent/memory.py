@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from citewell.agent import prompts
@@ -16,6 +17,7 @@ from citewell.types import Scope
 
 _SUMMARY_TOKENS = 300
 _LISTED = 12
+_LONGEST_WORD = 128  # characters
 _LISTED_CHARACTERS = 160
 
 
@@ -38,19 +40,22 @@ class Memory:
         if summary is not None and summary.scope != request.scope:
             summary = None
         rest = request.history[summary.covers :] if summary else request.history
-        kept = self._newest(rest, request.scope, budget)
+        kept = await asyncio.to_thread(self._newest, rest, request.scope, budget)
         if kept < len(rest) and context.summary is None:
-            kept = self._newest(rest, request.scope, budget // 2)
+            kept = await asyncio.to_thread(self._newest, rest, request.scope, budget // 2)
             cut = len(rest) - kept
             summary = await self._summarise(context, summary, rest[:cut]) or summary
         return _messages(summary, request.history, len(request.history) - kept, request.scope)
 
     def _newest(self, history: Sequence[PastMessage], scope: Scope, budget: int) -> int:
         """How many of the last messages fit."""
-        tokens = self._counter.count([past.content if _usable(past, scope) else "" for past in history])
         left, kept = budget, 0
-        while kept < len(history) and tokens[-1 - kept] <= left:
-            left -= tokens[-1 - kept]
+        for past in reversed(history):
+            content = past.content if _usable(past, scope) else ""
+            # No vocabulary has words so long; what is longer is not counted, as counting takes as long as the text.
+            if len(content) > budget * _LONGEST_WORD or (tokens := self._counter.count([content])[0]) > left:
+                break
+            left -= tokens
             kept += 1
         return kept
 

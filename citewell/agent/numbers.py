@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
 
 _SCALES = {
     "k": 3, "thousand": 3, "tsd": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "millions": 6, "millionen": 6, "bn": 9,
@@ -24,10 +25,13 @@ _NUMBER = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 
+# Longer runs of digits measure nothing; the rest of them is not compared.
+_MOST_DIGITS = 100
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A number in a text: its possible values (`1.234` may be a thousand or a fraction), where it stands, and whether in words."""
+
+class Figure(NamedTuple):
+    """A number in a text: its possible values without sign (`1.234` may be a thousand or a fraction), where it stands, and
+    whether in words."""
 
     values: frozenset[Decimal]
     start: int
@@ -36,7 +40,7 @@ class Figure:
 
     def agrees(self, other: Figure) -> bool:
         """Whether the two can be the same number, sign aside (a loss of 5 is written `-5` and `5`)."""
-        return bool({abs(v) for v in self.values} & {abs(v) for v in other.values})
+        return not self.values.isdisjoint(other.values)
 
 
 def figures(text: str) -> list[Figure]:
@@ -47,23 +51,34 @@ def figures(text: str) -> list[Figure]:
             value = _spelled(match["words"])
             found.append(Figure(frozenset({value}), match.start(), match.end(), spelled=True))
         else:
-            scale = 10 ** _SCALES.get((match["scale"] or "").lower(), 0)
-            values = {value * scale for value in _values(match["digits"])}
-            found.append(Figure(frozenset(values), match.start("digits"), match.end(), spelled=False))
+            values = _values(match["digits"], (match["scale"] or "").lower())
+            found.append(Figure(values, match.start("digits"), match.end(), spelled=False))
     return found
 
 
 def missing_figures(claim: str, source: str) -> list[str]:
     """The figures of `claim`, as written, that occur nowhere in `source`. Small numbers in words ("one of them") do not count."""
-    have = figures(source)
+    have = _values_in(source)
     return [
         claim[f.start : f.end].strip()
         for f in figures(claim)
-        if not (f.spelled and max(f.values) <= 2) and not any(f.agrees(other) for other in have)
+        if not (f.spelled and max(f.values) <= 2) and f.values.isdisjoint(have)
     ]
 
 
-def _values(digits: str) -> set[Decimal]:
+@lru_cache(maxsize=64)
+def _values_in(source: str) -> frozenset[Decimal]:
+    """What the figures of a source may be; remembered, as all claims of an answer are compared with the same few sources."""
+    return frozenset(value for figure in figures(source) for value in figure.values)
+
+
+@lru_cache(maxsize=20_000)
+def _values(digits: str, scale: str) -> frozenset[Decimal]:
+    factor = 10 ** _SCALES.get(scale, 0)
+    return frozenset(value * factor for value in _unscaled(digits[:_MOST_DIGITS]))
+
+
+def _unscaled(digits: str) -> set[Decimal]:
     digits = re.sub(r"['’\u00a0\u202f ]", "", digits)
     values: set[Decimal] = set()
     grouped = _GROUPED.fullmatch(digits)

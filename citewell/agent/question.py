@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
@@ -119,7 +120,7 @@ _LIST = re.compile(
     r"|\b(?:all|every|each of) (?:the |of the |our )?(?:\w+ ){0,2}(?:steps?|rules?|requirements?|conditions?|items?|stages?|points?|reasons?|types?|kinds?)\b"
     r"|\b(?:steps|stages|phases|requirements|conditions|criteria|ingredients|prerequisites) (?:to|for|of|in|are|do|does|must|should|needed|required)\b"
     r"|\bwhat (?:steps|stages|requirements|conditions|rules|documents|items|things)\b"
-    r"|\bhow do (?:i|you|we) .* step by step\b|\bliste\b|\bauflist|\bschritte\b|\bétapes\b|\bpasos\b",
+    r"|\bhow do (?:i|you|we) .{0,200} step by step\b|\bliste\b|\bauflist|\bschritte\b|\bétapes\b|\bpasos\b",
     re.I,
 )
 _COUNTED = re.compile(
@@ -128,6 +129,10 @@ _COUNTED = re.compile(
 _ABOUT_TABLES = re.compile(r"\b(?:columns?|fields?|headers?|tables?|sheets?|spalten?|tabellen?)\b", re.I)
 _WORD = re.compile(r"\w+")
 _STEPS = re.compile(r"\b(?:steps?|stages?|phases?|procedure|process|schritte?|étapes?|pasos)\b", re.I)
+
+# Characters at the beginning and at the end of a long message in which the kind of answer is looked for; what stands between
+# is text that the question is about.
+_CUES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ class Question:
         trace = _TRACES.get(self.expectation)
         if trace is None:
             return True
-        asked = {word.lower() for word in _WORD.findall(self.text)}
+        asked = _asked_words(self.text)
         rest = _WORD.sub(lambda word: "" if word[0].lower() in asked else word[0], sentence)
         return trace.search(rest if self.expectation in _STATED_ANEW else sentence) is not None
 
@@ -160,17 +165,23 @@ class Question:
 def read_question(text: str) -> Question:
     """Rules only; no model, no index."""
     language = detect_language(text)
-    expectation = next((kind for kind, rule in _RULES if rule.search(text)), Expectation.ANY)
+    cue = text if len(text) <= 2 * _CUES else f"{text[:_CUES]}\n{text[-_CUES:]}"
+    expectation = next((kind for kind, rule in _RULES if rule.search(cue)), Expectation.ANY)
     return Question(
         text=text,
         language=language,
         terms=tuple(dict.fromkeys(analyze(text, language, query=True))),
         expectation=expectation,
-        wants_list=bool(_LIST.search(text)),
-        wants_steps=bool(_STEPS.search(text)),
-        about_tables=bool(_ABOUT_TABLES.search(text)),
-        counted=_counted(text, language),
+        wants_list=bool(_LIST.search(cue)),
+        wants_steps=bool(_STEPS.search(cue)),
+        about_tables=bool(_ABOUT_TABLES.search(cue)),
+        counted=_counted(cue, language),
     )
+
+
+@lru_cache(maxsize=16)
+def _asked_words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def _counted(text: str, language: str | None) -> tuple[str, ...]:

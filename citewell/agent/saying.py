@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from citewell.agent.bracketed import MOST_HELD, MarkerReader, OwnNumbers
 from citewell.agent.markdown import neutralise, safe_end
 from citewell.agent.turns import Source, TextDelta
+from citewell.types.json import well_formed
 
 _TAIL = re.compile(r"(?<!\s)\s*(?:\[\d+)?\Z")
 
@@ -21,7 +22,7 @@ class Speaker:
         self._reader = MarkerReader(lambda: frozenset(s.n for s in self._sources()), self._own_numbers)
         self._own = OwnNumbers(())
         self._own_of = 0
-        self._held = ""
+        self._held = self._half = ""
         self.text = ""
 
     @property
@@ -31,6 +32,7 @@ class Speaker:
 
     def say(self, text: str) -> None:
         """Take the next piece; hold back what could still become a link, a tag, code or a citation."""
+        text, self._half = _without_half(self._half + text)
         self._release(self._reader.read(text))
 
     def cite(self, n: int) -> None:
@@ -39,7 +41,8 @@ class Speaker:
 
     def finish(self) -> str:
         """The whole text."""
-        self._release(self._reader.finish(), final=True)
+        text, self._half = well_formed(self._half), ""
+        self._release(self._reader.read(text) + self._reader.finish(), final=True)
         return self.text
 
     def _own_numbers(self) -> OwnNumbers:
@@ -62,3 +65,9 @@ class Speaker:
         if piece:
             self.text += piece
             self._emit(TextDelta(piece))
+
+
+def _without_half(text: str) -> tuple[str, str]:
+    """`text` well formed, without the first half of a surrogate pair at its end; and that half, which the next piece may complete."""
+    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+    return well_formed(text.removesuffix(half)), half

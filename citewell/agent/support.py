@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +24,8 @@ SUPPORTED = 0.62
 WEAK = 0.45
 _DOUBTED = 0.3
 _NEAR_WORDS = 0.6
+_MOST_REASONS = 20
+_SHOWN = 80
 _WITH_ROWS = frozenset({ChunkType.TABLE, ChunkType.TEXT, ChunkType.ROW})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
@@ -74,8 +78,10 @@ def stated(claim: str, hit: Hit) -> Match:
     text = hit.chunk.text
     found = find(claim, text)
     if found.ratio < EXACT and hit.chunk.type in _WITH_ROWS:
+        # So many words, and a space between each two, take so many characters.
+        shortest = 2 * EXACT * len(words(claim)) - 1
         for candidate in candidates([hit]):
-            if candidate.row and find(claim, candidate.shown).ratio >= EXACT:
+            if candidate.row and len(candidate.shown) >= shortest and find(claim, candidate.shown).ratio >= EXACT:
                 return Match(candidate.start, candidate.end, 1.0)
     if found.ratio < EXACT and any(find(claim, heading).ratio >= EXACT for heading in hit.chunk.locator.headings):
         first = next(iter(sentence_spans(text)), (0, len(text)))
@@ -88,10 +94,11 @@ def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
     if not words(claim):
         return ("no words stand before it",)
     together = "\n".join(evidence)
-    found = [f"figure {figure} is not in the source" for figure in missing_figures(claim, together)]
+    missing = dict.fromkeys(missing_figures(claim, together))
+    found = [f"figure {figure[:_SHOWN]} is not in the source" for figure in islice(missing, _MOST_REASONS)]
     found += [
-        f"quotation is not in the source: {quote[:80]}"
-        for quote in quoted_spans(claim)
+        f"quotation is not in the source: {quote[:_SHOWN]}"
+        for quote in islice(dict.fromkeys(quoted_spans(claim)), _MOST_REASONS)
         if max((find(quote, text).ratio for text in evidence), default=0.0) < QUOTE_FOUND
     ]
     return tuple(found)
@@ -129,14 +136,25 @@ def objected(support: Support, reasons: tuple[str, ...]) -> Support:
 def containment(claim: str, evidence: str) -> float:
     """Share of the claim's terms, 0..1, that occur in the evidence; 1 for a claim without terms."""
     terms = set(analyze(claim))
-    return len(terms & set(analyze(evidence))) / len(terms) if terms else 1.0
+    return len(terms & _terms(evidence)) / len(terms) if terms else 1.0
+
+
+# An answer's claims are all compared with the same few passages, so what was read of these is remembered.
+@lru_cache(maxsize=64)
+def _terms(evidence: str) -> frozenset[str]:
+    return frozenset(analyze(evidence))
+
+
+@lru_cache(maxsize=64)
+def _known_words(evidence: str) -> frozenset[str]:
+    return frozenset(word.text for word in words(evidence))
 
 
 def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
     """What makes a paraphrase doubtful without refuting it: a name that the source lacks, a denial on one side only."""
-    known = {word.text for word in words(evidence)}
+    known = _known_words(evidence)
     names = [m[0] for m in _NAME.finditer(claim) if m[0].casefold().removesuffix("'s") not in known]
-    doubts = [f"name {name} is not in the source" for name in names]
+    doubts = [f"name {name[:_SHOWN]} is not in the source" for name in names[:_MOST_REASONS]]
     if bool(_NEGATION.search(claim)) != bool(_NEGATION.search(sentence)):
         doubts.append("only one of claim and source denies")
     return tuple(doubts)

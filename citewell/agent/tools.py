@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import Library, Searcher, Tables
@@ -11,10 +12,11 @@ from citewell.agent.tables.engine import TableEngine, TableResult, find_table, t
 from citewell.agent.tables.query import MAX_ROWS, Comparison, Function, Part, parse_query
 from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
-from citewell.errors import InvalidInput, NotFound
+from citewell.errors import InvalidInput, NotFound, cut, named
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
 from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
+from citewell.types.json import sound
 
 MAX_TOP_K = 30
 MAX_READ = 12_000
@@ -58,8 +60,13 @@ class Toolbox:
         """The result of one call."""
         if call.name not in self._tools:
             known = ", ".join(self._tools)
-            return ToolResult(call, f"There is no tool {call.name!r}. Use one of: {known}.", failed=True)
+            return ToolResult(call, f"There is no tool {named(call.name)}. Use one of: {known}.", failed=True)
         spec, handler = self._tools[call.name]
+        try:
+            sent = sound(dict(call.arguments), finite=False)
+        except ValueError as error:
+            return ToolResult(call, f"That does not work: {error}", failed=True)
+        call = replace(call, arguments=cast(JsonObject, sent))
         try:
             _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
             return await handler(context, call)
@@ -137,7 +144,7 @@ def _check_arguments(what: str, schema: JsonObject, arguments: JsonValue) -> Non
         for name, value in arguments.items():
             inner = known.get(name)
             if inner is None:
-                raise InvalidInput(f"{what} has no argument `{name}`. {suggestion(name, known)}")
+                raise InvalidInput(f"{what} has no argument `{cut(name)}`. {suggestion(name, known)}")
             if isinstance(inner, Mapping):
                 _check_arguments(f"`{name}`", inner, value)
     elif isinstance(items, Mapping) and isinstance(arguments, list | tuple):

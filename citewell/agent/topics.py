@@ -22,10 +22,13 @@ _CONVERSATION = frozenset(
 _DECAY = 0.84  # per message back: 0.7 per question and answer
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_CHARACTERS = 1_000
+_USER_CHARACTERS = 2_000
+_MESSAGES = 30  # those before weigh less than a hundredth of the last
 _CAPITALISED = 2.0
 _UNASKED = 0.3
 _SHORTEST = 3
 _SAME_START = 5
+_LOOKED_BACK = 32
 
 
 def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> list[str]:
@@ -41,7 +44,7 @@ def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> lis
     written: dict[str, str] = {}
     names: set[str] = set()
     asked: set[str] = set()
-    for age, past in enumerate(reversed(history)):
+    for age, past in enumerate(reversed(history[-_MESSAGES:])):
         weight = _DECAY**age * (1.0 if past.role == "user" else _ASSISTANT_WEIGHT)
         found = list(_terms(past, language))
         for term, word, is_name in found:
@@ -62,7 +65,11 @@ def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> lis
 
 def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
     """Stem, word as written, and whether it is capitalised in mid-sentence."""
-    text = past.content if past.role == "user" else strip_markers(past.content)[:_ASSISTANT_CHARACTERS]
+    if past.role == "user":
+        text = past.content[:_USER_CHARACTERS]
+    else:
+        # Markers are taken out of twice as much as is looked at, as they may fill half of it.
+        text = strip_markers(past.content[: 2 * _ASSISTANT_CHARACTERS])[:_ASSISTANT_CHARACTERS]
     stop = _stop_words(language)
     for match in _WORD.finditer(text):
         word = match[0]
@@ -75,7 +82,7 @@ def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \t\"'“‘(*-")
+    before = text[max(0, start - _LOOKED_BACK) : start].rstrip(" \t\"'“‘(*-")
     return not before or before[-1] in ".!?\n:"
 
 

@@ -10,10 +10,13 @@ from citewell.agent import prompts
 from citewell.agent.context import TurnContext
 from citewell.agent.intent import Intent, SmallTalk, detect_intent
 from citewell.agent.memory import Memory
+from citewell.agent.offload import offload
 from citewell.agent.rephrase import Rephrased, needs_context, rephrase
+from citewell.agent.turns import TurnRequest
 from citewell.agent.window import TokenCounter
 from citewell.errors import ProviderRejected
 from citewell.ports import Capability, ChatMessage, ChatModel
+from citewell.types.json import well_formed
 
 _SURE = 0.9
 _HISTORY_TOKENS = 1_500
@@ -43,11 +46,8 @@ class RuleUnderstanding:
     async def read(self, context: TurnContext) -> Understood:
         """The intent; the message joined with what it refers to."""
         request = context.request
-        intent = detect_intent(request.message, request.history)
-        if intent.kind == "general_conversation":
-            message = request.message.strip()
-            return Understood(intent, Rephrased(message, (message,)))
-        return Understood(intent, rephrase(request.message, request.history))
+        characters = len(request.message) + sum(len(past.content) for past in request.history)
+        return await offload(characters, _by_rules, request)
 
 
 class ModelUnderstanding:
@@ -95,14 +95,22 @@ class ModelUnderstanding:
         return text
 
 
+def _by_rules(request: TurnRequest) -> Understood:
+    intent = detect_intent(request.message, request.history)
+    if intent.kind == "general_conversation":
+        message = request.message.strip()
+        return Understood(intent, Rephrased(message, (message,)))
+    return Understood(intent, rephrase(request.message, request.history))
+
+
 def _understood(answer: str, by_rules: Understood) -> Understood:
     """The model's reading; the rules' where it is not what was asked for."""
     try:
         data: Any = json.loads(answer)
         kind, confidence = data["intent"], float(data["confidence"])
-        question = str(data["question"]).strip()
-        terms = [str(term) for term in data["search_terms"]][:_MOST_TERMS]
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+        question = well_formed(str(data["question"])).strip()
+        terms = [well_formed(str(term)) for term in data["search_terms"]][:_MOST_TERMS]
+    except (KeyError, RecursionError, TypeError, ValueError):
         return by_rules
     if kind not in ("document_query", "general_conversation") or not question:
         return by_rules

@@ -21,7 +21,7 @@ INSIDE_SENTENCE = 1.0
 AFTER_TITLE = 3.0
 
 _WORD_START = re.compile(r"(?<=\s)\S")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 
 
 @dataclass(frozen=True, slots=True)

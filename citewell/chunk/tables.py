@@ -16,8 +16,8 @@ from citewell.chunk.flow import Flow, Part
 from citewell.chunk.tokenizing import Tokenizer
 from citewell.types import ChunkType
 
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
+_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _JOINT_TOKENS = 1
 

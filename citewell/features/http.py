@@ -63,6 +63,7 @@ _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
     "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
 }
+_MOST_PROBLEMS = 10
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -119,15 +120,18 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    fields = [_problem(request, problem) for problem in problems]
-    message = "; ".join(f"{f['field']}: {f['problem']}" for f in fields) or "The request is not valid."
+    fields = [_problem(request, problem) for problem in problems[:_MOST_PROBLEMS]]
+    said = [f"{f['field']}: {f['problem']}" for f in fields]
+    if len(problems) > len(fields):
+        said.append(f"and {len(problems) - len(fields)} more problems")
+    message = "; ".join(said) or "The request is not valid."
     body = {"code": "invalid_request", "message": message, "details": {"fields": fields}}
     return JSONResponse({"error": body}, 422)
 
 
 def _problem(request: Request, problem: Any) -> dict[str, str]:
     location: Sequence[str | int] = problem["loc"]
-    field = ".".join(str(part) for part in location)
+    field = ".".join(errors.cut(str(part)) for part in location)
     route = request.scope.get("route")
     if problem["type"] != "extra_forbidden" or not isinstance(route, APIRoute) or route.body_field is None:
         return {"field": field, "problem": problem["msg"]}
@@ -141,7 +145,7 @@ async def known_parameters(request: Request) -> None:
     known = [parameter.alias for parameter in route.dependant.query_params] if isinstance(route, APIRoute) else []
     wrong = [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]
     if wrong:
-        raise invalid_request(wrong)
+        raise invalid_request(wrong[:_MOST_PROBLEMS])
 
 
 def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:

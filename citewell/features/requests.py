@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from citewell.errors import InvalidRequest
+from citewell.errors import InvalidRequest, cut
 from citewell.spelling import nearest, suggestion
 
 
@@ -18,9 +18,9 @@ class RequestBody(BaseModel):
 
 def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]:
     """What is said of a field, parameter or argument that does not exist, with the name that was probably meant."""
-    known = list(known)
+    known, field, shown = list(known), cut(field), cut(name)
     near = nearest(name, known)
-    problem = {"field": field, "problem": f"There is no `{name}`. {suggestion(name, known)}"}
+    problem = {"field": field, "problem": f"There is no `{shown}`. {suggestion(name, known)}"}
     return problem if near is None else problem | {"suggestion": near}
 
 

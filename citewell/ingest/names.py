@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from citewell.text.tokens import composed
 
 _MOST = 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -12,7 +13,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u206
 def clean_filename(name: str) -> str:
     """The last path part without control and direction characters, in NFC, at most 255 characters with its extension kept."""
     name = name.encode("utf-8", "replace").decode("utf-8")
-    name = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
+    name = composed(name, "NFC").replace("\\", "/").rsplit("/", 1)[-1]
     name = _CONTROL.sub("", name).strip()
     if not name.strip(". "):
         return "unnamed"

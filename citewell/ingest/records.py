@@ -13,7 +13,7 @@ from typing import Any
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.chunk.tokenizing import SentenceEmbedder
-from citewell.errors import InvalidInput
+from citewell.errors import InvalidInput, named
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import sentence_embedder
 from citewell.ingest.indexing import identify
@@ -131,7 +131,7 @@ def _parse(record: Mapping[str, Any]) -> TextRecord:
     if record_id is None or not str(record_id):
         raise InvalidInput("A record needs an `id`.")
     if not isinstance(text, str):
-        raise InvalidInput(f"Record {record_id!r} needs a `text`, a string.")
+        raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
     title = str(record.get("title") or "").strip()
     metadata = dict(record.get("metadata") or {})
     hashed = json.dumps([str(record_id), title, text, metadata], sort_keys=True, default=str)

@@ -7,6 +7,7 @@ import json
 from citewell.errors import ProviderError
 from citewell.ports import ChatMessage, ChatModel
 from citewell.types import JsonObject
+from citewell.types.json import well_formed
 
 MOST_CHARACTERS = 400
 _PROMPT = (
@@ -48,7 +49,7 @@ def _schema(count: int) -> JsonObject:
 def _parse(answer: str, query: str, count: int) -> tuple[str, ...]:
     try:
         data: object = json.loads(answer)
-    except ValueError:
+    except (RecursionError, ValueError):
         return ()
     queries: object = data.get("queries") if isinstance(data, dict) else None
     if not isinstance(queries, list):
@@ -56,5 +57,6 @@ def _parse(answer: str, query: str, count: int) -> tuple[str, ...]:
     seen = {query.strip().casefold(): ""}
     for item in queries:
         if isinstance(item, str) and item.strip():
-            seen.setdefault(item.strip().casefold(), item.strip()[:MOST_CHARACTERS])
+            said = well_formed(item).strip()
+            seen.setdefault(said.casefold(), said[:MOST_CHARACTERS])
     return tuple(variation for variation in seen.values() if variation)[:count]

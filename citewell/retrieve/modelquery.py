@@ -11,6 +11,7 @@ from citewell.points import FieldKind
 from citewell.ports import ChatMessage, ChatModel
 from citewell.retrieve.filters import FIELDS, MAX_CONDITIONS, OPERATORS, validate
 from citewell.types import Condition, JsonObject, JsonValue, Operator
+from citewell.types.json import well_formed
 
 _PROMPT = (
     "Read from a search query where the user wants it searched: file names, kinds of file, pages, slides, sheets, rows, dates, "
@@ -39,7 +40,7 @@ def parse_conditions(answer: str) -> tuple[Condition, ...]:
     """The conditions of an answer in the form of the schema. `InvalidFilter` for anything else."""
     try:
         data: object = json.loads(answer)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InvalidFilter("The chat model's filters are not JSON.") from error
     rows: object = cast(JsonObject, data).get("conditions") if isinstance(data, dict) else None
     if not isinstance(rows, list) or len(cast(list[object], rows)) > MAX_CONDITIONS:
@@ -72,7 +73,7 @@ def _value(value: JsonValue, kind: FieldKind | None) -> str | int | float:
         raise InvalidFilter("A value of the chat model's filters is neither text nor a number.")
     if kind is FieldKind.INTEGER and isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) <= 15:
         return int(value)
-    return value
+    return well_formed(value) if isinstance(value, str) else value
 
 
 _SCHEMA: JsonObject = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from citewell.points import keyword
 from citewell.types import Condition, Operator
@@ -15,7 +16,9 @@ from citewell.types import Condition, Operator
 _EXTENSIONS = (
     "pdf|docx?|odt|rtf|txt|md|html?|xlsx?|ods|csv|tsv|pptx?|odp|epub|eml|msg|json|xml|png|jpe?g|gif|webp|tiff?|ipynb|py"
 )
-_FILE = re.compile(rf"[^\s\"“”'‘’«»/\\@:]+\.(?:{_EXTENSIONS})(?![\w/@.-]*\w)", re.IGNORECASE)
+_IN_NAME = r"[^\s\"“”'‘’«»/\\@:]"
+# From where a run of such characters begins to the last extension in it that no further word follows.
+_FILE = re.compile(rf"(?<!{_IN_NAME}){_IN_NAME}+\.(?:{_EXTENSIONS})(?![/@.-]*+\w)", re.IGNORECASE)
 _QUOTED_FILE = re.compile(rf"[\"“'‘«]([^\"“”'‘’«»]{{1,200}}\.(?:{_EXTENSIONS}))[\"”'’»]", re.IGNORECASE)
 _NUMBERS = r"(\d{1,5})(?:\s*(?:-|–|to|bis|and|und)\s*(\d{1,5}))?\b"
 _PAGE = re.compile(
@@ -38,6 +41,7 @@ _KINDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 _MOST_WORDS_IN_NAME = 8
 _MOST_NAMES = 64
 _LONGEST_NAME = 255
+_LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may stand apart
 
 
 def infer_conditions(query: str) -> tuple[Condition, ...]:
@@ -67,12 +71,23 @@ def _file_names(query: str) -> tuple[str, ...]:
     if quoted:
         return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MOST_NAMES]
     names: dict[str, None] = {}
-    for match in _FILE.finditer(query):
+    for match in islice(_FILE.finditer(query), _MOST_NAMES):
         if match.start() and query[match.start() - 1] in "/\\@":
             continue
-        words = query[: match.end()].split()[-_MOST_WORDS_IN_NAME:]
-        names |= dict.fromkeys(keyword(" ".join(words[start:])) for start in range(len(words)))
-    return tuple(name for name in names if 0 < len(name) <= _LONGEST_NAME)[:_MOST_NAMES]
+        words = _words_before(query, match.end())
+        possible = (keyword(" ".join(words[start:])) for start in range(len(words)))
+        names |= dict.fromkeys(name for name in possible if 0 < len(name) <= _LONGEST_NAME)
+        if len(names) >= _MOST_NAMES:
+            break
+    return tuple(names)[:_MOST_NAMES]
+
+
+def _words_before(query: str, end: int) -> list[str]:
+    """The last words of `query[:end]` that can be a name together."""
+    start = max(0, end - _LOOKED_BACK)
+    words = query[start:end].split()
+    cut_in_a_word = start > 0 and not query[start - 1].isspace() and not query[start].isspace()
+    return words[1 if cut_in_a_word else 0 :][-_MOST_WORDS_IN_NAME:]
 
 
 def _range(field: str, numbers: list[int]) -> Iterator[Condition]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from typing import cast
 
 from citewell.errors import InvalidCursor
+from citewell.types.json import sound
+
+_TOO_LARGE = 2**63  # no integer that a database compares with
 
 
 def encode_cursor(*key: str | int | float) -> str:
@@ -17,12 +21,15 @@ def encode_cursor(*key: str | int | float) -> str:
 def decode_cursor(cursor: str, *types: type) -> tuple[str | int | float, ...]:
     """The key in `cursor`, checked to hold values of `types`; raises `InvalidCursor`."""
     try:
-        key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (binascii.Error, ValueError) as error:
+        key: object = sound(json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))))
+    except (binascii.Error, RecursionError, ValueError) as error:
         raise InvalidCursor from error
-    if not isinstance(key, list) or len(key) != len(types):
+    if not isinstance(key, list) or len(cast(list[object], key)) != len(types):
         raise InvalidCursor
-    for value, expected in zip(key, types, strict=True):
+    values = cast(list[str | int | float], key)
+    for value, expected in zip(values, types, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float) if expected is float else expected):
             raise InvalidCursor
-    return tuple(key)
+        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+            raise InvalidCursor
+    return tuple(values)

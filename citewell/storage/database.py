@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,11 +19,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
-from citewell.errors import ConfigurationError
+from citewell.errors import ConfigurationError, InvalidInput
 
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -62,7 +62,7 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a read transaction: what it sees does not change under it."""
-        with disk_errors():
+        with disk_errors(), _values_checked():
             async with self._engine.connect() as connection:
                 yield connection
 
@@ -70,17 +70,18 @@ class Database:
         self, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
     ) -> Sequence[sa.RowMapping]:
         """All rows of one query, outside a transaction. On SQLite in one step in one thread: a search waits for this."""
-        if self._reader is None:
-            async with self._engine.connect() as connection:
-                return (await connection.execute(query, parameters)).mappings().all()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
+        with _values_checked():
+            if self._reader is None:
+                async with self._engine.connect() as connection:
+                    return (await connection.execute(query, parameters)).mappings().all()
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
-        with disk_errors():
+        with disk_errors(), _values_checked():
             async with turn, self._engine.connect() as connection:
                 await connection.execution_options(citewell_write=True)
                 async with connection.begin():
@@ -139,6 +140,16 @@ def _reason(error: Exception) -> str:
     """The driver's own words, without the statement and the links that SQLAlchemy adds."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()).rstrip(".") or type(cause).__name__
+
+
+@contextlib.contextmanager
+def _values_checked() -> Generator[None]:
+    """A value that no column can hold or be compared with was sent by somebody: an integer of more than 64 bits, half of a
+    surrogate pair, on Postgres a null character."""
+    try:
+        yield
+    except (OverflowError, UnicodeEncodeError, DataError) as error:
+        raise InvalidInput("A number is too large, or a text holds characters that cannot be stored.") from error
 
 
 def _fetch(

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import Conflict, NotFound
+from citewell.errors import Conflict, NotFound, named
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT
 from citewell.storage.tables import projects, resource_projects
@@ -32,7 +32,7 @@ class ProjectRepository:
         if found:
             return found[0]["id"]
         if not create:
-            raise NotFound(f"There is no project called {wanted!r}.")
+            raise NotFound(f"There is no project called {named(wanted)}.")
         return (await self.create(owner_id, wanted)).id
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
@@ -43,7 +43,7 @@ class ProjectRepository:
         async with self._database.write() as connection:
             taken = sa.select(projects.c.id).where(projects.c.owner_id == owner_id, projects.c.name == name)
             if await connection.scalar(taken) is not None:
-                raise Conflict(f"There is already a project called {name!r}.")
+                raise Conflict(f"There is already a project called {named(name)}.")
             await connection.execute(
                 sa.insert(projects).values(
                     id=project.id,

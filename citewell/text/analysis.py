@@ -13,7 +13,7 @@ import Stemmer
 
 from citewell.text.language import Script, default_language, detect_language, script_of
 from citewell.text.stopwords import STOP_WORDS, UNSPACED_STOP_RUNS
-from citewell.text.tokens import Kind, split_kinds, written_tokens
+from citewell.text.tokens import Kind, composed, split_kinds, written_tokens
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -167,7 +167,7 @@ def _compound_terms(token: str, language: str | None, query: bool) -> tuple[Term
         return (Term(number),)
     words = _split_apostrophes(token)
     if len(words) != 1:
-        return _unique([term for word in words for term in _token_terms(word, language, query)])
+        return _unique([term for word in dict.fromkeys(words) for term in _token_terms(word, language, query)])
     if not _SIGNS.search(words[0]):
         return _word_terms(words[0], language, query)
     pieces = [piece for piece in _SIGNS.split(words[0]) if piece]
@@ -175,7 +175,7 @@ def _compound_terms(token: str, language: str | None, query: bool) -> tuple[Term
     if len(pieces) <= _MAX_PARTS:
         terms += [term for piece in pieces for term in _word_terms(piece, language, query)]
     else:
-        terms += [Term(_stem(_lower(piece, None), None)) for piece in pieces]
+        terms += [Term(_stem(_lower(piece, None), None)) for piece in dict.fromkeys(pieces)]
     return _unique(terms)
 
 
@@ -224,20 +224,24 @@ def _grams(run: str, kind: Kind, language: str | None) -> Iterator[tuple[Term, .
     Two characters for Chinese, Japanese and Korean, with single Chinese characters as weaker evidence; three and four
     for Thai and its neighbours, whose letters each say less.
     """
-    stop = UNSPACED_STOP_RUNS.get(language or "", frozenset())
     size = 3 if kind is Kind.UNSPACED else 2
+    seen = 4 if kind is Kind.UNSPACED else 2
     for start in range(max(1, len(run) - size + 1)):
-        terms = [Term(run[start : start + size])]
-        if kind is Kind.UNSPACED:
-            terms.append(Term(run[start : start + 4]))
-        elif kind is Kind.IDEOGRAPHIC:
-            last = start + size >= len(run)
-            terms += [
-                Term(character, _CHARACTER_WEIGHT) for character in run[start : start + size if last else start + 1]
-            ]
-        kept = _unique([term for term in terms if term.text not in stop])
+        kept = _gram_terms(run[start : start + seen], kind, start + size >= len(run), language)
         if kept:
             yield kept
+
+
+@lru_cache(maxsize=100_000)
+def _gram_terms(characters: str, kind: Kind, last: bool, language: str | None) -> tuple[Term, ...]:
+    """The terms of one place of a run, which begins with `characters`; `last`: no n-gram begins after it."""
+    stop = UNSPACED_STOP_RUNS.get(language or "", frozenset())
+    terms = [Term(characters[:3] if kind is Kind.UNSPACED else characters)]
+    if kind is Kind.UNSPACED:
+        terms.append(Term(characters))
+    elif kind is Kind.IDEOGRAPHIC:
+        terms += [Term(character, _CHARACTER_WEIGHT) for character in (characters if last else characters[:1])]
+    return _unique([term for term in terms if term.text not in stop])
 
 
 def _pieces(stem: str) -> list[Term]:
@@ -292,8 +296,8 @@ def _fold(word: str) -> str:
     """Accents and vowel points removed where the script treats them as optional."""
     if word.isascii() or script_of(word) not in _FOLDABLE:
         return word
-    decomposed = unicodedata.normalize("NFD", word.translate(_UNDECOMPOSED))
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
+    decomposed = composed(word.translate(_UNDECOMPOSED), "NFD")
+    return composed("".join(c for c in decomposed if unicodedata.category(c) != "Mn"), "NFC")
 
 
 def _stemmer(name: str) -> _Stemmer:

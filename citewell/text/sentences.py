@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+# Each alternative begins only where a run of its first characters begins, and gives nothing back: one look at each character.
 _ENDS = re.compile(
     r"""
-    (?P<wide>[。！？｡]+[”’」』）)\]"']*)\s*          # full stop of Chinese and Japanese: no space needed
-  | (?P<stop>[.!?…।॥؟۔։።]+[”’»)\]"']*)(?=\s|$)\s*  # full stop, then white space
-  | (?P<block>\s*\n\s*\n\s*)                          # an empty line
-  | (?P<item>[ \t]*\n[ \t]*(?=(?:[-*•‣▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s))  # a list item begins on the next line
+    (?P<wide>[。！？｡]++[”’」』）)\]"']*+)\s*+                            # full stop of Chinese and Japanese: no space needed
+  | (?P<stop>(?<![.!?…।॥؟۔։።])[.!?…।॥؟۔։።]++[”’»)\]"']*+)(?=\s|$)\s*+    # full stop, then white space
+  | (?P<block>(?<!\s)[^\S\n]*+\n[^\S\n]*+\n\s*+)                          # an empty line
+  | (?P<item>(?<![ \t])[ \t]*+\n[ \t]*+(?=(?:[-*•‣▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s))  # a list item on the next line
     """,
     re.VERBOSE,
 )
@@ -24,6 +25,7 @@ _ABBREVIATION_LIST = """
     т.е т.д т.п др пр г гг ул стр рис см
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+_LONGEST_LEAD = 64  # characters of indentation and bullets before a list number
 _STARTS_SENTENCE = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*(?:[^\W\d_]|\d)")
 
 
@@ -80,4 +82,4 @@ def _begins_lower(rest: str) -> bool:
 
 
 def _nothing_before(text: str, start: int, end: int) -> bool:
-    return not text[start:end].strip(" \t\n-*•(")
+    return end - start <= _LONGEST_LEAD and not text[start:end].strip(" \t\n-*•(")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
 from citewell.text.analysis import pair_terms, token_groups
 from citewell.text.language import detect_language
@@ -39,12 +40,15 @@ def sparse_document(text: str, context: str = "", language: str | None = None) -
 def sparse_query(text: str, language: str | None = None) -> SparseVector:
     """The terms of a query, each weighted by how often it is asked for."""
     language = language or detect_language(text)
-    weights: dict[int, float] = {}
+    asked: dict[str, float] = {}
     written = written_tokens(text)
-    terms = [term for token in written for group in token_groups(token, language, query=True) for term in group]
-    for term in (*terms, *pair_terms(written, language, query=True)):
-        key = term_id(term.text)
-        weights[key] = weights.get(key, 0.0) + term.weight
+    terms = (term for token in written for group in token_groups(token, language, True) for term in group)
+    for term in chain(terms, pair_terms(written, language, query=True)):
+        asked[term.text] = asked.get(term.text, 0.0) + term.weight
+    weights: dict[int, float] = {}
+    for term, weight in asked.items():
+        key = term_id(term)
+        weights[key] = weights.get(key, 0.0) + weight
     return SparseVector(tuple(weights), tuple(weights.values()))
 
 
@@ -71,7 +75,12 @@ def _count(frequencies: dict[int, float], text: str, language: str | None, weigh
 def _new_ids(written: str, language: str | None) -> tuple[int, tuple[int, ...]]:
     """How many tokens a written token holds, and the ids of all their terms."""
     groups = token_groups(written, language, query=False)
-    return len(groups), tuple(term_id(term.text) for group in groups for term in group)
+    ids: dict[str, int] = {}
+    for group in groups:
+        for term in group:
+            if term.text not in ids:
+                ids[term.text] = term_id(term.text)
+    return len(groups), tuple(ids[term.text] for group in groups for term in group)
 
 
 _ids = lru_cache(maxsize=300_000)(_new_ids)

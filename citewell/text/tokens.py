@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 # Python's \w leaves out combining marks, without which words of Indic, Thai, Hebrew and Arabic script fall apart.
 _MARKS = (
@@ -15,6 +15,13 @@ _MARKS = (
     "\u0ec8-\u0ecd\u0f18\u0f19\u0f35\u0f37\u0f39\u0f71-\u0f84\u0f86\u0f87\u0f8d-\u0fbc\u102b-\u103e\u1056-\u109d\u17b4-\u17d3"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ua8e0-\ua8f1\ufe20-\ufe2f"
 )
+
+
+def _combining() -> str:
+    """The characters that a normaliser sorts among each other (those with a combining class), for a regular expression."""
+    return "".join(chr(code) for code in range(0x300, 0x1E950) if unicodedata.combining(chr(code)))
+
+
 _WORD = rf"[\w{_MARKS}]+"
 _TOKEN = re.compile(rf"{_WORD}(?:[.,@\-‐‑/:'’&+]{_WORD})*")
 _SIGN = re.compile(r"[.,@\-‐‑/:'’&+_]")
@@ -26,6 +33,9 @@ _RUNS = re.compile(
     rf"(?P<ideographic>[{_HAN}{_KANA}]+)|(?P<hangul>[{_HANGUL}]+)"
     rf"|(?P<unspaced>[{_SOUTH_EAST}]+)|(?P<spaced>[^{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]+)"
 )
+# The longest run of combining marks that the Unicode Standard Annex 15 (Stream-Safe Text) lets a normaliser meet.
+_MOST_MARKS = 30
+_LONG_RUN = re.compile(f"([{_combining()}]{{{_MOST_MARKS}}})(?=[{_combining()}])")
 _UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
 
 
@@ -52,7 +62,13 @@ class Token(NamedTuple):
 
 def normalise(text: str) -> str:
     """Compatibility-composed text: full-width letters become plain, ligatures fall apart, accents join their letters."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text).replace("\u00ad", "")
+    return text if text.isascii() else composed(text, "NFKC").replace("\u00ad", "")
+
+
+def composed(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:
+    """`text` in a normal form of Unicode. Runs of more combining marks than any script writes are parted by a joiner (U+034F),
+    as sorting them takes the square of their number."""
+    return unicodedata.normalize(form, _LONG_RUN.sub("\\1\u034f", text))
 
 
 def written_tokens(text: str) -> list[str]:

@@ -1,9 +1,37 @@
-"""The shape of JSON, so that no untyped value travels through the code."""
+"""The shape of JSON, so that no untyped value travels through the code; and what of it every part can hold."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, Union
 
 JsonValue: TypeAlias = Union[bool, int, float, str, Sequence["JsonValue"], Mapping[str, "JsonValue"], None]  # noqa: UP007
 JsonObject: TypeAlias = Mapping[str, JsonValue]
+
+DEEPEST = 64  # lists and objects inside each other; serialisers give up at 255
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """Text that UTF-8 can express: two halves of a surrogate pair become its character, a half without the other U+FFFD."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def sound(value: JsonValue, deepest: int = DEEPEST, *, finite: bool = True) -> JsonValue:
+    """`value` with all of its texts well formed; ValueError where it is nested too deeply, and where it is to be finite for
+    numbers that JSON does not have (infinity, NaN)."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if finite and isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("It holds a number that is too large, or none at all.")
+    if not isinstance(value, Mapping | Sequence):
+        return value
+    if not deepest:
+        raise ValueError(f"It is nested more than {DEEPEST} levels deep.")
+    if isinstance(value, Mapping):
+        return {well_formed(key): sound(item, deepest - 1, finite=finite) for key, item in value.items()}
+    return [sound(item, deepest - 1, finite=finite) for item in value]

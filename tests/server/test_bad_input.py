@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import json
 import socket
 import threading
 import time
@@ -89,6 +92,84 @@ def test_unknown_thread_project_and_route(server: RunningServer) -> None:
 @pytest.mark.parametrize("cursor", ["x", "WzFd", "W10", "bnVsbA", "é", "////"])
 def test_a_cursor_that_is_not_ours(server: RunningServer, cursor: str) -> None:
     _error(server.client.get("/resources", params={"cursor": cursor}), 400, "invalid_cursor")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [[10**60], [2**63], [-(2**63)], [10**60, "x"], [[[]]]],
+    ids=lambda key: str(key)[:9],
+)
+@pytest.mark.parametrize("path", ["/resources", "/threads", "/resources/{id}/elements", "/resources/{id}/chunks"])
+def test_a_cursor_with_what_no_database_compares_with(server: RunningServer, path: str, key: list[object]) -> None:
+    resource = server.add("cursor.txt", b"A text to page through.")
+    cursor = base64.urlsafe_b64encode(json.dumps(key).encode()).decode().rstrip("=")
+    response = server.client.get(path.format(id=resource["id"]), params={"cursor": cursor})
+    _error(response, 400, "invalid_cursor")
+
+
+@pytest.mark.parametrize("asked", [f"bytes={'9' * 5_000}-", f"bytes=-{'9' * 5_000}", "bytes=٣-٤", "bytes=-"])
+def test_a_range_that_is_none_gives_the_whole_file(server: RunningServer, asked: str) -> None:
+    resource = server.add("range.txt", b"All of these words.")
+    response = server.client.get(f"/resources/{resource['id']}/file", headers=[(b"range", asked.encode())])
+    assert (response.status_code, response.content) == (200, b"All of these words.")
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["1" * 32_000, f"{'1' * 400}.5", f"{'9' * 400}k", "²²²²", "in march ²²²²", "paid on 9999-12-31", "march 0000"],
+)
+def test_a_number_that_no_number_can_hold_is_a_message_like_others(server: RunningServer, message: str) -> None:
+    server.add("amounts.csv", b"Branch,Amount,Paid\nAccra,5,2024-03-01\nKumasi,7,2024-04-01\nTema,9,2024-05-01\n")
+    response = server.client.post("/chat", json={"message": message})
+    assert response.status_code == 200, response.text
+
+
+def test_halves_of_surrogate_pairs_are_replaced_wherever_they_stand(server: RunningServer) -> None:
+    half = '"a\\ud800b"'
+    record = '{"id": %s, "text": %s, "title": %s, "metadata": {%s: [%s]}}' % ((half,) * 5)
+    bodies = {
+        "/search": f'{{"query": {half}}}',
+        "/chat": f'{{"message": {half}}}',
+        "/projects": f'{{"name": {half}}}',
+        "/records": f'{{"records": [{record}]}}',
+        "/v1/chat/completions": f'{{"model": "citewell", "messages": [{{"role": "user", "content": {half}}}]}}',
+    }
+    for path, body in bodies.items():
+        response = server.client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert response.status_code in (200, 201), response.text
+    assert "a\ufffdb" in [p["name"] for p in server.client.get("/projects").json()["projects"]]
+    found = server.client.get("/resources", params={"q": "a\ufffdb"}).json()["resources"]
+    assert [r["extraction_metadata"] for r in found] == [{"a\ufffdb": ["a\ufffdb"]}]
+
+
+@pytest.mark.parametrize("value", ["1e999", "NaN", "-Infinity", "[" * 1_000 + "]" * 1_000, "1" * 5_000, "[" * 100_000])
+def test_json_that_cannot_be_kept_is_refused(server: RunningServer, value: str) -> None:
+    body = f'{{"records": [{{"id": "x", "text": "y", "metadata": {{"a": {value}}}}}]}}'
+    response = server.client.post("/records", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code in (400, 422), response.text
+    assert len(response.json()["error"]["message"]) > 10
+
+
+def test_a_token_whose_subject_is_no_name(tmp_path: Path) -> None:
+    secret = "a secret of more than thirty-two bytes, to be sure"
+    subjects: list[object] = ["\ud800", "a\x00", "", " ", 7, {"a": 1}, None]
+    with RunningServer(tmp_path / "accounts", CITEWELL_AUTH_SECRET=secret) as running:
+        for subject in subjects:
+            headers = {"Authorization": f"Bearer {_signed({'sub': subject, 'exp': time.time() + 600}, secret)}"}
+            _error(httpx.get(f"{running.url}/resources", headers=headers), 401, "unauthorized")
+        headers = {"Authorization": f"Bearer {_signed({'sub': 'Jürgen 😀', 'exp': time.time() + 600}, secret)}"}
+        assert httpx.get(f"{running.url}/resources", headers=headers).status_code == 200
+
+
+def _signed(claims: object, secret: str) -> str:
+    """A JWT with these claims; halves of surrogate pairs stand in it as JSON escapes."""
+    parts = [_base64(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims)]
+    signature = hmac.digest(secret.encode(), ".".join(parts).encode(), "sha256")
+    return ".".join([*parts, _base64(signature)])
+
+
+def _base64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from citewell.agent.tables.query import (
     Scalar,
     TableQuery,
 )
-from citewell.errors import InvalidInput
+from citewell.errors import InvalidInput, named
 from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
@@ -108,7 +108,7 @@ class _Writer:
             elif not query.aggregates and not query.groups:
                 terms.append(f"{self._column(order.by)} {direction} NULLS LAST")
             else:
-                raise InvalidInput(f"`order` names {order.by!r}; it may name {', '.join(names)}.")
+                raise InvalidInput(f"`order` names {named(order.by)}; it may name {', '.join(names)}.")
         if not query.aggregates and not query.groups:
             terms.append(quoted(ROW))
         elif query.groups:
@@ -169,7 +169,7 @@ class _Writer:
         if name == ROW:
             return self._row
         if name not in self._columns:
-            raise InvalidInput(f"There is no column {name!r}. The columns are: {', '.join(self._columns)}.")
+            raise InvalidInput(f"There is no column {named(name)}. The columns are: {', '.join(self._columns)}.")
         return self._columns[name]
 
     def _bind(self, value: Scalar, kind: str, column: str) -> str:
@@ -206,7 +206,7 @@ def _converted(value: Scalar, kind: str, column: str) -> Parameter:
                 return _encodable(str(value))
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"`{column}` holds {kind}; {value!r} cannot be compared with it (dates as 2025-01-31)."
+            f"`{column}` holds {kind}; {named(value)} cannot be compared with it (dates as 2025-01-31)."
         ) from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from citewell.types import TableInfo
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+log = logging.getLogger(__name__)
 _SECONDS = 20.0
 _OPEN = 8
 
@@ -143,9 +145,17 @@ def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]
         return connection.execute(sql, parameters).fetchall()
     except duckdb.OutOfMemoryException:
         raise Unavailable("The query needs more memory than it may use. Narrow it.") from None
+    except duckdb.InterruptException:
+        raise Unavailable("The query was stopped.") from None
     except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException):
         raise InvalidInput(
             "The table cannot answer this query: a value does not fit its column, or a result is out of range."
         ) from None
     except (duckdb.IOException, duckdb.PermissionException, duckdb.InvalidInputException):
         raise Unavailable("The exact copy of this table cannot be read. Upload the file again.") from None
+    except (duckdb.Error, OverflowError) as error:
+        # What the engine says is about its own types and functions.
+        log.info("a table query was refused: %s", error)
+        raise InvalidInput(
+            "The query does not fit the table: a value, a sum or a comparison is not one that its columns allow."
+        ) from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from citewell.agent.tables.wording import FILLERS, Word, norm, norms
 from citewell.types import TableColumn, TableInfo
 
-_UNIT = re.compile(r"\s*[(\[]([^)\]]*)[)\]]\s*$")
+LONGEST_QUESTION = 1_000  # characters; nothing longer is read against a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class TableWords:
 
 
 def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> TableWords:
-    """Index the values by their first word."""
+    """Index the values by their first word; those that no question can hold are left out."""
     columns = {column.name: column for column in table.columns}
     found: dict[str, list[tuple[tuple[str, ...], TableColumn, str]]] = {}
     for name, texts in values.items():
         for text in texts:
-            key = norms(text)
+            key = norms(text) if len(text) <= LONGEST_QUESTION else ()
             if key:
                 found.setdefault(key[0], []).append((key, columns[name], text))
     return TableWords(table, values, {first: tuple(entries) for first, entries in found.items()})
@@ -55,13 +55,23 @@ def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> Tabl
 
 def core_name(name: str) -> str:
     """A column's name without its unit in parentheses."""
-    return _UNIT.sub("", name) or name
+    return _parted(name)[0] or name
 
 
 def unit_words(name: str) -> frozenset[str]:
     """The words of the unit in parentheses."""
-    match = _UNIT.search(name)
-    return frozenset(norms(match[1])) if match else frozenset()
+    unit = _parted(name)[1]
+    return frozenset(norms(unit)) if unit else frozenset()
+
+
+def _parted(name: str) -> tuple[str, str | None]:
+    """The name before the parentheses at its end, and what stands in them; None without any."""
+    inner = name.rstrip()
+    if not inner.endswith((")", "]")):
+        return name, None
+    closed = max(inner.rfind(")", 0, -1), inner.rfind("]", 0, -1)) + 1
+    opened = min((place for sign in "([" if (place := inner.find(sign, closed)) >= 0), default=-1)
+    return (name, None) if opened < 0 else (inner[:opened].rstrip(), inner[opened + 1 : -1])
 
 
 def column_mentions(question: Sequence[Word], table: TableInfo) -> list[ColumnMention]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,14 @@ from dataclasses import dataclass, replace
 from citewell.agent.tables import wording
 from citewell.agent.tables.compile import ROW
 from citewell.agent.tables.engine import TableEngine, table_key, table_name
-from citewell.agent.tables.links import TableWords, column_mentions, core_name, names_of_table, table_words
+from citewell.agent.tables.links import (
+    LONGEST_QUESTION,
+    TableWords,
+    column_mentions,
+    core_name,
+    names_of_table,
+    table_words,
+)
 from citewell.agent.tables.planner import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.query import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
 from citewell.agent.tables.reading import read
@@ -61,6 +69,8 @@ class TablePlanner:
 
     async def consider(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | Refused | None:
         """A plan; a refusal with its reason; or None when the question is not one for the tables."""
+        if len(question) > LONGEST_QUESTION:
+            return None
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
         for table in _likely(question, tables):
@@ -124,7 +134,8 @@ class TablePlanner:
         label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
         totals = await total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
-        self._known[key] = _Known(table_words(table, values), label, totals, subtotals)
+        words = await asyncio.to_thread(table_words, table, values)
+        self._known[key] = _Known(words, label, totals, subtotals)
         while len(self._known) > _CACHED_TABLES:
             self._known.popitem(last=False)
         return self._known[key]

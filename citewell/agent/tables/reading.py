@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from citewell.agent.tables import wording
 from citewell.agent.tables.links import (
+    LONGEST_QUESTION,
     ColumnMention,
     TableWords,
     ValueMention,
@@ -71,8 +73,11 @@ class Reading:
 
 
 def read(text: str, words: TableWords) -> Reading:
-    """Columns first, then values, comparisons, dates, operations and grouping; each word is taken once."""
-    reading = Reading(words, tuple(wording.words(text)))
+    """Columns first, then values, comparisons, dates, operations and grouping; each word is taken once.
+
+    Of a text longer than any question for a table nothing is read.
+    """
+    reading = Reading(words, tuple(wording.words(text)) if len(text) <= LONGEST_QUESTION else ())
     _read_columns_and_values(reading)
     _read_comparisons(reading)
     _read_dates(reading)
@@ -302,16 +307,21 @@ def _date_span(reading: Reading, index: int) -> tuple[int, date, date] | None:
     try:
         day = date.fromisoformat(texts[0])
         return index + 1, day, day + timedelta(days=1)
-    except ValueError:
+    except (OverflowError, ValueError):
         pass
-    year = int(texts[0]) if texts[0].isdigit() and len(texts[0]) == 4 and 1900 <= int(texts[0]) <= 2100 else None
+    year = _year(texts[0])
     if year is not None:
         return index + 1, date(year, 1, 1), date(year + 1, 1, 1)
-    if len(texts) == 2 and texts[0] in _MONTHS and texts[1].isdigit() and len(texts[1]) == 4:
-        month, year = _MONTHS.index(texts[0]) + 1, int(texts[1])
+    year = _year(texts[1]) if len(texts) == 2 and texts[0] in _MONTHS else None
+    if year is not None:
+        month = _MONTHS.index(texts[0]) + 1
         following = date(year + month // 12, month % 12 + 1, 1)
         return index + 2, date(year, month, 1), following
     return None
+
+
+def _year(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{4}", text) and 1900 <= int(text) <= 2100 else None
 
 
 def _read_operations(reading: Reading) -> None:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from citewell.text.analysis import analyze
 
 _TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
 _NUMBER = re.compile(r"[+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
 _SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
+_MOST_DIGITS = 40
 _COUNT_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
 }  # fmt: skip
@@ -203,6 +205,7 @@ def norms(text: str) -> tuple[str, ...]:
     return tuple(norm(m[0]) for m in _TOKEN.finditer(text))
 
 
+@lru_cache(maxsize=50_000)
 def norm(word: str) -> str:
     """A word's stem, or its lower case where it has none or is a code."""
     folded = word.casefold().removesuffix("'s").removesuffix("’s")
@@ -216,6 +219,8 @@ def norm(word: str) -> str:
 
 def number_of(text: str) -> int | float | None:
     """`5,000` → 5000, `2.5` → 2.5, `5k` → 5000; None for what is not a number."""
+    if len(text) > _MOST_DIGITS:
+        return None
     scaled = _SCALED.fullmatch(text.casefold())
     if scaled:
         value = float(scaled[1]) * _SCALES[scaled[2]]

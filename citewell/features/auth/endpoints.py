@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 
 from citewell.features.auth.service import AuthService
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.requests import RequestBody
 from citewell.storage.owners import TokenInfo
 
-router = APIRouter(tags=["tokens"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["tokens"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class TokenIn(RequestBody):

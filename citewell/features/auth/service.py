@@ -10,6 +10,7 @@ import jwt
 
 from citewell.errors import InvalidInput, RateLimited, Unauthorized
 from citewell.storage.owners import OwnerRepository, TokenInfo
+from citewell.types.json import well_formed
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0
@@ -86,6 +87,14 @@ class AuthService:
                 audience=rules.audience,
                 options={"require": ["exp", "sub"], "verify_aud": rules.audience is not None},
             )
-        except jwt.PyJWTError as error:
+        except (jwt.PyJWTError, RecursionError, ValueError) as error:
             raise Unauthorized from error
-        return await self.owners.ensure(f"jwt:{claims['sub']}")
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not subject.strip() or not _is_text(subject):
+            raise Unauthorized
+        return await self.owners.ensure(f"jwt:{subject}")
+
+
+def _is_text(subject: str) -> bool:
+    """Whether a database can hold it: UTF-8, without null characters."""
+    return "\x00" not in subject and well_formed(subject) == subject

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
@@ -16,9 +15,10 @@ from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.search.service import SearchService
 
-router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 @router.post("/chat", response_model=ChatOut)
@@ -50,7 +50,7 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
 async def _lines(turn: Turn, debug: bool, notice: str | None) -> AsyncIterator[bytes]:
     async with aclosing(turn.events) as events:
         async for event in events:
-            yield orjson.dumps(_line(turn, event, debug, notice)) + b"\n"
+            yield dumped(_line(turn, event, debug, notice)) + b"\n"
 
 
 def _line(turn: Turn, event: object, debug: bool, notice: str | None) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.indexes.service import IndexService
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.requests import RequestBody
 from citewell.settings import EmbeddingProvider
 from citewell.storage.indexes import IndexRecord
 
-router = APIRouter(tags=["indexes"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["indexes"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class IndexIn(RequestBody):

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
@@ -16,6 +15,7 @@ from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
 from citewell.errors import from_code
 from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner, status_of
+from citewell.features.json_bodies import dumped
 from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
 from citewell.features.openai_compatible.schemas import (
     CompletionIn,
@@ -99,5 +99,5 @@ async def _pieces(
 async def _lines(pieces: AsyncGenerator[dict[str, Any]]) -> AsyncIterator[bytes]:
     async with aclosing(pieces):
         async for piece in pieces:
-            yield b"data: " + orjson.dumps(piece) + b"\n\n"
+            yield b"data: " + dumped(piece) + b"\n\n"
     yield b"data: [DONE]\n\n"

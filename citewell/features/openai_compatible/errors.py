@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
 from citewell.errors import CitewellError, Unauthorized
 from citewell.features.http import status_of
+from citewell.features.json_bodies import SoundRoute
 
+_MOST_PROBLEMS = 10
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
-class OpenAIRoute(APIRoute):
+class OpenAIRoute(SoundRoute):
     """A route that answers every error in that shape."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -31,6 +32,8 @@ class OpenAIRoute(APIRoute):
                 return _response(error)
             except RequestValidationError as error:
                 return _invalid(error)
+            except HTTPException as error:
+                return JSONResponse(body_of("invalid_request", str(error.detail), error.status_code), error.status_code)
 
         return telling
 
@@ -54,6 +57,6 @@ def _response(error: CitewellError) -> JSONResponse:
 
 def _invalid(error: RequestValidationError) -> JSONResponse:
     problems = error.errors()
-    message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems)
+    message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems[:_MOST_PROBLEMS])
     param = str(problems[0]["loc"][1]) if problems and len(problems[0]["loc"]) > 1 else None
     return JSONResponse(body_of("invalid_request", message or "The request is not valid.", 400, param), 400)

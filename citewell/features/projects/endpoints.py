@@ -11,12 +11,13 @@ from pydantic import BaseModel, Field
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import InvalidInput
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.requests import RequestBody, invalid_request
 from citewell.ingest.chunking import server_chunking, with_settings
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Project
 
-router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class ChunkingIn(RequestBody):

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-import orjson
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidInput, NotFound
+from citewell.errors import InvalidInput, NotFound, named
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.resources.multipart import Upload, receive_upload
 from citewell.features.resources.schemas import (
     BlobList,
@@ -30,12 +30,12 @@ from citewell.features.resources.service import ResourceService
 from citewell.storage.resources import ResourceFilter
 from citewell.types import ElementType, Status, UploadOptions
 
-router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
 _MOST_IDS = 200
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 # The fields of a new version's form, and those that only a new file has; others are refused.
 _VERSION_FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
@@ -109,7 +109,7 @@ async def list_resources(
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
     if status is not None and status != "ready" and status not in set(Status):
-        raise InvalidInput(f"There is no status {status!r}.", allowed=["ready", *(s.value for s in Status)])
+        raise InvalidInput(f"There is no status {named(status)}.", allowed=["ready", *(s.value for s in Status)])
     service = _service(request)
     project_id = await service.projects.resolve(owner, project) if project else None
     narrowed = ResourceFilter(
@@ -206,7 +206,7 @@ async def follow_events(request: Request, resource_id: str, owner: Owner) -> Str
 
     async def lines() -> AsyncIterator[bytes]:
         async for event in service.follow(owner, resource_id):
-            yield orjson.dumps(event) + b"\n"
+            yield dumped(event) + b"\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
@@ -302,5 +302,5 @@ def _flag(upload: Upload, name: str, default: bool) -> bool:
         return False
     if value:
         upload.file.path.unlink(missing_ok=True)
-        raise InvalidInput(f"The field `{name}` must be true or false, not {value!r}.")
+        raise InvalidInput(f"The field `{name}` must be true or false, not {named(value)}.")
     return default

@@ -10,7 +10,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from citewell.errors import IncompleteUpload, InvalidInput, TooLarge
+from citewell.errors import IncompleteUpload, InvalidInput, TooLarge, named
 from citewell.features.bodies import allow_body
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.ingest.capture import Capture, Spool, Spooled
@@ -130,7 +130,7 @@ class _Form:
         else:
             self._value += data[start:end]
             if len(self._value) > _MOST_FIELD_BYTES:
-                raise InvalidInput(f"The field {self._name!r} is too long.")
+                raise InvalidInput(f"The field {named(self._name)} is too long.")
 
     def _part_end(self) -> None:
         if not self._is_file:

@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from citewell.errors import NotFound
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.resources.service import ResourceService
 
-router = APIRouter(tags=["samples"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["samples"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 _PACKAGE = Path(__file__).parent.parent.parent
 # In the wheel the samples stand inside the package, in a clone beside it.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
 from citewell.types import SearchRequest
 
-router = APIRouter(tags=["search"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 @router.post("/search", response_model=SearchOut)
@@ -27,7 +27,7 @@ async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
         answer["passages"] = [passage_json(passage) for passage in found.passages]
     if body.debug:
         answer["trace"] = trace_json(found.trace)
-    return Response(orjson.dumps(answer), media_type="application/json")
+    return Response(dumped(answer), media_type="application/json")
 
 
 def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:

@@ -11,11 +11,12 @@ from pydantic import BaseModel
 from citewell.agent.graph import Assistant
 from citewell.agent.turns import Done, TurnRequest
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.resources.service import ResourceService
 from citewell.features.suggestions.service import Check, SuggestionService
 from citewell.types import Citation, Scope
 
-router = APIRouter(tags=["suggestions"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["suggestions"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class SuggestionOut(BaseModel):

@@ -30,6 +30,7 @@ def inverted(heading: str) -> str | None:
     """`Why it works` → `Why does it work?`, `How your work is judged` → `How is your work judged?`; None for other headings."""
     if re.search(r"[,;:()]", heading):
         return None
+    heading = " ".join(heading.split())
     if all(word[:1].isupper() for word in heading.split() if len(word) > _SMALL):
         heading = heading[:1] + heading[1:].lower()
     if _ASKED_ALREADY.fullmatch(heading):

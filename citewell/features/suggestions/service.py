@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -91,8 +92,9 @@ class SuggestionService:
         elements, _ = await self.content.elements_page(resource.id, resource.version, _READ)
         running = [str(element["text"]) for element in elements if element["type"] in _RUNNING]
         headings = [str(element["text"]) for element in elements if element["type"] == ElementType.TITLE]
-        facts = fact_questions(running) if (resource.language or "").lower().startswith("en") else []
-        named = heading_questions(headings, resource.language)
+        english = (resource.language or "").lower().startswith("en")
+        facts = await asyncio.to_thread(fact_questions, running) if english else []
+        named = await asyncio.to_thread(heading_questions, headings, resource.language)
         # A fact first, as it has the shortest answer; headings between, as they say what the file is about.
         return [*facts[:1], *named[:2], *facts[1:3], *named[2:]]
 

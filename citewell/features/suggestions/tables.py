@@ -14,7 +14,7 @@ _MIXED = frozenset({"unit", "units", "measure", "currency"})
 _KINDS = range(2, 13)
 _MOST_WORDS = 4
 _SHORTEST = 3
-_UNIT = re.compile(r"\s*[(\[][^)\]\d]{1,12}[)\]]\s*$")
+_UNIT = re.compile(r"(?<!\s)\s*+[(\[][^)\]\d]{1,12}[)\]]\s*+$")
 _NO_NAME_LIST = """
     col column columns field string text double float int integer bool boolean value values unnamed row rows line index page
     rank position first second third other others total totals sum

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.tables.service import TableBrowser
 from citewell.storage.table_copies import SqlTables
 
-router = APIRouter(tags=["tables"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["tables"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Whole = Annotated[int, Query(ge=0, le=2**31 - 1)]
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.threads.schemas import (
     FeedbackIn,
     MessageOut,
@@ -19,7 +20,7 @@ from citewell.features.threads.schemas import (
 from citewell.features.threads.service import ThreadService, markdown
 from citewell.storage.threads import ThreadRepository
 
-router = APIRouter(tags=["threads"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["threads"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _threads(request: Request) -> ThreadRepository:

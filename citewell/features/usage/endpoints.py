@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.usage.service import STUFFING
 from citewell.storage.usage import UsageRepository
 
-router = APIRouter(tags=["usage"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["usage"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class UsageRow(BaseModel):

@@ -9,9 +9,10 @@ from citewell.errors import ForeignRequest, Unauthorized
 from citewell.features.auth.cookies import check_csrf, csrf_of, end_session, session_token, set_session
 from citewell.features.auth.service import AuthService
 from citewell.features.http import ERROR_RESPONSES
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.requests import RequestBody
 
-router = APIRouter(tags=["session"], responses=ERROR_RESPONSES)
+router = APIRouter(tags=["session"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 class SessionIn(RequestBody):

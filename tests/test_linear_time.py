@@ -1,0 +1,305 @@
+"""What reads text that users, files or models wrote takes time in proportion to it: 64 kB of any shape in 100 ms.
+
+Every public function with a text among its parameters is fed, so that a new one cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from citewell.agent import citations, claims, extractive, intent, lists, numbers, question, rephrase, saying, topics
+from citewell.agent.candidates import candidates
+from citewell.agent.matching import find, sentence_around
+from citewell.agent.support import containment, objections, stated
+from citewell.agent.tables import engine, links, planner, reading, results, totals, wording
+from citewell.agent.tables.compile import compile_query
+from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition, TableQuery
+from citewell.agent.turns import PastMessage, Source
+from citewell.agent.window import alternating
+from citewell.chunk import chunk_elements
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.errors import InvalidInput
+from citewell.features.suggestions.candidates import Candidate, Origin, is_answered
+from citewell.features.suggestions.facts import fact_questions
+from citewell.features.suggestions.headings import heading_questions
+from citewell.features.suggestions.tables import table_questions
+from citewell.ingest.chunking import chunk_title
+from citewell.ingest.describe import describe_document, describe_picture
+from citewell.points import facts, index_point
+from citewell.ports import ChatMessage
+from citewell.retrieve.diversity import without_near_duplicates
+from citewell.retrieve.modelquery import parse_conditions
+from citewell.spelling import nearest, suggestion
+from citewell.storage.cursors import decode_cursor
+from citewell.text import analysis, sparse, tokens
+from citewell.types import ChunkType, Element, ElementType, Locator, TableColumn, TableInfo
+from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
+
+SIZE = 64_000  # bytes of UTF-8
+SECONDS = 0.1  # of CPU time
+_PACKAGES = ("text", "agent", "retrieve", "chunk", "points", "features.suggestions", "ingest.names", "spelling")
+Reader = Callable[[str], object]
+
+UNITS = {
+    "dots": ".", "dotted": "a.b.c.", "words": "a ", "letters": "a", "digits": "1", "numbers": "1 ", "money": "$1,000 ",
+    "versions": "1.2.3", "commas": "1,", "lines": "\n", "indented": " \n", "spaces": " ", "tabs": "\t", "brackets": "(",
+    "markers": "[1]", "open markers": "[1, ", "quotes": '"', "guillemets": "«", "apostrophes": "a'", "dashes": "-", "bars": "|",
+    "rows": "| a | b |\n", "items": "- a\n", "steps": "Step 1 a\n", "ideographs": "日本", "thai": "ไทย", "marks": "a\u0301\u0323",
+    "emoji": "😀", "negations": "not ", "conjunctions": "one hundred and ", "entities": "&a<", "emphasis": "*_`",
+    "exclamations": "!", "addresses": "https://a.b/c?d=e ", "files": "a.pdf ", "places": "on page 3 ", "dates": "2024-01-31 ",
+    "politeness": "so thanks ", "requests": "how do i ", "sentences": "The fee is 5,000 in 2024. ",
+}  # fmt: skip
+# Files are cut, and answers checked, in threads; what a model says comes in pieces, each of which is a step of its own.
+UNHURRIED = {"chunk.": 10, "agent.support.judge": 5, "agent.saying.": 10}
+SHAPES = {name: unit * (SIZE // len(unit.encode()) + 1) for name, unit in UNITS.items()} | {
+    "unsorted marks": "a" + "\u0301" * (SIZE // 4) + "\u0323" * (SIZE // 4),
+    "distinct words": " ".join(f"word{n}x" for n in range(SIZE // 8)),
+    "one column of many rows": "|" + "a|" * (SIZE // 8) + "\n" + "|a|\n" * (SIZE // 8),
+}
+
+_TABLE = TableInfo(
+    id="t0",
+    resource_id="r1",
+    version=1,
+    filename="Loans.xlsx",
+    name="Loans",
+    sheet="Loans",
+    columns=(TableColumn("Branch", "text"), TableColumn("Amount (GHS)", "number"), TableColumn("Date", "date")),
+    rows=20,
+)
+_WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
+_POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
+_EMBEDDER = WordEmbedder()
+_CHECKER = citations.CitationChecker(_EMBEDDER)
+_ANSWERER = extractive.ExtractiveAnswerer(_EMBEDDER)
+
+
+def _expecting(attempt: Reader) -> Reader:
+    """The same, content with a refusal."""
+
+    def reader(text: str) -> object:
+        try:
+            return attempt(text)
+        except (InvalidInput, planner.CannotPlan) as error:
+            return error
+
+    return reader
+
+
+def _part(text: str) -> str:
+    """A quarter: no message, answer or passage is as long as the whole, and much is done with each."""
+    return text[: len(text) // 4]
+
+
+def _said(text: str, piece: int) -> str:
+    sources = (Source(1, hit(_POLICY)),)
+    speaker = saying.Speaker(lambda _: None, lambda: sources)
+    for start in range(0, len(text), piece):
+        speaker.say(text[start : start + piece])
+    return speaker.finish()
+
+
+def _checked(answer: str, source: str) -> object:
+    return asyncio.run(_CHECKER.check("ada", answer, [Source(1, hit(source)), Source(2, hit(_POLICY))]))
+
+
+def _extracted(asked: str, source: str) -> object:
+    return asyncio.run(_ANSWERER.answer(asked, [hit(source)]))
+
+
+def _chunked(text: str, strategy: Strategy) -> object:
+    element = Element(id="e0", type=ElementType.PARAGRAPH, text=text, locator=Locator())
+    config = ChunkConfig(strategy=strategy, max_tokens=256)
+    return list(chunk_elements([element], config, WordTokenizer(), "title"))
+
+
+def _asked_before(text: str) -> list[PastMessage]:
+    return [PastMessage("user", text), PastMessage("assistant", text)]
+
+
+# What the text is fed to, by the function that reads it; several ways in are told apart after a colon.
+READERS: dict[str, Reader] = {
+    "text.analysis.term_groups": lambda t: list(analysis.term_groups(t, "de")),
+    "text.analysis.token_groups": lambda t: analysis.token_groups(t, "en", True),
+    "text.analysis.pair_terms": lambda t: list(analysis.pair_terms(t.split(), "vi")),
+    "text.sparse.sparse_document:context": lambda t: sparse.sparse_document("a", t),
+    "text.tokens.tokens": lambda t: list(tokens.tokens(t)),
+    "text.tokens.composed": lambda t: tokens.composed(t, "NFKC"),
+    "agent.candidates.candidates": lambda t: candidates([hit(t)]),
+    "agent.candidates.candidates:row": lambda t: candidates([hit(t, type=ChunkType.ROW)]),
+    "agent.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
+    "agent.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
+    "agent.lists.item_groups": lambda t: lists.item_groups([hit(t)]),
+    "agent.lists.steps_of": lambda t: lists.steps_of(
+        question.read_question("list the steps"), [hit(t)], candidates([hit(_POLICY)])
+    ),
+    "agent.matching.find:claim": lambda t: find(t, _POLICY),
+    "agent.matching.find:passage": lambda t: find("the loan is a 1 5,000 and not on page 3 of this year", t),
+    "agent.matching.find:both": lambda t: find(t, t[9:] + "zz"),
+    "agent.matching.sentence_around": lambda t: sentence_around(t, 10, 20),
+    "agent.numbers.missing_figures": lambda t: numbers.missing_figures(t, "7 8"),
+    "agent.numbers.missing_figures:source": lambda t: numbers.missing_figures("7 8", t),
+    "agent.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
+    "agent.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
+    "agent.topics.topic_terms": lambda t: topics.topic_terms(t, _asked_before(t), 3),
+    "agent.support.stated": lambda t: stated(t, hit(_POLICY)),
+    "agent.support.objections": lambda t: objections(t, [_POLICY]),
+    "agent.support.objections:evidence": lambda t: objections('the "amount of some" 5', [t]),
+    "agent.support.containment": lambda t: containment("the loan", t),
+    "agent.support.judge:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
+    "agent.support.judge:source": lambda t: _checked('It is "5,000 a year for" A Name [1].', _part(t)),
+    "agent.extractive.score:source": lambda t: _extracted("what are the steps of the loan?", t),
+    "agent.extractive.score:question": lambda t: _extracted(_part(t), _POLICY),
+    "agent.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
+    "agent.saying.say": lambda t: _said(t, SIZE),
+    "agent.saying.say:pieces": lambda t: _said(_part(t), 8),
+    "agent.tables.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
+    "agent.tables.reading.read:longest": _expecting(lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)),
+    "agent.tables.wording.find_phrase": lambda t: list(wording.find_phrase(wording.words(t)[:1_000], "more than")),
+    "agent.tables.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
+    "agent.tables.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
+    "agent.tables.links.column_mentions": lambda t: links.column_mentions(
+        wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
+    ),
+    "agent.tables.compile.compile_query": _expecting(
+        lambda t: compile_query(
+            TableQuery(source=t, conditions=(RowCondition(ColumnRef("Amount (GHS)"), Comparison.EQ, t),)), _TABLE
+        )
+    ),
+    "agent.tables.engine.find_table": _expecting(lambda t: engine.find_table([_TABLE], t)),
+    "agent.tables.results.shown": results.shown,
+    "agent.tables.totals.holds_subtotals": lambda t: totals.holds_subtotals({"Branch": [t]}, 0),
+    "agent.window.alternating": lambda t: alternating([ChatMessage(role="user", content=t)] * 2),
+    "retrieve.diversity.without_near_duplicates": lambda t: without_near_duplicates([hit(t), hit(t)], 0.5),
+    "retrieve.modelquery.parse_conditions": _expecting(parse_conditions),
+    "features.suggestions.facts.fact_questions": lambda t: fact_questions([t, f"The {t}"]),
+    "features.suggestions.headings.heading_questions": lambda t: heading_questions([t, t], "en"),
+    "features.suggestions.candidates.is_answered": lambda t: is_answered(Candidate(Origin.FACT, (t,), t), ()),
+    "features.suggestions.tables.table_questions": lambda t: table_questions(
+        [{"columns": [{"name": t, "dtype": "integer", "sum": 1, "distinct": 2}], "row_count": 20}]
+    ),
+    "spelling.nearest": lambda t: nearest(t, ["top_k", "query"]),
+    "spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
+    "points.facts": lambda t: facts({"date": t, "tags": t}),
+    "points.index_point": lambda t: index_point(hit("a").chunk, None, t),
+    "ingest.describe.describe_document": lambda t: describe_document(
+        [Element(id="e0", type=ElementType.PARAGRAPH, text=t, locator=Locator())]
+    ),
+    "ingest.describe.describe_picture": lambda t: describe_picture(t, {"exif": {"Make": t}}),
+    "ingest.chunking.chunk_title": lambda t: chunk_title(t, t),
+    "storage.cursors.decode_cursor": _expecting(lambda t: decode_cursor(t, str)),
+    **{
+        f"chunk.chunker.chunk_elements:{strategy}": lambda t, s=strategy: _chunked(t, s)
+        for strategy in (Strategy.SECTIONS, Strategy.RECURSIVE, Strategy.CHARACTERS)
+    },
+}
+# They take ids, names of ours, or lists that were made of text by a function that is fed.
+NO_READERS = {
+    "agent.extractive.choose", "agent.extractive.counting", "agent.prompts.earlier_prompt", "agent.prompts.question_prompt", "agent.prompts.system_prompt",
+    "agent.references.with_references", "agent.tables.links.value_mentions", "agent.tables.phrasing.phrase",
+    "agent.tables.results.result_text", "agent.tables.results.row_hits", "agent.tools.search_call",
+    "agent.support.objected", "agent.support.judge", "points.pulled", "retrieve.context.merge_neighbours",
+    "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
+    "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.pieces.locate", "chunk.rows.row_headings",
+    "chunk.sections.cut_sections", "agent.places.narrow", "agent.places.piece_offsets", "agent.graph.with_references",
+    "agent.tables.totals.total_rows",
+}  # fmt: skip
+
+
+def _modules() -> Iterator[ModuleType]:
+    for package in _PACKAGES:
+        module = importlib.import_module(f"citewell.{package}")
+        yield module
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
+            yield importlib.import_module(found.name)
+
+
+def _public_readers() -> Iterator[tuple[str, Callable[..., object], bool]]:
+    """Public functions with a text among their parameters, and whether texts are all they need."""
+    for module in _modules():
+        for name, value in vars(module).items():
+            if name.startswith("_") or value is None or getattr(value, "__module__", "") != module.__name__:
+                continue
+            plain = inspect.unwrap(value) if callable(value) else value
+            if not inspect.isfunction(plain) or inspect.iscoroutinefunction(plain):
+                continue
+            kinds = [p.annotation for p in inspect.signature(plain).parameters.values() if p.default is p.empty]
+            if any("str" in str(kind).replace("Strategy", "") for kind in kinds):
+                alone = all(kind == "str" for kind in kinds)
+                yield f"{module.__name__.removeprefix('citewell.')}.{name}", value, alone
+
+
+def _fed() -> dict[str, Reader]:
+    alone = {name: value for name, value, only_texts in _public_readers() if only_texts}
+    own = {name: _with_all(value) for name, value in alone.items() if name not in READERS}
+    return own | READERS
+
+
+def _with_all(function: Callable[..., object]) -> Reader:
+    wanted = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return lambda text: function(*[text] * len(wanted))
+
+
+FED = _fed()
+
+
+def test_every_public_function_that_takes_text_is_fed_or_known_not_to_read_it() -> None:
+    fed = {name.partition(":")[0] for name in FED}
+    assert {name for name, _, _ in _public_readers()} <= fed | NO_READERS
+
+
+@pytest.mark.parametrize("name", FED)
+def test_sixty_four_kilobytes_of_any_shape_are_read_in_a_tenth_of_a_second(name: str) -> None:
+    limit = SECONDS * next((times for start, times in UNHURRIED.items() if name.startswith(start)), 1) * _pace()
+    slow = {shape: spent for shape, text in SHAPES.items() if (spent := _spent(FED[name], text, limit)) > limit}
+    assert not slow, f"{name}: CPU seconds by shape: {slow}"
+
+
+def _spent(reader: Reader, text: str, limit: float) -> float:
+    """CPU seconds that the whole text takes. Small parts of it tell when that is far from the limit, however it grows."""
+    least = [_once(reader, _cut(text, size)) for size in (SIZE // 16, SIZE // 4)]
+    if least[1] > limit:
+        return least[1]
+    square = (least[1] - 4 * least[0]) / 12  # the part of the second that grows with the square of the size
+    expected = 4 * least[1] + 192 * max(square, 0.0)
+    if expected < limit:
+        return expected
+    spent = expected
+    for _ in range(5 if expected < limit * 20 else 0):
+        spent = min(spent, _once(reader, _cut(text, SIZE)))
+        if spent <= limit:
+            break
+    return spent
+
+
+def _pace() -> float:
+    """How much slower this machine is now than an idle core, which finds a word 1,000 times in 0.18 ms."""
+    text = "a " * 32_000
+    spent = min(_once(lambda t: [None for _ in re.finditer(r"\w+", t)], text) for _ in range(3))
+    return min(max(1.0, spent / 0.006), 4.0)
+
+
+def _once(reader: Reader, text: str) -> float:
+    """CPU seconds without the collector of garbage, which now and then looks at all that the other tests have left."""
+    gc.disable()
+    try:
+        begin = time.process_time()
+        reader(text)
+        return time.process_time() - begin
+    finally:
+        gc.enable()
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode()[:size].decode(errors="ignore")
