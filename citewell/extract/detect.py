@@ -105,6 +105,14 @@ def detect(path: Path, filename: str) -> DetectedType:
     return DetectedType(known.mime_type, known.label, known.category, known.extractor, _mismatch(named, known, label))
 
 
+def named_type(filename: str) -> DetectedType:
+    """What a name says of a file whose content is to be looked at later."""
+    named = BY_EXTENSION.get(extension_of(filename))
+    if named is None:
+        return DetectedType("application/octet-stream", "unknown", Category.UNKNOWN, None)
+    return DetectedType(named.mime_type, named.label, named.category, named.extractor)
+
+
 def _label(path: Path, head: bytes, named: Format | None) -> str:
     if not head:
         return "empty"

@@ -44,7 +44,7 @@ class Adoption:
     def _describe(
         self, job: Job, resource: Resource, batch: Sequence[ChildFile], folder: Path
     ) -> tuple[list[tuple[NewResource, Spooled]], list[str]]:
-        """Hash and detect a batch: what becomes of each, and notes on those of which nothing does."""
+        """Hash a batch: what becomes of each, and notes on those of which nothing does."""
         found: list[tuple[NewResource, Spooled]] = []
         notes: list[str] = []
         for child in batch:

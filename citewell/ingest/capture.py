@@ -14,11 +14,11 @@ from typing import Self
 
 from citewell.disk import DiskReserve, disk_errors
 from citewell.errors import EmptyFile, TooLarge, UnsupportedType
-from citewell.extract.detect import detect
+from citewell.extract.detect import detect, named_type
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
-from citewell.types import Resource, UploadOptions
+from citewell.types import DetectedType, Resource, UploadOptions
 
 # Bytes of an upload between two looks at how much space is left.
 _CHECK_EVERY = 4 * 1024 * 1024
@@ -157,17 +157,23 @@ class Capture:
             raise
 
     async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
-        new = await asyncio.to_thread(self.describe, spooled, request)
+        filename = clean_filename(request.filename)
+        detected = await asyncio.to_thread(detect, spooled.path, filename)
+        if request.strict and detected.extractor is None:
+            raise UnsupportedType(mime_type=detected.mime_type)
+        new = self._described(spooled, request, filename, detected)
         if keep:
             await self._blobs.put_file(new.blob_key, spooled.path)
         return new
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
-        """What becomes of a spooled file, with its type told by content; nothing is kept yet. Raises `UnsupportedType`."""
+        """What becomes of a file whose type goes by its name until stage 2 looks at its content; nothing is kept yet."""
         filename = clean_filename(request.filename)
-        detected = detect(spooled.path, filename)
-        if request.strict and detected.extractor is None:
-            raise UnsupportedType(mime_type=detected.mime_type)
+        return self._described(spooled, request, filename, named_type(filename))
+
+    def _described(
+        self, spooled: Spooled, request: UploadRequest, filename: str, detected: DetectedType
+    ) -> NewResource:
         return NewResource(
             id=str(uuid.uuid4()),
             owner_id=request.owner_id,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -96,6 +98,7 @@ class ExtractionStage:
                 error_message=f"The file is kept, but there is no reader for its type ({detected.mime_type}), so it cannot be searched.",
                 mime_type=detected.mime_type,
                 detected_category=detected.category,
+                type=detected.label,
                 extraction_metadata=dict(summary.metadata) | _detection(summary),
                 coverage=summary.coverage.to_json(),
                 extracted_at=time.time(),
@@ -107,10 +110,17 @@ class ExtractionStage:
     ) -> None:
         old = await self.content.blobs(job.resource_id, job.version)
         blobs = [await self._store_blob(job, summary, index, folder) for index in range(len(summary.blobs))]
-        await self._keep_elements(job, folder)
+        batches = _batches(folder)
+        first = await asyncio.to_thread(next, batches, [])
+        is_short = len(first) < _ELEMENTS_PER_TRANSACTION
+        if not is_short:
+            await self._keep_elements(job, itertools.chain([first], batches))
         notes = await self.adoption.run(job, resource, summary.children, folder)
         metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
         async with self.jobs.fenced(job) as connection:
+            if is_short:  # most files are: nothing but this one transaction
+                await delete_elements(connection, job.resource_id, job.version)
+                await insert_elements(connection, job.resource_id, job.version, first)
             await replace_blobs(connection, job.resource_id, job.version, blobs)
             await self.jobs.finish(
                 connection,
@@ -140,10 +150,10 @@ class ExtractionStage:
             name=blob.name, key=key, mime_type=blob.mime_type, kind=blob.kind, size=size, metadata=blob.metadata
         )
 
-    async def _keep_elements(self, job: Job, folder: Path) -> None:
+    async def _keep_elements(self, job: Job, batches: Iterator[Sequence[tuple[int, Element, str]]]) -> None:
         async with self.jobs.fenced(job) as connection:
             await delete_elements(connection, job.resource_id, job.version)
-        for batch in _batches(folder):
+        while batch := await asyncio.to_thread(next, batches, None):
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, batch)
 

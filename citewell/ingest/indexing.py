@@ -94,8 +94,9 @@ class IndexingStage:
     ) -> int:
         """Chunk, store and embed in overlapping batches; then take out what the resource had before. Returns the count."""
         chunks = await self._chunks(job, resource, elements)
-        async with self.jobs.fenced(job) as connection:
-            await delete_chunks(connection, job.resource_id)
+        if stale:
+            async with self.jobs.fenced(job) as connection:
+                await delete_chunks(connection, job.resource_id)
         count, rows = 0, 0
         writing: deque[asyncio.Task[None]] = deque()
         try:
@@ -141,8 +142,8 @@ class IndexingStage:
     async def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
         """All chunks of the resource, cut as they are asked for (in a thread)."""
         embedder = self.indexes.active.embedder
-        project = await self.projects.get(job.owner_id, resource.project_ids[0]) if resource.project_ids else None
-        config = config_of(self.chunking, resource, project.settings if project else {}, embedder)
+        project = await self.projects.settings(job.owner_id, resource.project_ids[0]) if resource.project_ids else {}
+        config = config_of(self.chunking, resource, project, embedder)
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
         drafts: Iterable[ChunkDraft] = itertools.chain(
             _about(resource),

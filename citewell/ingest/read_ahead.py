@@ -57,8 +57,10 @@ class ReadAhead:
     async def _run(self, resource: Resource, folder: Path, ended: threading.Event) -> None:
         await asyncio.sleep(_LONG_SECONDS)
         active = self.indexes.active.embedder
-        project = await self.projects.get(resource.owner_id, resource.project_ids[0]) if resource.project_ids else None
-        config = config_of(self.chunking, resource, project.settings if project else {}, active)
+        project = (
+            await self.projects.settings(resource.owner_id, resource.project_ids[0]) if resource.project_ids else {}
+        )
+        config = config_of(self.chunking, resource, project, active)
         if config.strategy is Strategy.SEMANTIC:
             return
         elements = _following(folder, ended)

@@ -81,7 +81,7 @@ class Workers:
         self._limits = limits
         self._tasks: list[asyncio.Task[None]] = []
         self._free = {Stage.EXTRACT: limits.extracting, Stage.INDEX: limits.indexing}
-        self._wakeups: dict[Stage, asyncio.Event] = {stage: asyncio.Event() for stage in Stage}
+        self._wakeups = {(stage, newcomers): asyncio.Event() for stage in Stage for newcomers in (False, True)}
 
     def start(self) -> None:
         """Begin to work; call within the event loop that runs everything else."""
@@ -111,7 +111,7 @@ class Workers:
             await asyncio.sleep(0.02)
 
     async def _loop(self, stage: Stage, *, newcomers: bool = False) -> None:
-        wakeup = self._wakeups[stage]
+        wakeup = self._wakeups[stage, newcomers]
         while True:
             wakeup.clear()
             job = None if newcomers and self._free[stage] else await self._claim(stage, newcomers)
@@ -120,7 +120,9 @@ class Workers:
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
             await self._run(job, slots=0 if newcomers else 1)
-            self.wake()
+            if stage is Stage.EXTRACT:  # there is something to index now, and perhaps files from inside this one
+                for following in Stage:
+                    self._wakeups[following, False].set()
 
     async def _claim(self, stage: Stage, newcomers: bool) -> Job | None:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,7 +24,9 @@ _STATES = {
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
 }
 _TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn}
-_LOCKS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
+# Of Postgres: two workers that choose at once would both choose the same owner.
+_LOCK = sa.text("SELECT pg_advisory_xact_lock(:key)")
+_LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
 
 
@@ -32,6 +36,7 @@ class JobRepository:
     def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
         self._database = database
         self._lease_seconds = lease_seconds
+        self._choosing = {stage: asyncio.Lock() for stage in Stage}
 
     async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
         """Lease the next resource that waits for `stage`.
@@ -41,37 +46,54 @@ class JobRepository:
         without any lease of this stage.
         """
         now = time.time()
-        async with self._database.read() as connection:
-            if await _next_waiting(connection, stage, now, newcomers) is None:
-                return None
-        async with self._database.write() as connection:
-            if not self._database.is_sqlite:  # two that choose at once would both choose the same owner
-                await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCKS[stage])))
-            resource_id = await _next_waiting(connection, stage, now, newcomers, lock=not self._database.is_sqlite)
-            if resource_id is None:
-                return None
-            update = (
-                sa.update(resources)
-                .where(resources.c.id == resource_id)
-                .values(
-                    status=_RUNNING[stage],
-                    attempt=resources.c.attempt + 1,
-                    fence=resources.c.fence + 1,
-                    lease_worker=worker,
-                    lease_until=now + self._lease_seconds,
-                )
-                .returning(
-                    resources.c.owner_id,
-                    resources.c.version,
-                    resources.c.attempt,
-                    resources.c.fence,
-                    resources.c.deaths,
-                )
+        async with self._choosing[stage], contextlib.AsyncExitStack() as stack:
+            if self._database.is_sqlite:  # one process: nobody else chooses, and reading holds nobody up
+                async with self._database.read() as connection:
+                    resource_id = await _next_waiting(connection, stage, now, newcomers)
+                if resource_id is None:
+                    return None
+                connection = await stack.enter_async_context(self._database.write())
+            else:
+                connection = await stack.enter_async_context(self._database.write())
+                await connection.execute(_LOCK, {"key": _LOCK_KEYS[stage]})
+                resource_id = await _next_waiting(connection, stage, now, newcomers, _FIRST_DUE_UNLOCKED)
+                if resource_id is None:
+                    return None
+            return await self._lease(connection, resource_id, stage, worker, now)
+
+    async def _lease(
+        self, connection: AsyncConnection, resource_id: str, stage: Stage, worker: str, now: float
+    ) -> Job | None:
+        """Lease the chosen resource; None when it was deleted, or sent another way, in the meantime."""
+        update = (
+            sa.update(resources)
+            .where(
+                resources.c.id == resource_id,
+                resources.c.status.in_(_STATES[stage]),
+                sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < now),
             )
-            owner_id, version, attempt, fence, deaths = (await connection.execute(update)).one()
-            turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
-            await connection.execute(turn)
-            await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
+            .values(
+                status=_RUNNING[stage],
+                attempt=resources.c.attempt + 1,
+                fence=resources.c.fence + 1,
+                lease_worker=worker,
+                lease_until=now + self._lease_seconds,
+            )
+            .returning(
+                resources.c.owner_id,
+                resources.c.version,
+                resources.c.attempt,
+                resources.c.fence,
+                resources.c.deaths,
+            )
+        )
+        row = (await connection.execute(update)).first()
+        if row is None:
+            return None
+        owner_id, version, attempt, fence, deaths = row
+        turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
+        await connection.execute(turn)
+        await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
             owner_id=owner_id,
@@ -206,38 +228,32 @@ class JobRepository:
 
 
 async def _next_waiting(
-    connection: AsyncConnection, stage: Stage, now: float, newcomers: bool, *, lock: bool = False
+    connection: AsyncConnection,
+    stage: Stage,
+    now: float,
+    newcomers: bool,
+    first_due: sa.Select[float, str] | None = None,
 ) -> str | None:
     """The resource whose turn it is."""
-    for owner_id, running in (await connection.execute(_owners_in_turn(stage, now))).all():
+    for owner_id, running in (await connection.execute(_OWNERS_IN_TURN[stage], {"now": now})).all():
         if newcomers and running:
             return None
         found: list[tuple[float, str]] = []
         for status in _STATES[stage]:
-            query = (
-                sa.select(resources.c.due, resources.c.id)
-                .where(
-                    resources.c.status == status,
-                    resources.c.owner_id == owner_id,
-                    sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < now),
-                    resources.c.not_before <= now,
-                )
-                .order_by(resources.c.due, resources.c.id)
-                .limit(1)
-            )
-            query = query.with_for_update(skip_locked=True) if lock else query
-            found += [(due, resource_id) for due, resource_id in await connection.execute(query)]
+            values = {"status": status, "owner": owner_id, "now": now}
+            first = await connection.execute(_FIRST_DUE if first_due is None else first_due, values)
+            found += [(due, resource_id) for due, resource_id in first]
         if found:
             return min(found)[1]
     return None
 
 
-def _owners_in_turn(stage: Stage, now: float) -> sa.Select[str, int]:
+def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
     """Owners of whom something may wait, with the number of their leases, in the order of their turns."""
     candidates = sa.union(*(sa.select(_owners_with(status)) for status in _STATES[stage])).subquery()
     running = (
         sa.select(resources.c.owner_id, sa.func.count().label("leases"))
-        .where(resources.c.status == _RUNNING[stage], resources.c.lease_until > now)
+        .where(resources.c.status == _RUNNING[stage], resources.c.lease_until > sa.bindparam("now"))
         .group_by(resources.c.owner_id)
         .subquery()
     )
@@ -260,3 +276,19 @@ def _owners_with(status: Status) -> sa.CTE:
         .scalar_subquery()
     )
     return walk.union_all(sa.select(following).where(walk.c.owner_id.is_not(None)))
+
+
+# Built once: every attempt to lease runs them.
+_OWNERS_IN_TURN = {stage: _owners_in_turn(stage) for stage in Stage}
+_FIRST_DUE = (
+    sa.select(resources.c.due, resources.c.id)
+    .where(
+        resources.c.status == sa.bindparam("status"),
+        resources.c.owner_id == sa.bindparam("owner"),
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+        resources.c.not_before <= sa.bindparam("now"),
+    )
+    .order_by(resources.c.due, resources.c.id)
+    .limit(1)
+)
+_FIRST_DUE_UNLOCKED = _FIRST_DUE.with_for_update(skip_locked=True)

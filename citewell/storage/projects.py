@@ -74,6 +74,13 @@ class ProjectRepository:
                 return project
         raise NotFound
 
+    async def settings(self, owner_id: str, project_id: str) -> dict[str, Any]:
+        """A project's settings alone, without counting its resources; `NotFound` when it is not the owner's."""
+        query = sa.select(projects.c.settings).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+        for row in await self._database.rows(query):
+            return row["settings"]
+        raise NotFound
+
     async def change(self, owner_id: str, project_id: str, settings: dict[str, Any]) -> None:
         """Replace a project's settings; `NotFound` when it is not the owner's."""
         async with self._database.write() as connection:
