@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from citewell.types import Chunk, ChunkType, Element, Locator, Piece, Status, St
 _BATCH = 2_000
 _SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
 _WITH_RESOURCE = chunks.join(resources, resources.c.id == chunks.c.resource_id)
+_ELEMENT_ID = re.compile("e[0-9]{1,9}")
 # Written once, as every search runs it.
 _LOADED = (
     sa.select(chunks, resources.c.filename, resources.c.record_id)
@@ -170,7 +172,7 @@ class ContentRepository:
 
     async def elements_by_id(self, resource_id: str, version: int, ids: Sequence[str]) -> dict[str, Element]:
         """Those elements of a version that have these ids (`e0`, `e1`, …)."""
-        ordinals = [int(i[1:]) for i in ids if i[1:].isdigit()]
+        ordinals = [int(i[1:]) for i in ids if _ELEMENT_ID.fullmatch(i)]
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
         )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
+import re
 from typing import cast
 
 from citewell.errors import InvalidCursor
 from citewell.types.json import sound
 
-_TOO_LARGE = 2**63  # no integer that a database compares with
+_LARGEST = 2**31 - 1
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def encode_cursor(*key: str | int | float) -> str:
@@ -30,6 +33,15 @@ def decode_cursor(cursor: str, *types: type) -> tuple[str | int | float, ...]:
     for value, expected in zip(values, types, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float) if expected is float else expected):
             raise InvalidCursor
-        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+        if not _is_storable(value):
             raise InvalidCursor
     return tuple(values)
+
+
+def _is_storable(value: str | int | float) -> bool:
+    """Whether a database can compare a column with it: no NUL, half surrogate or infinity, and no more than 32 bits (`Integer`)."""
+    if isinstance(value, str):
+        return not _UNSTORABLE.search(value)
+    if isinstance(value, int):
+        return -_LARGEST <= value <= _LARGEST
+    return math.isfinite(value)

@@ -19,6 +19,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
@@ -28,6 +30,7 @@ from citewell.errors import ConfigurationError, InvalidInput
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
+_NOT_IN_REPERTOIRE = "22021"
 
 
 class DatabaseUnusable(Exception):
@@ -55,6 +58,7 @@ class Database:
         self._writer = asyncio.Lock()
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
+        event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
@@ -152,6 +156,13 @@ def _values_checked() -> Generator[None]:
         raise InvalidInput("A number is too large, or a text holds characters that cannot be stored.") from error
 
 
+def insert_new(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """An INSERT that leaves alone what is there already, committed or about to be: `rowcount` tells how many rows were new."""
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table).on_conflict_do_nothing()
+    return postgresql.insert(table).on_conflict_do_nothing()
+
+
 def _fetch(
     reader: sa.Engine, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None
 ) -> Sequence[sa.RowMapping]:
@@ -195,6 +206,12 @@ def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _refuse_nul(context: ExceptionContext) -> None:
+    """Postgres holds no NUL in texts, neither in rows nor in what they are compared with."""
+    if getattr(context.original_exception, "sqlstate", None) == _NOT_IN_REPERTOIRE:
+        raise InvalidInput("A text of the request holds a NUL character. Remove it.") from context.original_exception
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

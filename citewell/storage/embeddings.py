@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from citewell.ports import FloatMatrix
-from citewell.storage.database import Database
+from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import embedding_cache
 
 _MOST_PARAMETERS = 500
@@ -44,6 +43,5 @@ class EmbeddingCacheRepository:
             {"fingerprint": fingerprint, "text_hash": bytes.fromhex(key), "vector": vector.astype("<f4").tobytes()}
             for key, vector in vectors.items()
         ]
-        dialect = sqlite if self._database.is_sqlite else postgresql
         async with self._database.write() as connection:
-            await connection.execute(dialect.insert(embedding_cache).on_conflict_do_nothing(), rows)
+            await connection.execute(insert_new(connection, embedding_cache), rows)

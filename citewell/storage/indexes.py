@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import NotFound
-from citewell.storage.database import Database
+from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import indexes
 
 
@@ -57,19 +57,19 @@ class IndexRepository:
                 )
                 state = IndexState.BUILDING if active else IndexState.ACTIVE
                 values: dict[str, Any] = {**_new(fingerprint, store, state), "settings": settings}
-                await connection.execute(sa.insert(indexes).values(**values))
-                return IndexRecord(**values)
+                if (await connection.execute(insert_new(connection, indexes).values(**values))).rowcount:
+                    return IndexRecord(**values)
+                # On Postgres: another process has just made it.
+                row = (await connection.execute(sa.select(indexes).where(match))).mappings().one()
         return _record(row)
 
     async def create(self, fingerprint: str, store: str, settings: dict[str, Any]) -> IndexRecord:
         """A new index to be built beside the active one, or the known one of that fingerprint."""
-        known = [r for r in await self.all() if r.fingerprint == fingerprint and r.store == store]
-        if known:
-            return known[0]
         values: dict[str, Any] = {**_new(fingerprint, store, IndexState.BUILDING), "settings": settings}
+        match = sa.and_(indexes.c.fingerprint == fingerprint, indexes.c.store == store)
         async with self._database.write() as connection:
-            await connection.execute(sa.insert(indexes).values(**values))
-        return IndexRecord(**values)
+            await connection.execute(insert_new(connection, indexes).values(**values))
+            return _record((await connection.execute(sa.select(indexes).where(match))).mappings().one())
 
     async def all(self) -> list[IndexRecord]:
         """All indexes, oldest first."""
@@ -97,16 +97,18 @@ class IndexRepository:
             await connection.execute(sa.update(indexes).where(indexes.c.id == index_id).values(**values))
 
     async def activate(self, index_id: str) -> None:
-        """Make this index the one that answers; the one before it is RETIRED and can be rolled back to."""
+        """Make this index the one that answers; the one before it is RETIRED and can be rolled back to. `NotFound` when there is none."""
         async with self._database.write() as connection:
             await connection.execute(
                 sa.update(indexes).where(indexes.c.state == IndexState.ACTIVE).values(state=IndexState.RETIRED)
             )
-            await connection.execute(
+            done = await connection.execute(
                 sa.update(indexes)
                 .where(indexes.c.id == index_id)
                 .values(state=IndexState.ACTIVE, activated_at=time.time())
             )
+            if not done.rowcount:
+                raise NotFound("There is no such index.")
 
     async def delete(self, index_id: str) -> None:
         """Forget an index."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from citewell.errors import NotFound
-from citewell.storage.database import Database
+from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import owners, projects, tokens
 
 DEFAULT_PROJECT = "My files"
@@ -40,15 +40,18 @@ class OwnerRepository:
 
     async def ensure(self, name: str) -> str:
         """The id of the owner called `name`, created with its default project when new."""
+        known = sa.select(owners.c.id).where(owners.c.name == name)
         async with self._database.write() as connection:
-            found = await connection.scalar(sa.select(owners.c.id).where(owners.c.name == name))
+            found = await connection.scalar(known)
             if found is not None:
                 return found
-            owner_id = str(uuid.uuid4())
-            await connection.execute(sa.insert(owners).values(id=owner_id, name=name, created_at=time.time()))
+            owner_id, now = str(uuid.uuid4()), time.time()
+            made = insert_new(connection, owners).values(id=owner_id, name=name, created_at=now)
+            if not (await connection.execute(made)).rowcount:  # on Postgres: another request has just made it
+                return (await connection.execute(known)).scalar_one()
             await connection.execute(
                 sa.insert(projects).values(
-                    id=str(uuid.uuid4()), owner_id=owner_id, name=DEFAULT_PROJECT, created_at=time.time(), settings={}
+                    id=str(uuid.uuid4()), owner_id=owner_id, name=DEFAULT_PROJECT, created_at=now, settings={}
                 )
             )
             return owner_id
@@ -73,17 +76,15 @@ class OwnerRepository:
     async def adopt_token(self, owner_id: str, name: str, secret: str) -> None:
         """Make a known secret valid (the local token, kept in the data folder)."""
         async with self._database.write() as connection:
-            known = await connection.scalar(sa.select(tokens.c.id).where(tokens.c.token_hash == hash_token(secret)))
-            if known is None:
-                await connection.execute(
-                    sa.insert(tokens).values(
-                        id=str(uuid.uuid4()),
-                        owner_id=owner_id,
-                        name=name,
-                        token_hash=hash_token(secret),
-                        created_at=time.time(),
-                    )
+            await connection.execute(
+                insert_new(connection, tokens).values(
+                    id=str(uuid.uuid4()),
+                    owner_id=owner_id,
+                    name=name,
+                    token_hash=hash_token(secret),
+                    created_at=time.time(),
                 )
+            )
 
     async def owner_of(self, token: str) -> str | None:
         """The owner that a valid token belongs to."""

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound, named
-from citewell.storage.database import Database
+from citewell.storage.database import Database, insert_new
 from citewell.storage.owners import DEFAULT_PROJECT
-from citewell.storage.tables import projects, resource_projects
+from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Project
 
 
@@ -33,7 +33,10 @@ class ProjectRepository:
             return found[0]["id"]
         if not create:
             raise NotFound(f"There is no project called {named(wanted)}.")
-        return (await self.create(owner_id, wanted)).id
+        try:
+            return (await self.create(owner_id, wanted)).id
+        except Conflict:  # another request has just made it
+            return await self.resolve(owner_id, wanted)
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
         """A new project; `Conflict` when the owner has one of that name."""
@@ -41,18 +44,15 @@ class ProjectRepository:
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )
         async with self._database.write() as connection:
-            taken = sa.select(projects.c.id).where(projects.c.owner_id == owner_id, projects.c.name == name)
-            if await connection.scalar(taken) is not None:
-                raise Conflict(f"There is already a project called {named(name)}.")
-            await connection.execute(
-                sa.insert(projects).values(
-                    id=project.id,
-                    owner_id=owner_id,
-                    name=name,
-                    created_at=project.created_at,
-                    settings=project.settings,
-                )
+            made = insert_new(connection, projects).values(
+                id=project.id,
+                owner_id=owner_id,
+                name=name,
+                created_at=project.created_at,
+                settings=project.settings,
             )
+            if not (await connection.execute(made)).rowcount:
+                raise Conflict(f"There is already a project called {named(name)}.")
         return project
 
     async def all(self, owner_id: str) -> list[Project]:
@@ -113,8 +113,14 @@ class ProjectRepository:
 
 
 async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> None:
-    """Put a resource into a project, inside the caller's transaction; linking twice is harmless."""
+    """Put a resource into a project of its owner, inside the caller's transaction; linking twice is harmless.
+
+    Raises `NotFound` when the owner has no such project.
+    """
     table = resource_projects
-    known = sa.select(table.c.resource_id).where(table.c.resource_id == resource_id, table.c.project_id == project_id)
-    if await connection.scalar(known) is None:
-        await connection.execute(sa.insert(table).values(resource_id=resource_id, project_id=project_id))
+    same_owner = sa.select(projects.c.id).where(
+        projects.c.id == project_id, resources.c.id == resource_id, projects.c.owner_id == resources.c.owner_id
+    )
+    if await connection.scalar(same_owner) is None:
+        raise NotFound("There is no such project, or it is not yours.")
+    await connection.execute(insert_new(connection, table).values(resource_id=resource_id, project_id=project_id))

@@ -10,10 +10,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from citewell.errors import Conflict, NotFound
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
-from citewell.storage.tables import chunks, elements, resource_projects, resource_versions, resources
+from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
 from citewell.types import Category, Chunk, Element, JsonObject, Status, UploadOptions
 
 _MOST_PARAMETERS = 500
@@ -73,31 +76,23 @@ class RecordRepository:
         new_elements: Sequence[Element],
         new_chunks: Sequence[Chunk],
     ) -> None:
-        """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up."""
-        now = time.time()
+        """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
+
+        Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Conflict` when another request
+        has written one of the records since `plan`.
+        """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
-        fresh = [(r, p) for r, p in pairs if p.is_new]
-        replaced = [p.resource_id for _, p in pairs if not p.is_new]
-        async with self._database.write() as connection:
-            if fresh:
-                await connection.execute(sa.insert(resources), [_resource_row(owner_id, r, p, now) for r, p in fresh])
-                rows = [{"resource_id": p.resource_id, "project_id": project_id} for _, p in fresh]
-                await connection.execute(sa.insert(resource_projects), rows)
-            for record, place in pairs:
-                if not place.is_new:
-                    values = _changing(record, place, now)
-                    changed = sa.update(resources).where(resources.c.id == place.resource_id)
-                    await connection.execute(changed.values(**values, fence=resources.c.fence + 1))
-            if replaced:
-                await connection.execute(sa.delete(chunks).where(chunks.c.resource_id.in_(replaced)))
-            if pairs:
-                await connection.execute(sa.insert(resource_versions), [_version_row(r, p, now) for r, p in pairs])
+        try:
+            async with self._database.write() as connection:
+                await _check_owner(connection, owner_id, project_id, [p.resource_id for _, p in pairs if not p.is_new])
+                await _write_resources(connection, owner_id, project_id, pairs)
                 lines = zip(pairs, new_elements, strict=True)
-                await connection.execute(
-                    sa.insert(elements),
-                    [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines],
-                )
-            await insert_chunks(connection, new_chunks)
+                rows = [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines]
+                if rows:
+                    await connection.execute(sa.insert(elements), rows)
+                await insert_chunks(connection, new_chunks)
+        except IntegrityError as error:
+            raise Conflict("Another request wrote some of these records at the same time. Send them again.") from error
 
     async def mark_indexed(self, counts: Mapping[str, int]) -> None:
         """Set resources (id → number of chunks) to INDEXED."""
@@ -117,6 +112,39 @@ class RecordRepository:
             rows = [{"the_id": i, "the_count": n} for i, n in counts.items()]
             if rows:
                 await connection.execute(statement, rows)
+
+
+async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: str, known: Sequence[str]) -> None:
+    project = sa.select(projects.c.id).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+    if await connection.scalar(project) is None:
+        raise NotFound("There is no such project, or it is not yours.")
+    for start in range(0, len(known), _MOST_PARAMETERS):
+        part = known[start : start + _MOST_PARAMETERS]
+        mine = sa.select(resources.c.id).where(resources.c.id.in_(part), resources.c.owner_id == owner_id)
+        if set((await connection.execute(mine)).scalars()) != set(part):
+            raise NotFound("There is no such resource, or it is not yours.")
+
+
+async def _write_resources(
+    connection: AsyncConnection, owner_id: str, project_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]
+) -> None:
+    """Rows for those that are new, a next version for the others, whose chunks go."""
+    now = time.time()
+    fresh = [(r, p) for r, p in pairs if p.is_new]
+    replaced = [(r, p) for r, p in pairs if not p.is_new]
+    if fresh:
+        await connection.execute(sa.insert(resources), [_resource_row(owner_id, r, p, now) for r, p in fresh])
+        links = [{"resource_id": p.resource_id, "project_id": project_id} for _, p in fresh]
+        await connection.execute(sa.insert(resource_projects), links)
+    for record, place in replaced:
+        changed = sa.update(resources).where(resources.c.id == place.resource_id)
+        await connection.execute(changed.values(**_changing(record, place, now), fence=resources.c.fence + 1))
+    if replaced:
+        await connection.execute(
+            sa.delete(chunks).where(chunks.c.resource_id.in_([p.resource_id for _, p in replaced]))
+        )
+    if pairs:
+        await connection.execute(sa.insert(resource_versions), [_version_row(r, p, now) for r, p in pairs])
 
 
 def _place(record: TextRecord, known: tuple[str, int, str, str] | None) -> StoredRecord:

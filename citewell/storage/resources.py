@@ -190,21 +190,28 @@ class ResourceRepository:
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
         """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then."""
+        try:
+            await self._add_version(owner_id, resource_id, new)
+        except IntegrityError:  # on Postgres: another resource got the same bytes between our look and our update
+            await self._add_version(owner_id, resource_id, new)
+        return await self.get(owner_id, resource_id)
+
+    async def _add_version(self, owner_id: str, resource_id: str, new: NewResource) -> None:
+        mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
         async with self._database.write() as connection:
+            # Locked on Postgres: versions that are sent at once come one after the other.
+            version = await connection.scalar(sa.select(resources.c.version).where(mine).with_for_update())
+            if version is None:
+                raise NotFound("There is no such resource, or it is not yours.")
             taken = await _id_of_content(connection, owner_id, new.content_hash)
             if taken is not None:
                 raise Conflict("These bytes are already one of your resources.", resource_id=taken)
-            mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
-            version = await connection.scalar(sa.select(resources.c.version).where(mine))
-            if version is None:
-                raise NotFound("There is no such resource, or it is not yours.")
             values = _content_values(new) | _FRESH | {"version": version + 1, "status": Status.UPLOADED}
             values["due"] = _due(time.time(), new.file_size_bytes)
             await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
             row = _version_row(new, resource_id, version + 1, time.time())
             await connection.execute(sa.insert(resource_versions), row)
             await record_event(connection, resource_id, version + 1, Status.UPLOADED)
-        return await self.get(owner_id, resource_id)
 
     async def blob_key(self, owner_id: str, resource_id: str, version: int | None = None) -> tuple[str, str, str, int]:
         """(key, filename, mime type, size) of the original bytes of a version (default: the present one)."""
@@ -263,7 +270,7 @@ class ResourceRepository:
             .group_by(resources.c.status)
         )
         async with self._database.read() as connection:
-            return dict((await connection.execute(query)).tuples().all())
+            return {row[0]: row[1] for row in await connection.execute(query)}
 
 
 _FRESH: dict[str, Any] = {

@@ -1,0 +1,710 @@
+"""No method of storage gives, changes or deletes what another owner has. A method without a check here fails the tests.
+
+Each check reaches from one owner (`ben`) for what the other (`ada`) has, by its real ids, and sees that the owner can.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+import citewell.storage
+from citewell.errors import NotFound
+from citewell.storage.content import ContentRepository, insert_chunks
+from citewell.storage.database import Database
+from citewell.storage.jobs import JobRepository
+from citewell.storage.library import SqlLibrary
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.passages import SqlChunks
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.records import RecordRepository, TextRecord
+from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.storage.table_copies import SqlTables
+from citewell.storage.tables import metadata, resources
+from citewell.storage.threads import ThreadRepository
+from citewell.storage.usage import UsageRepository
+from citewell.types import ChunkPlace, Scope, SearchRequest, Status, UploadOptions
+from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
+
+# Methods that take no owner, and why none can be reached with another owner's ids.
+_CALLER_CHECKS = "by a resource's id, which the caller has from a method that takes the owner"
+_WORKERS = "for workers and upkeep, which serve all owners and are given no ids by users"
+_SHARED = "of no owner"
+UNSCOPED: dict[str, str] = {
+    "ContentRepository.blob": _CALLER_CHECKS,
+    "ContentRepository.blobs": _CALLER_CHECKS,
+    "ContentRepository.chunk_ids": _CALLER_CHECKS,
+    "ContentRepository.chunks_page": _CALLER_CHECKS,
+    "ContentRepository.elements_by_id": _CALLER_CHECKS,
+    "ContentRepository.elements_page": _CALLER_CHECKS,
+    "ContentRepository.iterate_chunks": _WORKERS,
+    "ContentRepository.iterate_elements": _CALLER_CHECKS,
+    "EmbeddingCacheRepository.get": _SHARED,
+    "EmbeddingCacheRepository.put": _SHARED,
+    "EventRepository.since": _CALLER_CHECKS,
+    "IndexRepository.activate": _SHARED,
+    "IndexRepository.active": _SHARED,
+    "IndexRepository.all": _SHARED,
+    "IndexRepository.create": _SHARED,
+    "IndexRepository.delete": _SHARED,
+    "IndexRepository.ensure_active": _SHARED,
+    "IndexRepository.get": _SHARED,
+    "IndexRepository.set_progress": _SHARED,
+    "JobRepository.claim": _WORKERS,
+    "JobRepository.fenced": _WORKERS,
+    "JobRepository.finish": _WORKERS,
+    "JobRepository.release_all": _WORKERS,
+    "JobRepository.renew": _WORKERS,
+    "JobRepository.retry_later": _WORKERS,
+    "JobRepository.waiting": _WORKERS,
+    "OwnerRepository.ensure": "makes owners",
+    "OwnerRepository.owner_of": "finds the owner",
+    "RecordRepository.mark_indexed": _WORKERS,
+    "ResourceRepository.known_blob_keys": _WORKERS,
+    "UsageRepository.add": "each entry names its owner, taken from the request that spent it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A database with two owners who have the same things."""
+
+    database: Database
+    ada: Estate
+    ben: Estate
+
+    async def rows(self, owner: Estate) -> list[tuple[Any, ...]]:
+        """Every row of every table that mentions one of the owner's ids, to compare before and after."""
+        ids = {
+            owner.owner,
+            owner.project,
+            owner.resource,
+            owner.thread.id,
+            owner.question.id,
+            owner.answer.id,
+            owner.token_id,
+        }
+        found: list[tuple[Any, ...]] = []
+        for table in metadata.sorted_tables:
+            for row in await self.database.rows(sa.select(table)):
+                values = tuple(row.values())
+                if any(isinstance(value, str) and value in ids for value in values):
+                    found.append((table.name, *map(repr, values)))
+        return sorted(found)
+
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncGenerator[None]:
+        """Fail when what ada has is different at the end of the block."""
+        before = await self.rows(self.ada)
+        yield
+        assert await self.rows(self.ada) == before
+
+    @asynccontextmanager
+    async def refused(self) -> AsyncGenerator[None]:
+        """The block must raise `NotFound`, and change nothing that ada has."""
+        async with self.unchanged():
+            with pytest.raises(NotFound):
+                yield
+
+
+Check = Callable[[World], Awaitable[None]]
+ISOLATED: dict[str, Check] = {}
+
+
+def isolates(method: Any) -> Callable[[Check], Check]:
+    """Name the check of a method."""
+
+    def register(check: Check) -> Check:
+        ISOLATED[method.__qualname__] = check
+        return check
+
+    return register
+
+
+@pytest.fixture
+async def world(database: Database) -> World:
+    return World(database, await add_estate(database, "ada"), await add_estate(database, "ben"))
+
+
+# ---- Owners ----
+
+
+@isolates(OwnerRepository.create_token)
+async def _(world: World) -> None:
+    async with world.unchanged():
+        _, secret = await OwnerRepository(world.database).create_token(world.ben.owner, "laptop")
+    assert await OwnerRepository(world.database).owner_of(secret) == world.ben.owner
+
+
+@isolates(OwnerRepository.adopt_token)
+async def _(world: World) -> None:
+    owners = OwnerRepository(world.database)
+    async with world.unchanged():
+        await owners.adopt_token(world.ben.owner, "mine now", world.ada.token)
+    assert await owners.owner_of(world.ada.token) == world.ada.owner
+
+
+@isolates(OwnerRepository.list_tokens)
+async def _(world: World) -> None:
+    listed = await OwnerRepository(world.database).list_tokens(world.ben.owner)
+    assert [token.id for token in listed] == [world.ben.token_id]
+
+
+@isolates(OwnerRepository.revoke_token)
+async def _(world: World) -> None:
+    owners = OwnerRepository(world.database)
+    async with world.refused():
+        await owners.revoke_token(world.ben.owner, world.ada.token_id)
+    await owners.revoke_token(world.ada.owner, world.ada.token_id)
+    assert await owners.owner_of(world.ada.token) is None
+    assert await owners.owner_of(world.ben.token) == world.ben.owner
+
+
+# ---- Projects ----
+
+
+@isolates(ProjectRepository.resolve)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    async with world.refused():
+        await projects.resolve(world.ben.owner, world.ada.project)
+    assert await projects.resolve(world.ben.owner, "Loans") == world.ben.project
+    await projects.create(world.ada.owner, "Secret")
+    async with world.refused():
+        await projects.resolve(world.ben.owner, "Secret")
+    async with world.unchanged():
+        made = await projects.resolve(world.ben.owner, "Secret", create=True)
+    assert (await projects.get(world.ben.owner, made)).owner_id == world.ben.owner
+
+
+@isolates(ProjectRepository.create)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    await projects.create(world.ada.owner, "Secret")
+    async with world.unchanged():
+        made = await projects.create(world.ben.owner, "Secret")  # a name that only the other has is free
+    assert made.owner_id == world.ben.owner
+
+
+@isolates(ProjectRepository.all)
+async def _(world: World) -> None:
+    found = await ProjectRepository(world.database).all(world.ben.owner)
+    assert {project.owner_id for project in found} == {world.ben.owner}
+    assert [(p.name, p.resource_count) for p in found] == [("My files", 0), ("Loans", 1)]
+
+
+@isolates(ProjectRepository.get)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    async with world.refused():
+        await projects.get(world.ben.owner, world.ada.project)
+    assert (await projects.get(world.ada.owner, world.ada.project)).settings == {"of": "ada"}
+
+
+@isolates(ProjectRepository.change)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    async with world.refused():
+        await projects.change(world.ben.owner, world.ada.project, {"of": "ben"})
+    async with world.unchanged():
+        await projects.change(world.ben.owner, world.ben.project, {"of": "nobody"})
+    assert (await projects.get(world.ben.owner, world.ben.project)).settings == {"of": "nobody"}
+
+
+@isolates(ProjectRepository.delete)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    async with world.refused():
+        await projects.delete(world.ben.owner, world.ada.project)
+    async with world.unchanged():
+        await projects.delete(world.ben.owner, world.ben.project)
+    assert len(await projects.all(world.ben.owner)) == 1
+
+
+@isolates(ProjectRepository.resource_ids)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    assert await projects.resource_ids(world.ben.owner, world.ada.project) == ()
+    assert await projects.resource_ids(world.ada.owner, world.ada.project) == (world.ada.resource,)
+
+
+# ---- Resources ----
+
+
+@isolates(ResourceRepository.get)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    async with world.refused():
+        await found.get(world.ben.owner, world.ada.resource)
+    assert (await found.get(world.ada.owner, world.ada.resource)).project_ids == (world.ada.project,)
+
+
+@isolates(ResourceRepository.create)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    async with world.unchanged():
+        made, created = await found.create(new_resource(world.ben.owner, "secret"), world.ben.project)
+    assert created
+    assert made.owner_id == world.ben.owner
+    async with world.refused():
+        await found.create(new_resource(world.ben.owner, "more"), world.ada.project)
+    assert await found.find_by_content(world.ben.owner, new_resource("", "more").content_hash) is None
+    async with world.refused():
+        await found.create(new_resource(world.ben.owner, "policy"), world.ada.project)
+
+
+@isolates(ResourceRepository.find_by_content)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    content = new_resource("", "secret").content_hash
+    assert await found.find_by_content(world.ben.owner, content) is None
+    assert await found.find_by_content(world.ada.owner, content) is not None
+
+
+@isolates(ResourceRepository.known_contents)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    hashes = [new_resource("", content).content_hash for content in ("secret", "policy")]
+    assert await found.known_contents(world.ben.owner, hashes) == {hashes[1]}
+    assert await found.known_contents(world.ada.owner, hashes) == set(hashes)
+
+
+@isolates(ResourceRepository.page)
+async def _(world: World) -> None:
+    found, _ = await ResourceRepository(world.database).page(world.ben.owner, ResourceFilter(), 10, None)
+    assert [resource.id for resource in found] == [world.ben.resource]
+    for reach in (ResourceFilter(ids=(world.ada.resource,)), ResourceFilter(project_id=world.ada.project)):
+        assert await ResourceRepository(world.database).page(world.ben.owner, reach, 10, None) == ([], None)
+
+
+@isolates(ResourceRepository.summaries)
+async def _(world: World) -> None:
+    found, _ = await ResourceRepository(world.database).summaries(world.ben.owner, ResourceFilter(), 10, None)
+    assert [summary.resource.id for summary in found] == [world.ben.resource]
+    reach = ResourceFilter(ids=(world.ada.resource,))
+    assert await ResourceRepository(world.database).summaries(world.ben.owner, reach, 10, None) == ([], None)
+
+
+@isolates(ResourceRepository.with_tables)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    assert [r.id for r in await found.with_tables(world.ben.owner, None, 10)] == [world.ben.resource]
+    assert await found.with_tables(world.ben.owner, world.ada.project, 10) == []
+
+
+@isolates(ResourceRepository.add_version)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    async with world.refused():
+        await found.add_version(world.ben.owner, world.ada.resource, new_resource(world.ben.owner, "newer"))
+    async with world.unchanged():  # bytes that only the other has are no conflict
+        changed = await found.add_version(world.ben.owner, world.ben.resource, new_resource(world.ben.owner, "secret"))
+    assert (changed.version, changed.status) == (2, Status.UPLOADED)
+
+
+@isolates(ResourceRepository.blob_key)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    for version in (None, 1):
+        async with world.refused():
+            await found.blob_key(world.ben.owner, world.ada.resource, version)
+        assert (await found.blob_key(world.ada.owner, world.ada.resource, version))[0] == "key of policy"
+
+
+@isolates(ResourceRepository.delete)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    async with world.refused():
+        await found.delete(world.ben.owner, world.ada.resource)
+    async with world.unchanged():
+        receipt = await found.delete(world.ben.owner, world.ben.resource)
+    assert receipt.resource_ids == (world.ben.resource,)
+    assert (receipt.chunks, receipt.elements) == (2, 2)
+
+
+@isolates(ResourceRepository.count_characters)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    assert await found.count_characters(world.ben.owner) == 100
+    assert await found.count_characters(world.ben.owner, ids=[world.ada.resource]) == 0
+    assert await found.count_characters(world.ben.owner, world.ada.project) == 0
+    assert await found.count_characters(world.ada.owner, ids=[world.ada.resource]) == 100
+
+
+@isolates(ResourceRepository.owned)
+async def _(world: World) -> None:
+    both = [world.ada.resource, world.ben.resource]
+    assert await ResourceRepository(world.database).owned(world.ben.owner, both) == {world.ben.resource}
+
+
+@isolates(ResourceRepository.counts)
+async def _(world: World) -> None:
+    assert await ResourceRepository(world.database).counts(world.ben.owner) == {"indexed": 1}
+
+
+# ---- Content ----
+
+
+@isolates(ContentRepository.load_chunks)
+async def _(world: World) -> None:
+    content = ContentRepository(world.database)
+    ids = [chunk.id for chunk in world.ada.chunks]
+    assert await content.load_chunks(world.ben.owner, ids) == {}
+    assert set(await content.load_chunks(world.ada.owner, ids)) == set(ids)
+    for stray in await _strays(world):
+        for owner in (world.ada, world.ben):
+            assert await content.load_chunks(owner.owner, [stray.id]) == {}
+
+
+@isolates(ContentRepository.chunks_at)
+async def _(world: World) -> None:
+    content = ContentRepository(world.database)
+    places = [(world.ada.resource, 1, 0), (world.ada.resource, 1, 1)]
+    assert await content.chunks_at(world.ben.owner, places) == []
+    assert len(await content.chunks_at(world.ada.owner, places)) == 2
+    for stray in await _strays(world):
+        for owner in (world.ada, world.ben):
+            assert await content.chunks_at(owner.owner, [(stray.resource_id, 1, stray.ordinal)]) == []
+
+
+async def _strays(world: World) -> list[Any]:
+    """Chunks that say they are of one owner and lie in a resource of the other, as a fault would leave them."""
+    strays = [new_chunk(world.ben.owner, world.ada.resource, 7), new_chunk(world.ada.owner, world.ben.resource, 7)]
+    async with world.database.write() as connection:
+        await insert_chunks(connection, strays)
+    return strays
+
+
+@isolates(ContentRepository.neighbours)
+async def _(world: World) -> None:
+    content = ContentRepository(world.database)
+    assert await content.neighbours(world.ben.owner, world.ada.resource, [0, 1]) == []
+    assert await content.neighbours(world.ada.owner, world.ada.resource, [0, 1]) == list(world.ada.chunks)
+
+
+@isolates(ContentRepository.count_chunks)
+async def _(world: World) -> None:
+    content = ContentRepository(world.database)
+    await _strays(world)
+    assert await content.count_chunks(world.ben.owner) == 3
+    assert await content.count_chunks() == 6
+
+
+# ---- Jobs ----
+
+
+@isolates(JobRepository.requeue)
+async def _(world: World) -> None:
+    jobs = JobRepository(world.database)
+    async with world.unchanged():
+        assert not await jobs.requeue(world.ben.owner, world.ada.resource)
+        assert await jobs.requeue(world.ben.owner, world.ben.resource)
+    assert await jobs.requeue(world.ada.owner, world.ada.resource)
+
+
+@isolates(JobRepository.restart)
+async def _(world: World) -> None:
+    jobs = JobRepository(world.database)
+    async with world.database.write() as connection:
+        await connection.execute(sa.update(resources).values(status=Status.FAILED))
+    async with world.unchanged():
+        assert not await jobs.restart(world.ben.owner, world.ada.resource, UploadOptions(password="x"))
+        assert await jobs.restart(world.ben.owner, world.ben.resource, UploadOptions(password="x"))
+    assert await jobs.restart(world.ada.owner, world.ada.resource, UploadOptions())
+
+
+# ---- Records ----
+
+
+@isolates(RecordRepository.plan)
+async def _(world: World) -> None:
+    record = _record("r1", "one")
+    places = await _write_record(world, world.ada, record)
+    records = RecordRepository(world.database)
+    (other,) = await records.plan(world.ben.owner, [record])
+    assert other.is_new
+    assert other.resource_id != places[0].resource_id
+    (again,) = await records.plan(world.ada.owner, [record])
+    assert again.resource_id == places[0].resource_id
+
+
+@isolates(RecordRepository.write)
+async def _(world: World) -> None:
+    records = RecordRepository(world.database)
+    places = await _write_record(world, world.ada, _record("r1", "one"))
+    changed = _record("r1", "changed by ben")
+    (place,) = await records.plan(world.ada.owner, [changed])
+    kept = ResourceRepository(world.database)
+    before = await kept.get(world.ada.owner, places[0].resource_id)
+    async with world.refused():
+        await records.write(world.ben.owner, world.ben.project, [changed], [place], [new_element(0)], [])
+    assert await kept.get(world.ada.owner, places[0].resource_id) == before
+    assert await ContentRepository(world.database).chunk_ids(places[0].resource_id)
+    async with world.refused():
+        fresh = await records.plan(world.ben.owner, [_record("r2", "two")])
+        await records.write(world.ben.owner, world.ada.project, [_record("r2", "two")], fresh, [new_element(0)], [])
+    await records.write(world.ada.owner, world.ada.project, [changed], [place], [new_element(0)], [])
+    assert (await kept.get(world.ada.owner, places[0].resource_id)).version == 2
+
+
+def _record(record_id: str, text: str) -> TextRecord:
+    return TextRecord(record_id=record_id, title=record_id, has_title=False, text=text, content_hash=text, metadata={})
+
+
+async def _write_record(world: World, owner: Estate, record: TextRecord) -> Any:
+    records = RecordRepository(world.database)
+    places = await records.plan(owner.owner, [record])
+    chunk = new_chunk(owner.owner, places[0].resource_id)
+    await records.write(owner.owner, owner.project, [record], places, [new_element(0)], [chunk])
+    return places
+
+
+# ---- Threads ----
+
+
+@isolates(ThreadRepository.create)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.unchanged():
+        made = await threads.create(world.ben.owner, "About fees", {})
+    assert (await threads.get(world.ben.owner, made.id)).owner_id == world.ben.owner
+
+
+@isolates(ThreadRepository.get)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.get(world.ben.owner, world.ada.thread.id)
+    assert (await threads.get(world.ada.owner, world.ada.thread.id)).title == "About fees"
+
+
+@isolates(ThreadRepository.page)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    for search in (None, "about", "what are the FEES"):
+        found, _ = await threads.page(world.ben.owner, 10, None, search)
+        assert [thread.id for thread in found] == [world.ben.thread.id]
+    await threads.append(world.ada.owner, world.ada.thread.id, "user", "a secret word")
+    assert await threads.page(world.ben.owner, 10, None, "secret") == ([], None)
+    assert len((await threads.page(world.ada.owner, 10, None, "secret"))[0]) == 1
+
+
+@isolates(ThreadRepository.update)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.update(world.ben.owner, world.ada.thread.id, title="taken")
+    async with world.unchanged():
+        assert (await threads.update(world.ben.owner, world.ben.thread.id, title="mine")).title == "mine"
+
+
+@isolates(ThreadRepository.delete)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.delete(world.ben.owner, world.ada.thread.id)
+    async with world.unchanged():
+        await threads.delete(world.ben.owner, world.ben.thread.id)
+    assert await threads.page(world.ben.owner, 10, None) == ([], None)
+
+
+@isolates(ThreadRepository.append)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.append(world.ben.owner, world.ada.thread.id, "user", "hello")
+    async with world.unchanged():
+        await threads.append(world.ben.owner, world.ben.thread.id, "user", "hello")
+    assert len(await threads.messages(world.ben.owner, world.ben.thread.id)) == 3
+
+
+@isolates(ThreadRepository.messages)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.messages(world.ben.owner, world.ada.thread.id)
+    found = await threads.messages(world.ben.owner, world.ben.thread.id)
+    assert [message.id for message in found] == [world.ben.question.id, world.ben.answer.id]
+
+
+@isolates(ThreadRepository.cut)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    for thread in (world.ada.thread.id, world.ben.thread.id):  # by the other's thread, and by one's own
+        async with world.refused():
+            await threads.cut(world.ben.owner, thread, world.ada.question.id)
+    async with world.unchanged():
+        await threads.cut(world.ben.owner, world.ben.thread.id, world.ben.question.id)
+    assert await threads.messages(world.ben.owner, world.ben.thread.id) == []
+
+
+@isolates(ThreadRepository.rate)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    for thread in (world.ada.thread.id, world.ben.thread.id):
+        async with world.refused():
+            await threads.rate(world.ben.owner, thread, world.ada.answer.id, {"rating": "down"})
+    async with world.unchanged():
+        await threads.rate(world.ben.owner, world.ben.thread.id, world.ben.answer.id, {"rating": "down"})
+    rated = (await threads.messages(world.ben.owner, world.ben.thread.id))[1]
+    assert rated.details["feedback"] == {"rating": "down"}
+
+
+# ---- Usage ----
+
+
+@isolates(UsageRepository.totals)
+async def _(world: World) -> None:
+    usage = UsageRepository(world.database)
+    for by in ("day", "thread", "message"):
+        (row,) = await usage.totals(world.ben.owner, by=by)
+        assert row["input_tokens"] == 5
+    assert await usage.totals(world.ben.owner, thread_id=world.ada.thread.id) == []
+    assert len(await usage.totals(world.ada.owner, thread_id=world.ada.thread.id)) == 1
+
+
+# ---- What search and the agent read ----
+
+
+def _chunks(world: World) -> SqlChunks:
+    return SqlChunks(ContentRepository(world.database), ProjectRepository(world.database))
+
+
+def _library(world: World) -> SqlLibrary:
+    database = world.database
+    return SqlLibrary(ResourceRepository(database), ProjectRepository(database), ContentRepository(database))
+
+
+def _tables(world: World) -> SqlTables:
+    database = world.database
+    parts = ResourceRepository(database), ProjectRepository(database), ContentRepository(database)
+    return SqlTables(*parts, _Blobs(), Path("never-used"))  # type: ignore[arg-type]
+
+
+class _Blobs:
+    backend = "local"
+
+    @asynccontextmanager
+    async def local_copy(self, key: str) -> AsyncGenerator[Path]:
+        yield Path(key)
+
+
+@isolates(SqlChunks.load)
+async def _(world: World) -> None:
+    ids = [chunk.id for chunk in (*world.ada.chunks, *world.ben.chunks)]
+    assert set(await _chunks(world).load(world.ben.owner, ids)) == {chunk.id for chunk in world.ben.chunks}
+
+
+@isolates(SqlChunks.at)
+async def _(world: World) -> None:
+    places = [ChunkPlace(world.ada.resource, 1, 0), ChunkPlace(world.ben.resource, 1, 0)]
+    assert set(await _chunks(world).at(world.ben.owner, places)) == {places[1]}
+
+
+@isolates(SqlChunks.resolve_scope)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _chunks(world).resolve_scope(
+            SearchRequest(owner_id=world.ben.owner, query="q", project_id=world.ada.project)
+        )
+    mine = SearchRequest(owner_id=world.ben.owner, query="q", project_id="Loans", resource_ids=None)
+    assert await _chunks(world).resolve_scope(mine) == (world.ben.resource,)
+
+
+@isolates(SqlLibrary.list_resources)
+async def _(world: World) -> None:
+    library = _library(world)
+    assert [r.id for r in await library.list_resources(world.ben.owner, Scope())] == [world.ben.resource]
+    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_id=world.ada.project)):
+        async with world.refused():
+            await library.list_resources(world.ben.owner, scope)
+        assert [r.id for r in await library.list_resources(world.ada.owner, scope)] == [world.ada.resource]
+
+
+@isolates(SqlLibrary.count_characters)
+async def _(world: World) -> None:
+    library = _library(world)
+    scope = Scope(resource_ids=(world.ada.resource,))
+    assert await library.count_characters(world.ada.owner, scope) == 100
+    assert await library.count_characters(world.ben.owner, scope) == 0  # though just counted for the other
+    async with world.refused():
+        await library.count_characters(world.ben.owner, Scope(project_id=world.ada.project))
+
+
+@isolates(SqlLibrary.read_resource)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).read_resource(world.ben.owner, world.ada.resource, 1, 10)
+    found = await _library(world).read_resource(world.ada.owner, world.ada.resource, 1, 10)
+    assert found[0].text == "Fees of ada"
+
+
+@isolates(SqlLibrary.elements)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).elements(world.ben.owner, world.ada.resource, 1, ["e0"])
+    assert (await _library(world).elements(world.ada.owner, world.ada.resource, 1, ["e0"]))["e0"].text == "Fees of ada"
+
+
+@isolates(SqlTables.list_tables)
+async def _(world: World) -> None:
+    tables = _tables(world)
+    assert [t.resource_id for t in await tables.list_tables(world.ben.owner, Scope())] == [world.ben.resource]
+    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_id=world.ada.project)):
+        async with world.refused():
+            await tables.list_tables(world.ben.owner, scope)
+        assert [t.resource_id for t in await tables.list_tables(world.ada.owner, scope)] == [world.ada.resource]
+
+
+@isolates(SqlTables.open_table)
+async def _(world: World) -> None:
+    tables = _tables(world)
+    (table,) = await tables.list_tables(world.ada.owner, Scope())
+    async with world.refused():
+        await tables.open_table(world.ben.owner, table)
+    assert await tables.open_table(world.ada.owner, table) == Path("blob table-0.parquet")
+
+
+# ---- The checks run, and none is missing ----
+
+
+@pytest.mark.parametrize("method", sorted(ISOLATED))
+async def test_no_owner_reaches_what_another_has(world: World, method: str) -> None:
+    await ISOLATED[method](world)
+
+
+def _methods() -> dict[str, Any]:
+    """The public methods of every class of storage that reads or writes rows."""
+    found: dict[str, Any] = {}
+    for module in pkgutil.iter_modules(citewell.storage.__path__, "citewell.storage."):
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if kind.__module__ == module.name and (name.endswith("Repository") or name.startswith("Sql")):
+                methods = inspect.getmembers(kind, inspect.isfunction)
+                found |= {f"{name}.{m}": function for m, function in methods if not m.startswith("_")}
+    return found
+
+
+def test_every_method_is_checked_or_said_to_take_no_owner() -> None:
+    methods = _methods()
+    assert len(methods) > 60
+    assert set(ISOLATED) | set(UNSCOPED) == set(methods)
+    assert not set(ISOLATED) & set(UNSCOPED)
+
+
+def test_a_method_that_takes_an_owner_is_checked() -> None:
+    scoped = {name for name, method in _methods().items() if "owner_id" in inspect.signature(method).parameters}
+    assert len(scoped) > 40
+    assert scoped <= set(ISOLATED)

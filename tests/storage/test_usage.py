@@ -1,0 +1,77 @@
+"""The ledger: entries are summed by day, thread or message, and by what was used."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from citewell.storage.database import Database
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.usage import UsageRepository
+from citewell.types import Usage
+
+_DAY = 86_400.0
+
+
+@pytest.fixture
+async def ada(database: Database) -> str:
+    return await OwnerRepository(database).ensure("ada")
+
+
+def _spent(owner: str, kind: str = "chat", at: float = _DAY, **values: object) -> Usage:
+    spent = {"provider": "p", "model": "m", "input_tokens": 10, "output_tokens": 2, "units": 1, "cost": 0.25} | values
+    return Usage(owner_id=owner, kind=kind, created_at=at, **spent)  # type: ignore[arg-type]
+
+
+async def test_days_are_summed_in_utc_newest_first(database: Database, ada: str) -> None:
+    usage = UsageRepository(database)
+    await usage.add([_spent(ada, at=_DAY), _spent(ada, at=2 * _DAY - 0.5), _spent(ada, at=2 * _DAY)])
+    rows = await usage.totals(ada)
+    assert [row["day"] for row in rows] == ["1970-01-03", "1970-01-02"]
+    assert [(row["input_tokens"], row["output_tokens"], row["units"], row["cost"]) for row in rows] == [
+        (10, 2, 1, 0.25),
+        (20, 4, 2, 0.5),
+    ]
+
+
+async def test_kinds_providers_and_models_are_kept_apart(database: Database, ada: str) -> None:
+    usage = UsageRepository(database)
+    await usage.add([_spent(ada, "embedding"), _spent(ada, "chat", model="b"), _spent(ada, "chat", model="a")])
+    await usage.add([_spent(ada, "chat", model="a", provider="q")])
+    rows = await usage.totals(ada)
+    assert [(row["kind"], row["model"]) for row in rows] == [
+        ("chat", "a"),
+        ("chat", "a"),
+        ("chat", "b"),
+        ("embedding", "m"),
+    ]
+
+
+async def test_threads_and_messages_are_summed_by_themselves(database: Database, ada: str) -> None:
+    usage = UsageRepository(database)
+    await usage.add(
+        [_spent(ada, thread_id="t1", message_id="m1", at=1.0), _spent(ada, thread_id="t1", message_id="m2", at=2.0)]
+    )
+    await usage.add([_spent(ada, thread_id="t2", message_id="m3", at=3.0), _spent(ada, at=4.0)])
+    by_thread = await usage.totals(ada, by="thread")
+    assert [(row["thread_id"], row["input_tokens"]) for row in by_thread] == [(None, 10), ("t2", 10), ("t1", 20)]
+    by_message = await usage.totals(ada, by="message", thread_id="t1")
+    assert [row["message_id"] for row in by_message] == ["m2", "m1"]
+    assert [row["thread_id"] for row in await usage.totals(ada, by="message", message_id="m3")] == ["t2"]
+
+
+async def test_only_what_came_since_is_summed(database: Database, ada: str) -> None:
+    usage = UsageRepository(database)
+    await usage.add([_spent(ada, at=5.0), _spent(ada, at=6.0)])
+    (row,) = await usage.totals(ada, since=6.0)
+    assert row["input_tokens"] == 10
+    assert await usage.totals(ada, since=7.0) == []
+
+
+async def test_an_entry_without_a_time_is_of_now_and_none_is_no_entry(database: Database, ada: str) -> None:
+    usage = UsageRepository(database)
+    await usage.add([])
+    before = time.time()
+    await usage.add([_spent(ada, at=0.0)])
+    assert len(await usage.totals(ada, since=before)) == 1
