@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,26 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from citewell.errors import LeaseLost
-from citewell.settings import load_settings
 from citewell.storage.database import Database
+from citewell.storage.events import EventRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.resources import ResourceRepository, insert_children
-from citewell.storage.tables import owners
-from citewell.types import Job, Stage, Status
+from citewell.storage.tables import owners, resources
+from citewell.types import Job, Stage, Status, UploadOptions
 from tests.storage.rows import add_resource, new_resource
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    if request.param == "sqlite":
-        opened = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
-    else:
-        opened = Database(load_settings(database_url=request.getfixturevalue("postgres")).sql_url)
-    await opened.migrate()
-    async with opened.write() as connection:
-        await connection.execute(sa.delete(owners))
-    yield opened
-    await opened.close()
 
 
 async def test_a_resource_is_leased_to_one_worker_only(database: Database) -> None:
@@ -213,3 +198,129 @@ async def test_the_next_job_is_found_by_index_among_however_many(database: Datab
             plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             steps = [row["detail"] for row in plan.mappings()]
             assert not any(step.startswith("SCAN resources") for step in steps), steps
+
+
+async def _set(database: Database, resource_id: str, **values: Any) -> None:
+    async with database.write() as connection:
+        await connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(**values))
+
+
+async def test_a_lease_that_is_renewed_is_not_taken_over(database: Database) -> None:
+    await add_resource(database, "ada")
+    jobs = JobRepository(database, lease_seconds=-1)
+    job = await jobs.claim(Stage.EXTRACT, "slow")
+    assert job
+    await JobRepository(database).renew(job)
+    assert await jobs.claim(Stage.EXTRACT, "quick") is None
+
+
+async def test_a_stage_takes_only_what_waits_for_it(database: Database) -> None:
+    owner, resource_id = await add_resource(database, "ada")
+    jobs = JobRepository(database)
+    assert await jobs.claim(Stage.INDEX, "w") is None
+    job = await jobs.claim(Stage.EXTRACT, "w")
+    assert job
+    assert (job.resource_id, job.owner_id, job.version, job.attempt) == (resource_id, owner, 1, 1)
+    async with jobs.fenced(job) as connection:
+        await jobs.finish(connection, job, Status.EXTRACTED, {"elements": 3}, extracted_at=5.0)
+    assert await jobs.claim(Stage.EXTRACT, "w") is None
+    following = await jobs.claim(Stage.INDEX, "w")
+    assert following
+    assert (following.attempt, following.deaths) == (1, 0)
+    assert (await ResourceRepository(database).get(owner, resource_id)).extracted_at == 5.0
+    timeline = await EventRepository(database).since(resource_id)
+    assert [event["status"] for event in timeline] == ["uploaded", "extracting", "extracted", "indexing"]
+    assert timeline[2]["elements"] == 3
+
+
+async def test_a_write_that_fails_keeps_the_lease(database: Database) -> None:
+    owner, resource_id = await add_resource(database, "ada")
+    jobs = JobRepository(database)
+    job = await jobs.claim(Stage.EXTRACT, "w")
+    assert job
+
+    async def finish_and_fail() -> None:
+        async with jobs.fenced(job) as connection:
+            await jobs.finish(connection, job, Status.EXTRACTED)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await finish_and_fail()
+    assert (await ResourceRepository(database).get(owner, resource_id)).status is Status.EXTRACTING
+    await jobs.renew(job)
+
+
+async def test_only_the_leases_of_the_worker_that_is_gone_are_given_back(database: Database) -> None:
+    for _ in range(2):
+        await add_resource(database, "ada")
+    jobs = JobRepository(database)
+    gone, alive = await jobs.claim(Stage.EXTRACT, "gone"), await jobs.claim(Stage.EXTRACT, "alive")
+    assert gone
+    assert alive
+    assert await jobs.release_all("gone", died=False) == 1
+    await jobs.renew(alive)
+    with pytest.raises(LeaseLost):
+        await jobs.renew(gone)
+    again = await jobs.claim(Stage.EXTRACT, "next")
+    assert again
+    assert (again.resource_id, again.attempt, again.deaths) == (gone.resource_id, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("status", "extracted", "requeued", "restarted"),
+    [
+        (Status.UPLOADED, False, False, False),
+        (Status.INDEXED, True, True, False),
+        (Status.PARTIAL, True, True, False),
+        (Status.STORED, True, False, False),
+        (Status.FAILED, True, False, True),
+        (Status.FAILED, False, False, True),
+    ],
+)
+async def test_what_can_be_indexed_or_read_again(
+    database: Database, status: Status, extracted: bool, requeued: bool, restarted: bool
+) -> None:
+    jobs, kept = JobRepository(database), ResourceRepository(database)
+    owner, resource_id = await add_resource(database, "ada")
+    failed = {
+        "error_code": "corrupt",
+        "error_message": "broken",
+        "attempt": 3,
+        "deaths": 2,
+        "not_before": time.time() + 60,
+    }
+    await _set(database, resource_id, status=status, extracted_at=1.0 if extracted else None, **failed)
+    assert await jobs.requeue(owner, resource_id) is requeued
+    found = await kept.get(owner, resource_id)
+    assert found.status is (Status.EXTRACTED if requeued else status)
+    assert found.error_code == (None if requeued else "corrupt")
+    await _set(database, resource_id, status=status, error_code="corrupt")
+    assert await jobs.restart(owner, resource_id, UploadOptions(password="opens it")) is restarted
+    found = await kept.get(owner, resource_id)
+    assert found.status is (Status.UPLOADED if restarted else status)
+    assert found.error_code == (None if restarted else "corrupt")
+    assert found.options.password == ("opens it" if restarted else None)
+    if restarted:
+        job = await jobs.claim(Stage.EXTRACT, "w")
+        assert job
+        assert (job.attempt, job.deaths) == (1, 0)
+
+
+async def test_work_under_way_is_fenced_off_when_its_resource_is_sent_through_again(database: Database) -> None:
+    jobs = JobRepository(database)
+    owner, resource_id = await add_resource(database, "ada")
+    await _set(database, resource_id, status=Status.EXTRACTED, extracted_at=1.0)
+    job = await jobs.claim(Stage.INDEX, "w")
+    assert job
+    assert await jobs.requeue(owner, resource_id)
+    with pytest.raises(LeaseLost):
+        await jobs.renew(job)
+    assert await jobs.claim(Stage.INDEX, "w")
+
+
+async def test_what_is_neither_finished_nor_given_up_is_waiting(database: Database) -> None:
+    jobs = JobRepository(database)
+    ids = [(await add_resource(database, "ada"))[1] for _ in range(4)]
+    for resource_id, status in zip(ids, (Status.INDEXED, Status.FAILED, Status.EXTRACTED), strict=False):
+        await _set(database, resource_id, status=status)
+    assert await jobs.waiting() == 2

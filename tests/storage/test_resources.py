@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -122,14 +121,17 @@ async def test_pages_follow_each_other_also_among_equal_times(desk: Desk) -> Non
     made = [await desk.add(f"r{n}") for n in range(5)]
     async with desk.database.write() as connection:
         await connection.execute(sa.update(resources).values(created_at=5.0))
-    lists: tuple[Callable[..., Awaitable[tuple[list[Any], str | None]]], ...]
-    lists = (desk.resources.page, desk.resources.summaries)
-    for list_ in lists:
+
+    async def summarised(*arguments: Any) -> tuple[list[Resource], str | None]:
+        summaries, following = await desk.resources.summaries(*arguments)
+        return [summary.resource for summary in summaries], following
+
+    for list_ in (desk.resources.page, summarised):
         seen: list[str] = []
         cursor = None
         for _ in range(3):
             found, cursor = await list_(desk.owner, ResourceFilter(), 2, cursor)
-            seen += [getattr(one, "resource", one).id for one in found]
+            seen += [resource.id for resource in found]
         assert cursor is None
         assert len(seen) == 5
         assert set(seen) == {resource.id for resource in made}

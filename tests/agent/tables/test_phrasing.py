@@ -107,6 +107,11 @@ async def test_nothing_is_compared_with_an_empty_cell(loans: Sheets) -> None:
     assert await _answer(loans, "Compare the amount of Kofi Boateng and Akua Asante") is None
 
 
+async def test_two_are_not_compared_where_one_of_them_has_no_row(loans: Sheets) -> None:
+    assert await _answer(loans, "Compare the total amount of overdue records in Accra and Tamale") is None
+    assert await _answer(loans, "Compare the total amount of overdue records in Accra and Kumasi") is not None
+
+
 async def test_a_file_with_nan_in_it_is_answered(sheets: Sheets) -> None:
     sheets.add(COLUMNS, [("Accra", 1, float("nan")), ("Wa", 2, 3.0), ("Ho", 3, float("inf"))])
     assert await _answer(sheets, "What is the amount of Accra?") == "Branch: Accra; Amount (GHS): NaN [1]"
