@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from citewell.errors import InvalidCursor, NotFound
 from citewell.storage import content as module
@@ -19,7 +20,8 @@ from citewell.storage.content import (
 from citewell.storage.cursors import encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.resources import ResourceRepository
-from citewell.types import Chunk, ChunkType, ElementType
+from citewell.storage.tables import resources
+from citewell.types import Chunk, ChunkType, ElementType, Status
 from tests.storage.estates import new_blob, new_chunk, new_element, store_elements
 from tests.storage.rows import add_resource
 
@@ -162,6 +164,29 @@ async def test_an_index_is_rebuilt_from_every_chunk_of_everybody(
         assert all(len(batch) <= size for batch in batches)
         found = [one for batch in batches for one in batch]
         assert found == [one for resource in sorted(expected) for one in expected[resource]]
+
+
+async def test_what_every_index_must_hold_is_counted_where_indexing_has_ended(
+    content: ContentRepository, database: Database
+) -> None:
+    statuses = (Status.INDEXED, Status.ANALYZED, Status.PARTIAL, Status.INDEXING)
+    ids: dict[Status, str] = {}
+    for status in statuses:
+        owner, ids[status] = await add_resource(database, "ada")
+        row = replace(new_chunk(owner, ids[status], 1), type=ChunkType.ROW)
+        await _store_chunks(database, new_chunk(owner, ids[status]), row)
+        async with database.write() as connection:
+            settled = sa.update(resources).where(resources.c.id == ids[status])
+            await connection.execute(settled.values(status=status))
+    assert await content.count_settled_chunks() == 4
+    sampled = {one.chunk.resource_id for one in await content.sample_chunks(10)}
+    assert sampled == {ids[Status.INDEXED], ids[Status.ANALYZED]}
+    assert len(await content.sample_chunks(1)) == 1
+    counted = [one async for batch in content.settled_resources(2) for one in batch]
+    assert [one.resource_id for one in counted] == sorted(ids[status] for status in statuses[:3])
+    assert {one.chunks for one in counted} == {2}
+    some = [batch async for batch in content.iterate_chunks(resource_ids=[ids[Status.INDEXED]])]
+    assert [one.chunk.resource_id for batch in some for one in batch] == [ids[Status.INDEXED]] * 2
 
 
 async def test_chunks_go_with_their_resource(content: ContentRepository, database: Database) -> None:
