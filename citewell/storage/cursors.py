@@ -10,7 +10,6 @@ import re
 from typing import cast
 
 from citewell.errors import InvalidCursor
-from citewell.types.json import sound
 
 _LARGEST = 2**31 - 1
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -24,7 +23,7 @@ def encode_cursor(*key: str | int | float) -> str:
 def decode_cursor(cursor: str, *types: type) -> tuple[str | int | float, ...]:
     """The key in `cursor`, checked to hold values of `types`; raises `InvalidCursor`."""
     try:
-        key: object = sound(json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))))
+        key: object = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, RecursionError, ValueError) as error:
         raise InvalidCursor from error
     if not isinstance(key, list) or len(cast(list[object], key)) != len(types):
