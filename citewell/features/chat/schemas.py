@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.turns import Source
 from citewell.features.requests import RequestBody
+from citewell.features.shapes import LocatorJson
 from citewell.types import Citation
 
 
@@ -32,7 +33,7 @@ class CitationOut(BaseModel):
     resource_id: str
     version: int
     filename: str
-    locator: dict[str, Any]
+    locator: LocatorJson
     label: str
     quote: str
     verdict: str = Field(description="supported, weak or unsupported")
@@ -64,7 +65,7 @@ class PlaceOut(BaseModel):
     resource_id: str
     filename: str
     label: str
-    locator: dict[str, Any]
+    locator: LocatorJson
 
 
 class NearestOut(PlaceOut):

@@ -8,6 +8,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.features.requests import RequestBody
+from citewell.features.shapes import (
+    CoverageJson,
+    ElementJson,
+    LocatorJson,
+    MetadataJson,
+    PieceJson,
+    StageDetailsJson,
+)
 from citewell.storage.resources import ResourceSummary
 from citewell.types import Chunk, JsonValue, Resource
 
@@ -23,7 +31,7 @@ class StageOut(BaseModel):
     status: str
     at: datetime
     version: int
-    details: dict[str, Any] = {}
+    details: StageDetailsJson = {}
 
 
 class ResourceOut(BaseModel):
@@ -45,8 +53,8 @@ class ResourceOut(BaseModel):
     error_message: str | None
     error_stage: str | None = Field(description="extraction or indexing")
     error_code: str | None
-    extraction_metadata: dict[str, Any]
-    coverage: dict[str, Any] | None
+    extraction_metadata: MetadataJson
+    coverage: CoverageJson | None
     language: str | None
     summary: str | None
     chunk_count: int
@@ -121,7 +129,7 @@ class ResourceList(BaseModel):
 class ElementList(BaseModel):
     """A page of elements in reading order."""
 
-    elements: list[dict[str, Any]]
+    elements: list[ElementJson]
     next_cursor: str | None
 
 
@@ -134,8 +142,8 @@ class ChunkOut(BaseModel):
     text: str
     context: str
     token_count: int
-    locator: dict[str, Any]
-    pieces: list[dict[str, Any]]
+    locator: LocatorJson
+    pieces: list[PieceJson]
 
     @staticmethod
     def of(chunk: Chunk) -> ChunkOut:

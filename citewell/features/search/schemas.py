@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.features.requests import RequestBody
+from citewell.features.shapes import LocatorJson
 from citewell.types import ChunkType, Condition, Hit, Operator, Passage, SelfQuery, Trace
 
 
@@ -52,7 +53,7 @@ class HitOut(BaseModel):
     text: str
     score: float
     scores: dict[str, float]
-    locator: dict[str, Any]
+    locator: LocatorJson
     label: str
 
 

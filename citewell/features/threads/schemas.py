@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
-from citewell.features.chat.schemas import CitationOut
+from citewell.features.chat.schemas import CitationOut, PlaceOut
 from citewell.features.requests import RequestBody
+from citewell.features.shapes import DescribedBy, ScopeJson, ScopeOut
 from citewell.features.threads.service import ShownMessage
 from citewell.types import Thread
 
@@ -18,7 +20,7 @@ class ThreadOut(BaseModel):
 
     id: str
     title: str
-    scope: dict[str, Any]
+    scope: ScopeJson
     created_at: datetime
     updated_at: datetime
 
@@ -54,6 +56,39 @@ class ThreadIn(RequestBody):
     title: str = Field(min_length=1, max_length=200)
 
 
+@with_config(ConfigDict(extra="ignore"))
+class ProblemOut(TypedDict):
+    """Why there is no answer."""
+
+    code: str
+    message: str
+
+
+@with_config(ConfigDict(extra="ignore"))
+class FeedbackOut(TypedDict, total=False):
+    """What the reader thought of an answer."""
+
+    rating: Literal["up", "down"]
+    comment: str
+
+
+@with_config(ConfigDict(extra="allow"))
+class MessageDetailsOut(TypedDict, total=False):
+    """What is known of a message beside its words; `nearest` are passages near a question that has no answer."""
+
+    intent: str
+    answered: bool
+    scope: ScopeOut
+    usage: dict[str, Any]
+    nearest: list[PlaceOut]
+    stopped: bool
+    error: ProblemOut
+    feedback: FeedbackOut
+
+
+MessageDetailsJson = Annotated[dict[str, Any], DescribedBy((MessageDetailsOut,))]
+
+
 class MessageOut(BaseModel):
     """One message with its citations."""
 
@@ -62,7 +97,7 @@ class MessageOut(BaseModel):
     content: str
     created_at: datetime
     citations: list[CitationOut]
-    details: dict[str, Any]
+    details: MessageDetailsJson
 
     @staticmethod
     def of(shown: ShownMessage) -> MessageOut:

@@ -17,7 +17,7 @@ interface AnswerActionsProps {
 type Rating = "up" | "down" | null;
 
 export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActionsProps): ReactNode {
-  const stored = message.details.feedback as { rating?: Rating } | undefined;
+  const stored = message.details.feedback;
   const [rating, setRating] = useState<Rating>(stored?.rating ?? null);
 
   const copy = async (): Promise<void> => {

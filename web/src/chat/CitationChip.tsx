@@ -86,7 +86,7 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
     staleTime: Infinity,
     retry: false,
   });
-  const headings = (citation.locator.headings as string[] | undefined) ?? [];
+  const headings = citation.locator.headings ?? [];
   const whole = chunk.data?.text ?? citation.quote;
   const at = whole.indexOf(citation.quote);
   return (

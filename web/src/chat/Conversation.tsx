@@ -99,7 +99,7 @@ function withoutLive(messages: Message[], live: LiveTurn): Message[] {
   return open ? messages.slice(0, messages.indexOf(open)) : messages;
 }
 
-function Question({ text, details }: { text: string; details: Record<string, unknown> }): ReactNode {
+function Question({ text, details }: { text: string; details: Message["details"] }): ReactNode {
   return (
     <article className="question" aria-label={t.you}>
       <ScopeNote scope={scopeOf(details)} />
@@ -116,8 +116,8 @@ interface ReplyProps {
 }
 
 function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
-  const problem = message.details.error as { message?: string } | undefined;
-  if (problem && !message.content) return <Unanswered text={problem.message ?? t.noAnswerKept} onAgain={onAgain} />;
+  const problem = message.details.error;
+  if (problem && !message.content) return <Unanswered text={problem.message || t.noAnswerKept} onAgain={onAgain} />;
   if (isStopped(message)) {
     return (
       <article className="reply" aria-label={t.answer}>

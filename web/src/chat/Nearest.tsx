@@ -2,18 +2,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { api, type Schemas, unwrap } from "../api/client";
+import { api, type Message, type Schemas, unwrap } from "../api/client";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
 
-type Place = Omit<Schemas["NearestOut"], "text">;
+type Place = Schemas["PlaceOut"];
 
 const MOST_SHOWN = 5;
 
-export function Nearest({ details }: { details: Record<string, unknown> }): ReactNode {
+export function Nearest({ details }: { details: Message["details"] }): ReactNode {
   const [open, setOpen] = useState(false);
-  const places = ((details.nearest as Place[] | undefined) ?? []).slice(0, MOST_SHOWN);
+  const places = (details.nearest ?? []).slice(0, MOST_SHOWN);
   if (!places.length) return null;
   return (
     <div className="nearest">

@@ -142,7 +142,7 @@ export function splitLabel(citation: Pick<Citation, "label" | "filename" | "loca
   place: string;
 } {
   const { filename, label } = citation;
-  const { sheet, row, row_end: end } = citation.locator as { sheet?: string; row?: number; row_end?: number };
+  const { sheet, row, row_end: end } = citation.locator;
   const rest = label.startsWith(filename)
     ? label
         .slice(filename.length)

@@ -1,9 +1,7 @@
 // What a question may draw on: everything, tagged documents, or a project.
+import type { Message, Schemas } from "../api/client";
 
-export interface Scope {
-  project?: string;
-  resource_ids?: string[];
-}
+export type Scope = Schemas["ScopeOut"];
 
 export const EVERYTHING: Scope = {};
 
@@ -23,7 +21,6 @@ export function withoutDocument(scope: Scope, id: string): Scope {
 }
 
 /** The scope that a message's details carry. */
-export function scopeOf(details: Record<string, unknown>): Scope {
-  const scope = details.scope as Scope | undefined;
-  return scope && typeof scope === "object" ? scope : EVERYTHING;
+export function scopeOf(details: Message["details"]): Scope {
+  return details.scope ?? EVERYTHING;
 }

@@ -83,7 +83,7 @@ function ColumnCard({
         <Fact name={t.filledCells} value={formatPrecisePercent(filled)} />
         {column.mean !== undefined && <Fact name={t.mean} value={statistic(column.mean)} />}
         {column.sum !== undefined && <Fact name={t.sum} value={statistic(column.sum)} />}
-        {column.mean === undefined && column.min !== undefined && (
+        {column.mean === undefined && column.min !== undefined && column.min !== null && (
           <Fact wide name={t.rangeOf} value={`${statistic(column.min)} – ${statistic(column.max)}`} />
         )}
       </dl>

@@ -9,8 +9,9 @@ import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { openViewer, viewer } from "../viewer/state";
 import { ContentItem } from "./ContentItem";
+import { reportOf } from "./coverage";
 import { type Item, itemOfChunk, itemOfElement, overlayOf } from "./items";
-import { chunksQuery, type ElementType, type ExtractedElement, elementsQuery } from "./queries";
+import { chunksQuery, type ElementType, elementsQuery } from "./queries";
 
 type Kind = "elements" | "chunks";
 const BESIDE = "(min-width: 1100px)";
@@ -27,7 +28,7 @@ export function Contents({ resource }: { resource: Resource }): ReactNode {
             <button key={one} type="button" aria-pressed={kind === one} onClick={() => setKind(one)}>
               {one === "elements" ? t.elements : t.chunks}
               <span className="muted tabular">
-                {formatNumber(one === "elements" ? Number(resource.coverage?.elements ?? 0) : resource.chunk_count)}
+                {formatNumber(one === "elements" ? (reportOf(resource)?.elements ?? 0) : resource.chunk_count)}
               </span>
             </button>
           ))}
@@ -59,7 +60,7 @@ export function Contents({ resource }: { resource: Resource }): ReactNode {
 function Elements({ resource, type }: { resource: Resource; type: ElementType | null }): ReactNode {
   const found = useInfiniteQuery(elementsQuery(resource.id, resource.version, type));
   const items = useMemo(
-    () => found.data?.pages.flatMap((page) => page.elements as unknown as ExtractedElement[]).map(itemOfElement) ?? [],
+    () => found.data?.pages.flatMap((page) => page.elements).map(itemOfElement) ?? [],
     [found.data],
   );
   return <Items resource={resource} items={items} found={found} />;

@@ -3,16 +3,8 @@ import { formatPrecise } from "../lib/format";
 import type { Column, Table } from "../viewer/tables";
 import type { Spread } from "./queries";
 
-/** What extraction says about a column beyond what every table needs. */
-export interface ColumnFacts extends Column {
-  /** An estimate, in place of `distinct`, for very long tables. */
-  distinct_about?: number;
-  unit?: string;
-}
-
-export interface TableFacts extends Table {
-  columns: ColumnFacts[];
-}
+export type ColumnFacts = Column;
+export type TableFacts = Table;
 
 export interface HistogramBar {
   label: string;
@@ -22,10 +14,10 @@ export interface HistogramBar {
 }
 
 /** Bars to draw. A numeric bar is named by its range, which ends where the next one begins; the last at the column's maximum. */
-export function barsOf(spread: Spread, max?: number | string): HistogramBar[] {
+export function barsOf(spread: Spread, max?: number | string | null): HistogramBar[] {
   const tallest = Math.max(1, ...spread.bars.map(({ count }) => count));
   return spread.bars.map(({ label, count }, index) => {
-    const end = spread.bars[index + 1]?.label ?? max;
+    const end = spread.bars[index + 1]?.label ?? max ?? undefined;
     const hasRange = spread.numeric && spread.bars.length > 1 && end !== undefined;
     const name = spread.numeric ? nicely(label) : label;
     return { label: hasRange ? `${name} – ${nicely(end)}` : name, count, height: count / tallest };
@@ -37,8 +29,8 @@ function nicely(value: string | number): string {
   return Number.isFinite(number) ? formatPrecise(number) : String(value);
 }
 
-/** A statistic as a person reads it; dates and texts as they are. */
-export function statistic(value: number | string | undefined): string {
-  if (value === undefined) return "–";
+/** A statistic as a person reads it; dates and texts as they are. A column without values has none. */
+export function statistic(value: number | string | null | undefined): string {
+  if (value === undefined || value === null) return "–";
   return typeof value === "number" ? formatPrecise(value) : value;
 }

@@ -1,40 +1,15 @@
 // The coverage report as a map: what was read of each page, and how.
-import type { Resource } from "../api/client";
+import type { Resource, Schemas } from "../api/client";
 
 export type CoverageKind = "read" | "ocr" | "empty" | "skipped";
 export const COVERAGE_KINDS: readonly CoverageKind[] = ["read", "ocr", "empty", "skipped"];
 
-export interface CoverageUnit {
-  unit: string;
-  number: number;
-  name: string | null;
-  characters: number;
-  words: number;
-  tables: number;
-  images: number;
-  rows: number;
-  ocr_share: number;
-  ocr_confidence: number | null;
-  skipped: string[];
-  warnings: string[];
-}
+export type CoverageUnit = Schemas["UnitCoverageOut"];
+export type CoverageReport = Schemas["CoverageOut"];
 
-export interface CoverageReport {
-  units: CoverageUnit[];
-  warnings: string[];
-  skipped: string[];
-  elements: number;
-  characters: number;
-  words: number;
-  tables: number;
-  images: number;
-  rows: number;
-  empty_units: number;
-}
-
-/** The report of a resource, or null where nothing was read yet. */
-export function reportOf(resource: Pick<Resource, "coverage">): CoverageReport | null {
-  return (resource.coverage as CoverageReport | null | undefined) ?? null;
+/** The report of a resource, or null where nothing was read yet. Lists tell the unit and its number alone. */
+export function reportOf({ coverage }: Pick<Resource, "coverage">): CoverageReport | null {
+  return coverage && "units" in coverage ? coverage : null;
 }
 
 /** What the parts of a file are called: a book's front matter is one unit beside its chapters. */

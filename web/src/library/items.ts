@@ -60,7 +60,7 @@ export function itemOfElement(element: ExtractedElement): Item {
 }
 
 export function itemOfChunk(chunk: Chunk): Item {
-  const locator = chunk.locator as Locator;
+  const { locator } = chunk;
   return {
     id: chunk.id,
     kind: wordFor(t.chunkKind, chunk.type),

@@ -1,24 +1,12 @@
 // What the library reads of the server besides the list of files.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
-import type { Locator } from "../viewer/state";
 
 export type Chunk = Schemas["ChunkOut"];
 export type ElementType = Schemas["ElementType"];
 export type Spread = Schemas["SpreadOut"];
 
-/** An element as the API hands it out; which of the optional parts there are depends on the type. */
-export interface ExtractedElement {
-  id: string;
-  type: string;
-  text: string;
-  locator: Locator;
-  level?: number;
-  grid?: string[][];
-  header_rows?: number;
-  blob?: string;
-  confidence?: number;
-}
+export type ExtractedElement = Schemas["ElementOut"];
 
 const PAGE = 200;
 

@@ -37,13 +37,11 @@ const UNIT_KINDS: ReadonlySet<string> = new Set(UNITS);
 
 /** A file's pages, slides, sheets, chapters or messages, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
 export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
-  const {
-    unit: first,
-    unit_count: all,
-    units,
-  } = (resource.coverage ?? {}) as { unit?: string; unit_count?: number; units?: { unit: string }[] };
-  const unit = first ?? units?.[0]?.unit;
-  const count = all ?? units?.length ?? 0;
+  const { coverage } = resource;
+  if (!coverage) return null;
+  const isReport = "units" in coverage;
+  const unit = isReport ? coverage.units[0]?.unit : coverage.unit;
+  const count = isReport ? coverage.units.length : coverage.unit_count;
   if (!unit || unit === "file" || !count) return null;
   // A book begins with its front matter, which is no chapter.
   if (unit === "front") return count > 1 ? { unit: "chapter", count: count - 1 } : null;

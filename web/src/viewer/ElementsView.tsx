@@ -26,10 +26,7 @@ export function ElementsView({ resource, target }: { resource: Resource; target:
     getNextPageParam: (page) => page.next_cursor,
     staleTime: Infinity,
   });
-  const elements = useMemo(
-    () => query.data?.pages.flatMap((page) => page.elements as unknown as Element[]) ?? [],
-    [query.data],
-  );
+  const elements = useMemo(() => query.data?.pages.flatMap((page) => page.elements) ?? [], [query.data]);
   const marks = useMemo(() => findPassage(elements, target.locator, target.quote), [elements, target]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
 

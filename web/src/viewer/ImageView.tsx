@@ -7,7 +7,6 @@ import { placed } from "../lib/placed";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { Empty } from "../ui/Notice";
-import type { Element } from "./passage";
 import { findPassage } from "./passage";
 import type { Target } from "./state";
 
@@ -24,7 +23,7 @@ export default function ImageView({ resource, target }: { resource: Resource; ta
             params: { path: { resource_id: resource.id }, query: { limit: 1_000 } },
           }),
         )
-      ).elements as unknown as Element[],
+      ).elements,
   });
   const all = elements.data ?? [];
   const marks = findPassage(all, undefined, target.quote);

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense } from "react";
 import type { Resource } from "../api/client";
 import { resourceQuery } from "../api/queries";
+import { reportOf } from "../library/coverage";
 import { t } from "../strings";
 import { Empty, Failure, Loading, Notice } from "../ui/Notice";
 import { ElementsView } from "./ElementsView";
@@ -56,7 +57,7 @@ function View({ resource, target }: { resource: Resource; target: Target }): Rea
   if (tablesOf(resource).length && resource.detected_category === "data")
     return <GridView resource={resource} target={target} />;
   if (resource.mime_type.startsWith("image/")) return <ImageView resource={resource} target={target} />;
-  if (resource.coverage && resource.coverage.elements !== 0)
-    return <ElementsView resource={resource} target={target} />;
+  const report = reportOf(resource);
+  if (report && report.elements !== 0) return <ElementsView resource={resource} target={target} />;
   return <Empty title={t.noPreview} />;
 }

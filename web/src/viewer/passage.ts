@@ -1,19 +1,8 @@
 // Finds the quoted words in what was extracted, to mark them there.
+import type { Schemas } from "../api/client";
 import type { Locator } from "./state";
 
-export interface Element {
-  id: string;
-  type: string;
-  text: string;
-  locator: Locator;
-  level?: number;
-  html?: string;
-  grid?: string[][];
-  header_rows?: number;
-  values?: Record<string, unknown>;
-  blob?: string;
-  confidence?: number;
-}
+export type Element = Schemas["ElementOut"];
 
 /** Parts of an element's text, or rows of its table, that belong to the passage. */
 export interface Marks {

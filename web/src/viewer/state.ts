@@ -1,19 +1,8 @@
 // Which source is open beside the screen, and which spot of it.
+import type { Schemas } from "../api/client";
 import { createStore } from "../lib/store";
 
-export interface Locator {
-  page?: number;
-  pages?: number[];
-  boxes?: { page: number; x0: number; y0: number; x1: number; y1: number }[];
-  sheet?: string;
-  row?: number;
-  row_end?: number;
-  cell?: string;
-  slide?: number;
-  char_start?: number;
-  char_end?: number;
-  headings?: string[];
-}
+export type Locator = Schemas["LocatorOut"];
 
 /** An outline on a page, to show what was read where. */
 export interface Overlay {

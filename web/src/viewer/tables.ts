@@ -1,35 +1,13 @@
 // What extraction says about the tables of a data file.
-import type { Resource } from "../api/client";
+import type { Resource, Schemas } from "../api/client";
 import type { Locator } from "./state";
 
-export interface Column {
-  name: string;
-  dtype: string;
-  nulls?: number;
-  distinct?: number;
-  min?: number | string;
-  max?: number | string;
-  mean?: number;
-  sum?: number;
-  stddev?: number;
-  samples?: unknown[];
-}
-
-export interface Table {
-  id: string;
-  name: string;
-  sheet?: string;
-  columns: Column[];
-  row_count: number;
-  first_row?: number;
-  last_row?: number;
-  copy?: string;
-}
+export type Column = Schemas["ColumnOut"];
+export type Table = Schemas["TableOut"];
 
 /** Tables with an exact copy, which can be shown row by row. */
 export function tablesOf(resource: Pick<Resource, "extraction_metadata">): Table[] {
-  const tables = resource.extraction_metadata.tables;
-  return Array.isArray(tables) ? (tables as Table[]).filter((table) => table.copy) : [];
+  return (resource.extraction_metadata.tables ?? []).filter((table) => table.copy);
 }
 
 /** The table in which a place lies: the same sheet and around its row, else the same sheet, else the first. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { barsOf } from "../../src/library/columns";
+import { barsOf, statistic } from "../../src/library/columns";
 
 it("names a numeric bar by its range, the last up to the maximum", () => {
   const bars = barsOf(
@@ -27,4 +27,8 @@ it("names a single value by itself, and texts as they are", () => {
 it("draws no bar for an empty column, and none of a height that is no number", () => {
   expect(barsOf({ numeric: true, others: 0, bars: [] })).toEqual([]);
   expect(barsOf({ numeric: true, others: 0, bars: [{ label: "0", count: 0 }] })[0]?.height).toBe(0);
+});
+
+it("shows a dash where a column has no values to count with", () => {
+  expect([statistic(null), statistic(undefined), statistic(0)]).toEqual(["–", "–", "0"]);
 });

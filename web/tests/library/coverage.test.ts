@@ -1,30 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  type CoverageReport,
-  type CoverageUnit,
-  kindOf,
-  ranges,
-  remarksOf,
-  sharesOf,
-} from "../../src/library/coverage";
-
-function page(number: number, part: Partial<CoverageUnit> = {}): CoverageUnit {
-  return {
-    unit: "page",
-    number,
-    name: null,
-    characters: 900,
-    words: 150,
-    tables: 0,
-    images: 0,
-    rows: 0,
-    ocr_share: 0,
-    ocr_confidence: null,
-    skipped: [],
-    warnings: [],
-    ...part,
-  };
-}
+import { kindOf, ranges, remarksOf, sharesOf } from "../../src/library/coverage";
+import { page, report } from "./files";
 
 describe("kindOf", () => {
   it("tells read, by OCR, empty and left out apart", () => {
@@ -55,12 +31,11 @@ it("adds shares up to one, and leaves out kinds without a page", () => {
 });
 
 it("says each remark once, with its pages", () => {
-  const report = {
+  const signed = report({
     units: [page(1, { warnings: ["blurred"] }), page(2, { warnings: ["blurred"], skipped: ["too large"] })],
     warnings: ["signed"],
-    skipped: [],
-  } as unknown as CoverageReport;
-  expect(remarksOf(report)).toEqual([
+  });
+  expect(remarksOf(signed)).toEqual([
     { text: "signed", numbers: [] },
     { text: "blurred", numbers: [1, 2] },
     { text: "too large", numbers: [2] },

@@ -1,5 +1,7 @@
 // Files to test with.
+
 import type { Resource } from "../../src/api/client";
+import type { CoverageReport, CoverageUnit } from "../../src/library/coverage";
 
 /** A file that was read and indexed, with what a test says of it. */
 export function file(part: Partial<Resource>): Resource {
@@ -35,4 +37,29 @@ export function file(part: Partial<Resource>): Resource {
     stages: null,
     ...part,
   };
+}
+
+/** A unit of a coverage report. */
+export function page(number: number, part: Partial<CoverageUnit> = {}): CoverageUnit {
+  return {
+    unit: "page",
+    number,
+    name: null,
+    characters: 900,
+    words: 150,
+    tables: 0,
+    images: 0,
+    rows: 0,
+    ocr_share: 0,
+    ocr_confidence: null,
+    skipped: [],
+    warnings: [],
+    ...part,
+  };
+}
+
+/** A coverage report of these units. */
+export function report(part: Partial<CoverageReport>): CoverageReport {
+  const none = { elements: 0, characters: 0, words: 0, tables: 0, images: 0, rows: 0, empty_units: 0 };
+  return { ...none, units: [], warnings: [], skipped: [], ...part };
 }

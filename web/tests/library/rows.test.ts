@@ -10,7 +10,7 @@ import {
   sortRows,
   typesOf,
 } from "../../src/library/rows";
-import { file } from "./files";
+import { file, page, report } from "./files";
 
 const names = (rows: { filename: string }[]): string[] => rows.map(({ filename }) => filename);
 
@@ -84,15 +84,20 @@ it("turns a column's order round on the second click", () => {
 });
 
 it("counts what a file consists of: pages, sheets, a book's chapters without its front matter, nothing in a text", () => {
-  expect(lengthOf({ coverage: { units: [{ unit: "page" }, { unit: "page" }] } })).toEqual({ unit: "page", count: 2 });
-  expect(lengthOf({ coverage: { units: [{ unit: "file" }] } })).toBeNull();
+  expect(lengthOf({ coverage: report({ units: [page(1, { unit: "page" }), page(1, { unit: "page" })] }) })).toEqual({
+    unit: "page",
+    count: 2,
+  });
+  expect(lengthOf({ coverage: report({ units: [page(1, { unit: "file" })] }) })).toBeNull();
   expect(lengthOf({ coverage: { unit: "sheet", unit_count: 12 } })).toEqual({ unit: "sheet", count: 12 });
   expect(lengthOf({ coverage: { unit: "message", unit_count: 1 } })).toEqual({ unit: "message", count: 1 });
   expect(lengthOf({ coverage: { unit: "front", unit_count: 15 } })).toEqual({ unit: "chapter", count: 14 });
-  expect(lengthOf({ coverage: { units: [{ unit: "front" }, { unit: "chapter" }] } })).toEqual({
-    unit: "chapter",
-    count: 1,
-  });
+  expect(lengthOf({ coverage: report({ units: [page(1, { unit: "front" }), page(1, { unit: "chapter" })] }) })).toEqual(
+    {
+      unit: "chapter",
+      count: 1,
+    },
+  );
   expect(lengthOf({ coverage: { unit: "front", unit_count: 1 } })).toBeNull();
   expect(lengthOf({ coverage: { unit: "file", unit_count: 1 } })).toBeNull();
   expect(lengthOf({ coverage: null })).toBeNull();

@@ -1,0 +1,192 @@
+"""Shapes that several features send: places in files, coverage, tables and elements, as the API's description has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, with_config
+from pydantic.json_schema import JsonSchemaValue
+from typing_extensions import TypedDict
+
+from citewell.types import ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedBy:
+    """Marks a `dict[str, Any]` whose keys the API's description lists as those of `shapes` (any of them).
+
+    The values are ours: they are not validated again, and keep exactly the keys that they have.
+    """
+
+    shapes: tuple[type, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return handler(source)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        # Only parts of a schema are given names: as the item of a list each shape is one.
+        found = [handler({"type": "list", "items_schema": _named(shape)})["items"] for shape in self.shapes]
+        return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def _named(shape: type) -> Any:
+    """The shape with the reference under which the description lists it."""
+    reference = f"{shape.__module__}.{shape.__qualname__}:{id(shape)}"
+    return {**TypeAdapter(shape).core_schema, "ref": reference}
+
+
+class BoxOut(TypedDict):
+    """A rectangle on a page, in PDF points from the page's top left; pages count from 1."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class LocatorOut(TypedDict, total=False):
+    """A place in one version of a file; only the keys that apply. Pages, rows and slides count from 1, characters from 0."""
+
+    page: int
+    pages: list[int]
+    page_label: str
+    boxes: list[BoxOut]
+    sheet: str
+    row: int
+    row_end: int
+    cell: str
+    slide: int
+    char_start: int
+    char_end: int
+    headings: list[str]
+
+
+class UnitCoverageOut(TypedDict):
+    """What was read of one page, sheet, slide or chapter. Shares and confidences from 0 to 1."""
+
+    unit: str
+    number: int
+    name: str | None
+    characters: int
+    words: int
+    tables: int
+    images: int
+    rows: int
+    ocr_share: float
+    ocr_confidence: float | None
+    skipped: list[str]
+    warnings: list[str]
+
+
+class CoverageOut(TypedDict):
+    """What was read of a file, part by part. Totals are sums over the parts; `warnings` are about the file as a whole."""
+
+    units: list[UnitCoverageOut]
+    warnings: list[str]
+    skipped: list[str]
+    elements: int
+    characters: int
+    words: int
+    tables: int
+    images: int
+    rows: int
+    empty_units: int
+
+
+class CoverageBriefOut(TypedDict):
+    """What a list of files tells of the coverage (`fields=summary`)."""
+
+    unit: str
+    unit_count: int
+
+
+@with_config(ConfigDict(extra="allow"))
+class ColumnOut(TypedDict):
+    """A column of a data file with its statistics, as far as they apply to its type."""
+
+    name: str
+    dtype: str
+    nulls: NotRequired[int]
+    distinct: NotRequired[int]
+    distinct_about: NotRequired[int]
+    min: NotRequired[float | str | None]
+    max: NotRequired[float | str | None]
+    mean: NotRequired[float | None]
+    sum: NotRequired[float | None]
+    stddev: NotRequired[float | None]
+    unit: NotRequired[str]
+    samples: NotRequired[list[Any]]
+
+
+@with_config(ConfigDict(extra="allow"))
+class TableOut(TypedDict):
+    """A table of a data file; `copy` names the blob that holds it exactly. Rows count from 1, as a spreadsheet program shows them."""
+
+    id: str
+    name: str
+    columns: list[ColumnOut]
+    row_count: int
+    sheet: NotRequired[str | None]
+    first_row: NotRequired[int | None]
+    last_row: NotRequired[int | None]
+    copy: NotRequired[str | None]
+
+
+@with_config(ConfigDict(extra="allow"))
+class ExtractionMetadataOut(TypedDict, total=False):
+    """What a file says about itself; which other keys there are depends on its type."""
+
+    tables: list[TableOut]
+
+
+class ElementOut(TypedDict):
+    """One piece of a file in reading order; which of the optional keys there are depends on its type."""
+
+    id: str
+    type: ElementType
+    text: str
+    locator: LocatorOut
+    span_starts: NotRequired[list[int]]
+    level: NotRequired[int]
+    html: NotRequired[str]
+    grid: NotRequired[list[list[str]]]
+    header_rows: NotRequired[int]
+    values: NotRequired[dict[str, Any]]
+    blob: NotRequired[str]
+    confidence: NotRequired[float]
+    metadata: NotRequired[dict[str, Any]]
+
+
+class PieceOut(TypedDict):
+    """The part of an element that a chunk was made of, as offsets in the element's text."""
+
+    element_id: str
+    start: int
+    end: int
+
+
+@with_config(ConfigDict(extra="allow"))
+class StageDetailsOut(TypedDict, total=False):
+    """What is known of a change of state."""
+
+    reason: str
+    attempt: int
+
+
+@with_config(ConfigDict(extra="ignore"))
+class ScopeOut(TypedDict, total=False):
+    """What a question may draw on: a project or certain files; empty for everything."""
+
+    project: str
+    resource_ids: list[str]
+
+
+LocatorJson = Annotated[dict[str, Any], DescribedBy((LocatorOut,))]
+CoverageJson = Annotated[dict[str, Any], DescribedBy((CoverageOut, CoverageBriefOut))]
+MetadataJson = Annotated[dict[str, Any], DescribedBy((ExtractionMetadataOut,))]
+ElementJson = Annotated[dict[str, Any], DescribedBy((ElementOut,))]
+PieceJson = Annotated[dict[str, Any], DescribedBy((PieceOut,))]
+StageDetailsJson = Annotated[dict[str, Any], DescribedBy((StageDetailsOut,))]
+ScopeJson = Annotated[dict[str, Any], DescribedBy((ScopeOut,))]
