@@ -213,6 +213,14 @@ async def _(world: World) -> None:
     assert (await projects.get(world.ada.owner, world.ada.project)).settings == {"of": "ada"}
 
 
+@isolates(ProjectRepository.settings)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    async with world.refused():
+        await projects.settings(world.ben.owner, world.ada.project)
+    assert await projects.settings(world.ada.owner, world.ada.project) == {"of": "ada"}
+
+
 @isolates(ProjectRepository.change)
 async def _(world: World) -> None:
     projects = ProjectRepository(world.database)
