@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from citewell.adapters.blob.local import LocalBlobStore
+from citewell.disk import DiskReserve
 from citewell.errors import LeaseLost
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
@@ -56,7 +57,7 @@ class _Setting:
 
     def adoption(self, blobs: LocalBlobStore | None = None) -> Adoption:
         kept = blobs or LocalBlobStore(self.folder / "blobs")
-        capture = Capture(self.resources, kept, self.folder / "spool", 1_000)
+        capture = Capture(self.resources, kept, self.folder / "spool", 1_000, DiskReserve(self.folder, 0))
         return Adoption(self.resources, self.jobs, kept, capture)
 
     def children(self) -> tuple[list[ChildFile], Path]:
