@@ -558,6 +558,7 @@ export const t = {
   part: {
     citewell: "Citewell",
     "data folder": "Data folder",
+    settings: "Settings",
     accounts: "Accounts",
     embeddings: "Embeddings",
     rerank: "Reranking",

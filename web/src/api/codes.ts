@@ -123,6 +123,7 @@ export type VectorStore = (typeof VECTOR_STORES)[number];
 export const HEALTH_PARTS = [
   "citewell",
   "data folder",
+  "settings",
   "accounts",
   "embeddings",
   "rerank",
