@@ -149,6 +149,7 @@ async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Service
     stack.push_async_callback(migration.close)
     await _open_beside(settings, stores, indexes, migration)
     services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration, space)
+    await services.resources.finish_deletions()
     if indexes.rebuilding is not None:
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.max_dense_rows))
         stack.push_async_callback(_cancel, task)

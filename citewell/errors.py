@@ -208,6 +208,12 @@ class WrongPassword(ExtractionError):
     code = "wrong_password"
 
 
+class DamagedFile(ExtractionError):
+    """The bytes that the server keeps of this file are damaged or missing. Upload the file again."""
+
+    code = "damaged_file"
+
+
 class LimitExceeded(ExtractionError):
     """The file goes beyond a limit that protects the server."""
 

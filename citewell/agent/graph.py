@@ -118,6 +118,9 @@ class Assistant:
             context.emit(await self._turn(context))
         except CitewellError as error:
             context.emit(Failed(error.code, error.message, error.details))
+        except asyncio.CancelledError:  # the reader has left, or the server stops
+            context.emit(Failed("internal", "The answer could not be finished."))
+            raise
         except BaseException:
             log.exception("a turn failed unexpectedly")
             context.emit(Failed("internal", "The answer could not be finished."))

@@ -8,11 +8,11 @@ from typing import cast
 
 from citewell.agent.context import TurnContext
 from citewell.agent.dependencies import Library, Searcher, Tables
-from citewell.agent.tables.engine import TableEngine, TableResult, find_table, table_key, table_name
+from citewell.agent.tables.engine import TableEngine, TableResult, UnreadableCopy, find_table, table_key, table_name
 from citewell.agent.tables.query import MAX_ROWS, Comparison, Function, Part, parse_query
 from citewell.agent.tables.results import result_text, row_hits
 from citewell.agent.turns import Source
-from citewell.errors import InvalidInput, NotFound, cut, named
+from citewell.errors import DamagedFile, InvalidInput, NotFound, cut, named
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
 from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
@@ -70,7 +70,7 @@ class Toolbox:
         try:
             _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
             return await handler(context, call)
-        except (InvalidInput, NotFound) as error:
+        except (InvalidInput, NotFound, DamagedFile, UnreadableCopy) as error:
             return ToolResult(call, f"That does not work: {error.message}", failed=True)
 
     async def tables(self, context: TurnContext) -> Sequence[TableInfo]:

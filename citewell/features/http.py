@@ -31,6 +31,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
     (errors.UnsupportedType, 415),
+    (errors.DamagedFile, 500),
     (errors.ExtractionError, 422),
     (errors.RateLimited, 429),
     (errors.ProviderRateLimited, 429),
@@ -107,7 +108,7 @@ def install_error_handlers(app: FastAPI) -> None:
 async def _on_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, errors.CitewellError):
         return await _on_unexpected(request, error)
-    if isinstance(error, errors.DiskFull):
+    if isinstance(error, errors.DiskFull | errors.DamagedFile):
         log.error("%s %s: %s", request.method, request.url.path, error.message)
     headers: dict[str, str] = {}
     retry_after = getattr(error, "retry_after", None)

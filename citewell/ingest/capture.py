@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import uuid
@@ -13,12 +14,12 @@ from types import TracebackType
 from typing import Self
 
 from citewell.disk import DiskReserve, disk_errors
-from citewell.errors import EmptyFile, TooLarge, UnsupportedType
+from citewell.errors import EmptyFile, NotFound, TooLarge, UnsupportedType
 from citewell.extract.detect import detect, named_type
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
-from citewell.types import DetectedType, Resource, UploadOptions
+from citewell.types import DetectedType, Resource, Status, UploadOptions
 
 # Bytes of an upload between two looks at how much space is left.
 _CHECK_EVERY = 4 * 1024 * 1024
@@ -131,6 +132,8 @@ class Capture:
         try:
             known = await self._resources.find_by_content(request.owner_id, spooled.content_hash)
             new = await self._new(spooled, request, keep=known is None)
+            if known is not None:
+                await self._restore(request.owner_id, known, spooled)
         finally:
             spooled.path.unlink(missing_ok=True)
         try:
@@ -155,6 +158,14 @@ class Capture:
         except Exception:
             await self._blobs.delete(new.blob_key)
             raise
+
+    async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
+        """Put the bytes where those of a known resource are, which may be damaged; in an object store only after a failure."""
+        with contextlib.suppress(NotFound):  # deleted since
+            resource = await self._resources.get(owner_id, resource_id)
+            if self._blobs.backend == "local" or resource.status is Status.FAILED:
+                original = await self._resources.original(owner_id, resource_id)
+                await self._blobs.put_file(original.key, spooled.path)
 
     async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
         filename = clean_filename(request.filename)
@@ -198,8 +209,13 @@ class Capture:
             raise EmptyFile
         if size > self.max_bytes:
             raise TooLarge(f"The file is larger than the limit of {self.max_bytes:,} bytes.")
-        with path.open("rb") as file:
-            return Spooled(path, size, hashlib.file_digest(file, "sha256").hexdigest())
+        return Spooled(path, size, content_hash(path))
+
+
+def content_hash(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def clear_folder(folder: Path) -> None:

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from citewell.disk import disk_errors
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, DamagedFile
 from citewell.ingest.adoption import Adoption
+from citewell.ingest.capture import content_hash
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
@@ -76,9 +77,11 @@ class ExtractionStage:
             multimodal=resource.options.multimodal,
             depth=await self._depth(resource),
         )
-        key, filename, _, _ = await self.resources.blob_key(resource.owner_id, resource.id, resource.version)
-        async with self.blobs.local_copy(key) as source:
-            return await self.parsers.parse(source, filename, options, folder)
+        original = await self.resources.original(resource.owner_id, resource.id, resource.version)
+        async with self.blobs.local_copy(original.key) as source:
+            if await asyncio.to_thread(content_hash, source) != original.content_hash:
+                raise DamagedFile
+            return await self.parsers.parse(source, original.filename, options, folder)
 
     async def _depth(self, resource: Resource) -> int:
         depth, parent = 0, resource.parent_id

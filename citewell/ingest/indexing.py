@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import time
 import uuid
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, DiskFull, ProviderError, Unavailable
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
@@ -88,6 +89,14 @@ class IndexingStage:
                 error_stage=None,
                 error_message=None,
             )
+
+    async def forget_deleted(self, job: Job) -> None:
+        """Take the points of a resource that was deleted while it was indexed out again: some may have come after its deletion."""
+        if await self.resources.owned(job.owner_id, [job.resource_id]):
+            return
+        for index in self.indexes.all:
+            with contextlib.suppress(ProviderError, Unavailable, DiskFull):  # such points are never shown
+                await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
 
     async def _replace_chunks(
         self, job: Job, resource: Resource, elements: Sequence[Element], language: str | None, stale: set[str]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from citewell.disk import DiskReserve
 from citewell.errors import (
     CitewellError,
+    DamagedFile,
     DiskFull,
     ExtractionError,
     LeaseLost,
@@ -165,8 +166,12 @@ class Workers:
             if job.deaths >= _MOST_DEATHS:
                 raise GaveUp
             await self._with_lease(job, work)
-        except (LeaseLost, NotFound):
+        except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
+            if job.stage is Stage.INDEX:
+                await self._indexing.forget_deleted(job)
+        except NotFound:  # the resource was deleted, which settling finds out, or bytes of it are missing
+            await self._settle(job, DamagedFile())
         except CitewellError as error:
             await self._settle(job, error)
         except Exception:  # one file must never stop the workers

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import LeaseLost
+from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.tables import owners, resources
@@ -30,12 +31,17 @@ _LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
 
 
+# Seconds that a stage waits at most before its next attempt when the server starts.
+_LONGEST_WAIT = 900.0
+
+
 class JobRepository:
     """Leases stages of resources to workers, fairly between owners."""
 
     def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
         self._database = database
         self._lease_seconds = lease_seconds
+        self._clock = LeaseClock(database)
         self._choosing = {stage: asyncio.Lock() for stage in Stage}
 
     async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
@@ -45,10 +51,10 @@ class JobRepository:
         longest since the last; of that owner's resources, of the one that is due first. With `newcomers`, only of an owner
         without any lease of this stage.
         """
-        now = time.time()
         async with self._choosing[stage], contextlib.AsyncExitStack() as stack:
             if self._database.is_sqlite:  # one process: nobody else chooses, and reading holds nobody up
                 async with self._database.read() as connection:
+                    now = await self._clock.now(connection)
                     resource_id = await _next_waiting(connection, stage, now, newcomers)
                 if resource_id is None:
                     return None
@@ -56,6 +62,7 @@ class JobRepository:
             else:
                 connection = await stack.enter_async_context(self._database.write())
                 await connection.execute(_LOCK, {"key": _LOCK_KEYS[stage]})
+                now = await self._clock.now(connection)
                 resource_id = await _next_waiting(connection, stage, now, newcomers, _FIRST_DUE_UNLOCKED)
                 if resource_id is None:
                     return None
@@ -108,10 +115,9 @@ class JobRepository:
     async def renew(self, job: Job) -> None:
         """Extend the lease; `LeaseLost` when another worker holds it, or the resource is gone."""
         async with self.fenced(job) as connection:
+            until = await self._clock.now(connection) + self._lease_seconds
             await connection.execute(
-                sa.update(resources)
-                .where(resources.c.id == job.resource_id)
-                .values(lease_until=time.time() + self._lease_seconds)
+                sa.update(resources).where(resources.c.id == job.resource_id).values(lease_until=until)
             )
 
     @asynccontextmanager
@@ -140,10 +146,11 @@ class JobRepository:
         """Release the lease and let the stage wait before its next attempt."""
         back = _STATES[job.stage][0]
         async with self.fenced(job) as connection:
+            not_before = await self._clock.now(connection) + seconds
             await connection.execute(
                 sa.update(resources)
                 .where(resources.c.id == job.resource_id)
-                .values(status=back, lease_worker=None, lease_until=None, not_before=time.time() + seconds)
+                .values(status=back, lease_worker=None, lease_until=None, not_before=not_before)
             )
             await record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
 
@@ -155,6 +162,11 @@ class JobRepository:
         """
         table = resources.c
         async with self._database.write() as connection:
+            if worker is None:  # a wait that was written down by a clock that has been set back since
+                latest = await self._clock.now(connection) + _LONGEST_WAIT
+                await connection.execute(
+                    sa.update(resources).where(table.not_before > latest).values(not_before=latest)
+                )
             done = await connection.execute(
                 sa.update(resources)
                 .where(table.lease_until.is_not(None) if worker is None else table.lease_worker == worker)

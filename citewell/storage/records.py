@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound
+from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
@@ -50,6 +51,7 @@ class RecordRepository:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._clock = LeaseClock(database)
 
     async def plan(self, owner_id: str, records: Sequence[TextRecord]) -> list[StoredRecord]:
         """Where each record will go: a new resource, a new version of a known one, or nowhere when nothing changed."""
@@ -85,7 +87,8 @@ class RecordRepository:
         try:
             async with self._database.write() as connection:
                 await _check_owner(connection, owner_id, project_id, [p.resource_id for _, p in pairs if not p.is_new])
-                await _write_resources(connection, owner_id, project_id, pairs)
+                leased_until = await self._clock.now(connection) + _LEASE_SECONDS
+                await _write_resources(connection, owner_id, project_id, pairs, leased_until)
                 lines = zip(pairs, new_elements, strict=True)
                 rows = [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines]
                 if rows:
@@ -126,19 +129,24 @@ async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: s
 
 
 async def _write_resources(
-    connection: AsyncConnection, owner_id: str, project_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]
+    connection: AsyncConnection,
+    owner_id: str,
+    project_id: str,
+    pairs: Sequence[tuple[TextRecord, StoredRecord]],
+    leased_until: float,
 ) -> None:
     """Rows for those that are new, a next version for the others, whose chunks go."""
     now = time.time()
+    lease: dict[str, Any] = {"lease_worker": "records", "lease_until": leased_until}
     fresh = [(r, p) for r, p in pairs if p.is_new]
     replaced = [(r, p) for r, p in pairs if not p.is_new]
     if fresh:
-        await connection.execute(sa.insert(resources), [_resource_row(owner_id, r, p, now) for r, p in fresh])
+        await connection.execute(sa.insert(resources), [_resource_row(owner_id, r, p, now) | lease for r, p in fresh])
         links = [{"resource_id": p.resource_id, "project_id": project_id} for _, p in fresh]
         await connection.execute(sa.insert(resource_projects), links)
     for record, place in replaced:
         changed = sa.update(resources).where(resources.c.id == place.resource_id)
-        await connection.execute(changed.values(**_changing(record, place, now), fence=resources.c.fence + 1))
+        await connection.execute(changed.values(**_changing(record, place, now), **lease, fence=resources.c.fence + 1))
     if replaced:
         await connection.execute(
             sa.delete(chunks).where(chunks.c.resource_id.in_([p.resource_id for _, p in replaced]))
@@ -165,8 +173,6 @@ def _changing(record: TextRecord, place: StoredRecord, now: float) -> dict[str, 
         "extraction_metadata": dict(record.metadata),
         "extracted_at": now,
         "indexed_at": None,
-        "lease_worker": "records",
-        "lease_until": now + _LEASE_SECONDS,
     }
 
 

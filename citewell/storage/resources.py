@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from citewell.storage.events import record_event
 from citewell.storage.projects import link
 from citewell.storage.tables import (
     chunks,
+    deletions,
     elements,
     resource_blobs,
     resource_events,
@@ -63,10 +65,23 @@ class NewResource:
 class Receipt:
     """What a deletion removed: counts, and the blob keys whose bytes must go now."""
 
+    id: str
+    owner_id: str
     resource_ids: tuple[str, ...]
     blob_keys: tuple[str, ...]
     chunks: int
     elements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The bytes of a version as they were uploaded: where they are, and what they were."""
+
+    key: str
+    filename: str
+    mime_type: str
+    size: int
+    content_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +228,24 @@ class ResourceRepository:
             await connection.execute(sa.insert(resource_versions), row)
             await record_event(connection, resource_id, version + 1, Status.UPLOADED)
 
-    async def blob_key(self, owner_id: str, resource_id: str, version: int | None = None) -> tuple[str, str, str, int]:
-        """(key, filename, mime type, size) of the original bytes of a version (default: the present one)."""
+    async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
+        """Where the bytes of a version are (default: the present one); `NotFound` for a resource without a file."""
         resource = await self.get(owner_id, resource_id)
         table = resource_versions
-        query = sa.select(table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes).where(
-            table.c.resource_id == resource_id, table.c.version == (version or resource.version)
-        )
+        query = sa.select(
+            table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes, table.c.content_hash
+        ).where(table.c.resource_id == resource_id, table.c.version == (version or resource.version))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         if row is None or row[0] is None:
             raise NotFound("There is no file behind this resource.")
-        return row[0], row[1], row[2], row[3]
+        return Original(row[0], row[1], row[2], row[3], row[4])
 
     async def delete(self, owner_id: str, resource_id: str) -> Receipt:
-        """Remove a resource with its children and everything made of them; the caller removes blobs and vectors by the receipt."""
+        """Remove a resource with its children and everything made of them.
+
+        The caller removes blobs and vectors by the receipt, then calls `finish_deletion`; until then it is among `unfinished_deletions`.
+        """
         async with self._database.write() as connection:
             ids = await _family(connection, owner_id, resource_id)
             keys = await _blob_keys(connection, ids)
@@ -236,7 +254,26 @@ class ResourceRepository:
                 for t in (chunks, elements)
             ]
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
-        return Receipt(tuple(ids), tuple(keys), counts[0], counts[1])
+            receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), counts[0], counts[1])
+            await connection.execute(
+                sa.insert(deletions).values(
+                    id=receipt.id, owner_id=owner_id, resource_ids=ids, blob_keys=keys, created_at=time.time()
+                )
+            )
+        return receipt
+
+    async def unfinished_deletions(self) -> list[Receipt]:
+        """What was deleted here, and perhaps not everywhere, when the process ended; without counts."""
+        rows = await self._database.rows(sa.select(deletions))
+        return [
+            Receipt(row["id"], row["owner_id"], tuple(row["resource_ids"]), tuple(row["blob_keys"]), 0, 0)
+            for row in rows
+        ]
+
+    async def finish_deletion(self, receipt: Receipt) -> None:
+        """Vectors and blobs are gone too."""
+        async with self._database.write() as connection:
+            await connection.execute(sa.delete(deletions).where(deletions.c.id == receipt.id))
 
     async def count_characters(
         self, owner_id: str, project_id: str | None = None, ids: Sequence[str] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from citewell.errors import NotFound
+from citewell.errors import DamagedFile, NotFound
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
@@ -40,12 +41,13 @@ class SqlTables:
         return [table for resource in found for table in _tables(resource)]
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:
-        """A local Parquet file with the table's rows."""
+        """A local Parquet file with the table's rows; `DamagedFile` when it is missing."""
         await self.resources.get(owner_id, table.resource_id)
         for blob in await self.content.blobs(table.resource_id, table.version, "parquet"):
             if blob.metadata.get("table_id") == table.id:
-                return await self._local(blob.key)
-        raise NotFound("There is no exact copy of this table.")
+                with contextlib.suppress(NotFound):
+                    return await self._local(blob.key)
+        raise DamagedFile("The exact copy of this table is missing. Upload the file again as a new version.")
 
     async def _local(self, key: str) -> Path:
         if self.blobs.backend == "local":

@@ -233,6 +233,17 @@ messages = sa.Table(
     sa.UniqueConstraint("thread_id", "ordinal"),
 )
 
+# What was deleted here and may still be in an index or an object store: a row goes when that is done, if need be after a restart.
+deletions = sa.Table(
+    "deletions",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("owner_id", Id, nullable=False),
+    sa.Column("resource_ids", Json, nullable=False),
+    sa.Column("blob_keys", Json, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+)
+
 citations = sa.Table(
     "citations",
     metadata,

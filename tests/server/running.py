@@ -59,6 +59,11 @@ class RunningServer:
         self.kill()
         raise AssertionError(f"the server did not start:\n{self.log()}")
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def ended(self) -> bool:
         """Whether the process is gone."""
         return self._process is None or self._process.poll() is not None

@@ -73,6 +73,8 @@ UNSCOPED: dict[str, str] = {
     "OwnerRepository.owner_of": "finds the owner",
     "RecordRepository.mark_indexed": _WORKERS,
     "ResourceRepository.known_blob_keys": _WORKERS,
+    "ResourceRepository.unfinished_deletions": _WORKERS,
+    "ResourceRepository.finish_deletion": _WORKERS,
     "UsageRepository.add": "each entry names its owner, taken from the request that spent it",
 }
 
@@ -326,13 +328,13 @@ async def _(world: World) -> None:
     assert (changed.version, changed.status) == (2, Status.UPLOADED)
 
 
-@isolates(ResourceRepository.blob_key)
+@isolates(ResourceRepository.original)
 async def _(world: World) -> None:
     found = ResourceRepository(world.database)
     for version in (None, 1):
         async with world.refused():
-            await found.blob_key(world.ben.owner, world.ada.resource, version)
-        assert (await found.blob_key(world.ada.owner, world.ada.resource, version))[0] == "key of policy"
+            await found.original(world.ben.owner, world.ada.resource, version)
+        assert (await found.original(world.ada.owner, world.ada.resource, version)).key == "key of policy"
 
 
 @isolates(ResourceRepository.delete)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from citewell.disk import disk_errors
-from citewell.errors import InvalidInput, NotFound
+from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.settings import Settings
 
 _KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
@@ -44,12 +44,14 @@ class LocalBlobStore:
         yield path
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes [start, end) in pieces of at most 1 MiB."""
+        """The bytes [start, end) in pieces of at most 1 MiB; `DamagedFile` when there are fewer."""
         try:
             file = await asyncio.to_thread(self._path(key).open, "rb")
         except FileNotFoundError as error:
             raise NotFound(f"There is nothing under {key}.") from error
         with file:
+            if end is not None and os.fstat(file.fileno()).st_size < end:
+                raise DamagedFile
             file.seek(start)
             left = None if end is None else end - start
             while left is None or left > 0:

@@ -54,6 +54,10 @@ class TableResult:
     grouped: bool
 
 
+class UnreadableCopy(Unavailable):
+    """The exact copy of this table cannot be read. Upload the file again."""
+
+
 class TableEngine:
     """Answers typed queries on an owner's tables."""
 
@@ -152,7 +156,7 @@ def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]
             "The table cannot answer this query: a value does not fit its column, or a result is out of range."
         ) from None
     except (duckdb.IOException, duckdb.PermissionException, duckdb.InvalidInputException):
-        raise Unavailable("The exact copy of this table cannot be read. Upload the file again.") from None
+        raise UnreadableCopy from None
     except (duckdb.Error, OverflowError) as error:
         # What the engine says is about its own types and functions.
         log.info("a table query was refused: %s", error)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.tables import wording
 from citewell.agent.tables.compile import ROW
-from citewell.agent.tables.engine import TableEngine, table_key, table_name
+from citewell.agent.tables.engine import TableEngine, UnreadableCopy, table_key, table_name
 from citewell.agent.tables.links import (
     LONGEST_QUESTION,
     TableWords,
@@ -22,8 +23,10 @@ from citewell.agent.tables.planner import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.query import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
 from citewell.agent.tables.reading import read
 from citewell.agent.tables.totals import holds_subtotals, total_rows
+from citewell.errors import DamagedFile
 from citewell.types import TableColumn, TableInfo
 
+log = logging.getLogger(__name__)
 _MOST_TABLES = 50
 _MOST_VALUES = 5_000
 _CACHED_TABLES = 200
@@ -74,7 +77,11 @@ class TablePlanner:
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
         for table in _likely(question, tables):
-            known = await self._learn(owner_id, table)
+            try:
+                known = await self._learn(owner_id, table)
+            except (UnreadableCopy, DamagedFile) as error:
+                log.warning("%s is left out of an answer: %s", table_name(table), error.message)
+                continue
             reading = read(question, known.words)
             try:
                 found = plan(reading, known.label)

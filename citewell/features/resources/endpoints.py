@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -27,6 +26,7 @@ from citewell.features.resources.schemas import (
     ResourceOut,
 )
 from citewell.features.resources.service import ResourceService
+from citewell.features.resources.stored_bytes import StoredBytes, stored_bytes
 from citewell.storage.resources import ResourceFilter
 from citewell.types import ElementType, Status, UploadOptions
 
@@ -220,8 +220,9 @@ async def get_file(
 ) -> Response:
     """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
     service = _service(request)
-    key, filename, mime_type, size = await service.resources.blob_key(owner, resource_id, version)
-    return _bytes(service, key, filename, mime_type, size, request.headers.get("range"))
+    original = await service.resources.original(owner, resource_id, version)
+    stored = StoredBytes(original.key, original.filename, original.mime_type, original.size, original.content_hash)
+    return await stored_bytes(service.blobs, stored, request.headers.get("range"))
 
 
 @router.get("/resources/{resource_id}/blobs")
@@ -241,36 +242,8 @@ async def get_blob(request: Request, resource_id: str, name: str, owner: Owner) 
     """One file that extraction made."""
     service = _service(request)
     blob = await service.extracted_blob(owner, resource_id, name)
-    return _bytes(service, blob.key, blob.name, blob.mime_type, blob.size, request.headers.get("range"))
-
-
-def _bytes(service: ResourceService, key: str, filename: str, mime_type: str, size: int, asked: str | None) -> Response:
-    """Stored bytes, whole or in part, so that no browser runs what is in them."""
-    start, end, partial = _byte_range(asked, size)
-    headers = {
-        "Content-Length": str(max(0, end - start)),
-        "Accept-Ranges": "bytes",
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}",
-        "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "sandbox; default-src 'none'",
-    }
-    if partial:
-        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-    return StreamingResponse(
-        service.blobs.get(key, start, end), 206 if partial else 200, headers=headers, media_type=mime_type
-    )
-
-
-def _byte_range(asked: str | None, size: int) -> tuple[int, int, bool]:
-    """(start, end, whether it is a part) of a single-range header; anything else gets the whole."""
-    match = _RANGE.fullmatch(asked or "")
-    if match is None or not any(match.groups()):
-        return 0, size, False
-    first, last = match.groups()
-    if not first:
-        return max(0, size - int(last)), size, True
-    start, end = int(first), min(size, int(last) + 1) if last else size
-    return (start, end, True) if start < end else (0, size, False)
+    stored = StoredBytes(blob.key, blob.name, blob.mime_type, blob.size)
+    return await stored_bytes(service.blobs, stored, request.headers.get("range"))
 
 
 def _field(upload: Upload, name: str) -> str | None:

@@ -178,11 +178,22 @@ class ResourceService:
         """Remove a resource, the files inside it, and everything made of them; the vectors are counted afterwards."""
         self.space.require()  # what is deleted in SQL has to be deleted in the index too, which takes some space
         receipt = await self.resources.delete(owner_id, resource_id)
-        gone = Filter(owner_id=owner_id, resource_ids=receipt.resource_ids)
+        return Deleted(receipt, await self._finish(receipt))
+
+    async def finish_deletions(self) -> None:
+        """Remove what was deleted before the process ended, and was not yet gone everywhere."""
+        for receipt in await self.resources.unfinished_deletions():
+            await self._finish(receipt)
+
+    async def _finish(self, receipt: Receipt) -> int:
+        """Remove vectors and blobs; returns how many vectors are still found."""
+        gone = Filter(owner_id=receipt.owner_id, resource_ids=receipt.resource_ids)
         left = 0
         for index in self.indexes.all:
             await index.store.delete(gone)
             left += await index.store.count(gone)
         for key in receipt.blob_keys:
             await self.blobs.delete(key)
-        return Deleted(receipt, left)
+        if not left:
+            await self.resources.finish_deletion(receipt)
+        return left

@@ -11,13 +11,14 @@ from typing import Any
 
 from citewell.agent.tables.compile import quoted
 from citewell.agent.tables.connection import connect
-from citewell.errors import NotFound
+from citewell.errors import DamagedFile, NotFound
 from citewell.storage.table_copies import SqlTables
 from citewell.types import Scope, TableInfo
 
 ROW = "_row"
 _BINS = 16
 _MOST_VALUES = 10
+_DAMAGED_COPY = "The exact copy of this table is damaged. Upload the file again as a new version."
 _NUMERIC = frozenset({"integer", "number"})
 
 
@@ -116,9 +117,13 @@ class TableBrowser:
         return await asyncio.to_thread(self._run_now, path, sql, parameters)
 
     def _run_now(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        import duckdb
+
         with self._one_at_a_time:
             connection = connect(path)
             try:
                 return connection.execute(sql, parameters).fetchall()
+            except (duckdb.IOException, duckdb.InvalidInputException, duckdb.SerializationException) as error:
+                raise DamagedFile(_DAMAGED_COPY) from error
             finally:
                 connection.close()

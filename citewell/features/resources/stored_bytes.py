@@ -1,0 +1,96 @@
+"""Stored bytes as a response: whole or in part, checked against what was uploaded, and so that no browser runs what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi.responses import Response, StreamingResponse
+from starlette.types import Send
+
+from citewell.errors import DamagedFile, NotFound
+from citewell.ports import BlobStore
+
+log = logging.getLogger(__name__)
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """What is kept under a key; with the SHA-256 of its content where that is known."""
+
+    key: str
+    filename: str
+    mime_type: str
+    size: int
+    content_hash: str | None = None
+
+
+async def stored_bytes(blobs: BlobStore, stored: StoredBytes, asked: str | None) -> Response:
+    """The bytes that a Range header asks for, as an attachment; raises `DamagedFile` when they are missing or too few.
+
+    Bytes that are there but are not those of the upload are noticed before anything is sent where a file has up to 1 MiB,
+    else at its end, which is then held back, so that no client takes what it got for the file.
+    """
+    start, end, partial = _byte_range(asked, stored.size)
+    headers = {
+        "Content-Length": str(max(0, end - start)),
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(stored.filename, safe='')}",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    if partial:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{stored.size}"
+    pieces = _checked(blobs.get(stored.key, start, end), end - start, None if partial else stored.content_hash)
+    try:
+        first = await anext(pieces, b"")
+    except NotFound as error:
+        raise DamagedFile from error
+    return _Checked(_with(first, pieces), 206 if partial else 200, headers, stored.mime_type)
+
+
+class _Checked(StreamingResponse):
+    """Breaks off, in place of ending, when the last bytes show that the file is damaged."""
+
+    async def stream_response(self, send: Send) -> None:
+        try:
+            await super().stream_response(send)
+        except DamagedFile as error:
+            log.error("a file that was being sent is cut off: %s", error.message)
+
+
+async def _checked(pieces: AsyncIterator[bytes], size: int, content_hash: str | None) -> AsyncIterator[bytes]:
+    """Each piece once there is another one after it, or all are as they should be."""
+    digest, received, held = hashlib.sha256(), 0, b""
+    async for piece in pieces:
+        if held:
+            yield held
+        digest.update(piece)
+        received += len(piece)
+        held = piece
+    if received != size or (content_hash is not None and digest.hexdigest() != content_hash):
+        raise DamagedFile
+    yield held
+
+
+async def _with(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+def _byte_range(asked: str | None, size: int) -> tuple[int, int, bool]:
+    """(start, end, whether it is a part) of a single-range header; anything else gets the whole."""
+    match = _RANGE.fullmatch(asked or "")
+    if match is None or not any(match.groups()):
+        return 0, size, False
+    first, last = match.groups()
+    if not first:
+        return max(0, size - int(last)), size, True
+    start, end = int(first), min(size, int(last) + 1) if last else size
+    return (start, end, True) if start < end else (0, size, False)

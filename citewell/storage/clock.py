@@ -1,0 +1,30 @@
+"""Time for leases: it passes at the same rate whatever becomes of the system's clock."""
+
+from __future__ import annotations
+
+import time
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.storage.database import Database
+
+_POSTGRES_NOW = sa.select(sa.extract("epoch", sa.func.clock_timestamp()))
+
+
+class LeaseClock:
+    """Seconds since 1970, as they were when the process started, and counted on from there.
+
+    A clock that is set forward by hours would end every lease at once, one that is set back would let them last for hours. On
+    SQLite one process reads and writes all leases, so it counts by itself; on Postgres all processes go by the database's clock.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._is_ours = database.is_sqlite
+        self._offset = time.time() - time.monotonic()
+
+    async def now(self, connection: AsyncConnection) -> float:
+        """The time that leases are compared with."""
+        if self._is_ours:
+            return self._offset + time.monotonic()
+        return float(await connection.scalar(_POSTGRES_NOW) or time.time())
