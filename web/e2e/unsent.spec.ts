@@ -130,6 +130,7 @@ test("signing out asks while files upload; another owner in the same browser nei
   const dialog = page.getByRole("dialog", { name: "Sign out while files upload?" });
   await expect(dialog).toContainText("4 files have not been uploaded yet");
   await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden(); // both have a button of that name while it closes
   await page.getByRole("button", { name: "Sign out" }).click();
   await dialog.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByLabel("Token")).toBeVisible();
