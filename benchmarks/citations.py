@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.agent.citations import CheckedAnswer, CitationChecker
-from citewell.agent.matching import find
-from citewell.agent.numbers import figures
-from citewell.agent.turns import Source
+from citewell.agent.citations.check import CheckedAnswer, CitationChecker
+from citewell.agent.citations.matching import find
+from citewell.agent.citations.numbers import figures
+from citewell.agent.interface import Source
 from citewell.ports import FloatMatrix, TextKind
 from citewell.text.sentences import sentences
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, Verdict

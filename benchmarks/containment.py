@@ -29,7 +29,7 @@ from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from citewell.agent.turns import Done, Failed, TextDelta
+from citewell.agent.interface import Done, Failed, TextDelta
 from citewell.composition import Services, open_services
 from citewell.features.chat.service import ChatRequest
 from citewell.settings import load_settings

@@ -21,11 +21,11 @@ import sets
 
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.agent.assistants import merged
-from citewell.agent.extractive import ExtractiveAnswerer
-from citewell.agent.intent import detect_intent
-from citewell.agent.rephrase import rephrase
-from citewell.agent.turns import PastMessage
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.interface import PastMessage
+from citewell.agent.turn.steps import merged
+from citewell.agent.understand.intent import detect_intent
+from citewell.agent.understand.rephrase import rephrase
 from citewell.types import Hit
 
 TOP_K = 10

@@ -20,7 +20,7 @@ import sets
 
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.agent.extractive import ExtractiveAnswerer
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
 
 
 def answers(folder: Path) -> dict[str, str]:

@@ -21,12 +21,11 @@ from typing import Any
 
 import duckdb
 
-from citewell.agent.numbers import figures
-from citewell.agent.tables.engine import TableEngine
-from citewell.agent.tables.links import core_name
-from citewell.agent.tables.phrasing import phrase
-from citewell.agent.tables.planning import Planned, TablePlanner
-from citewell.agent.tables.query import (
+from citewell.agent.citations.numbers import figures
+from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.phrasing import phrase
+from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
     Comparison,
@@ -35,7 +34,8 @@ from citewell.agent.tables.query import (
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.results import row_hits, shown
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.results import row_hits, shown
 from citewell.extract.core.sink import Sink
 from citewell.extract.registry import extract_file
 from citewell.types import ExtractOptions, Scope, TableColumn, TableInfo

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from citewell import Citewell
-from citewell.agent.turns import Done, Failed
+from citewell.agent.interface import Done, Failed
 from citewell.features.chat.service import ChatRequest
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Reply

@@ -19,7 +19,7 @@ import sets
 from conversations import read_lines, thread
 
 from citewell import Citewell
-from citewell.agent.rephrase import rephrase
+from citewell.agent.understand.rephrase import rephrase
 from citewell.types import Hit
 
 ANSWERABLE = {"retrieve_and_answer": True, "retrieve_and_answer_partially": True, "retrieve_then_refuse": False}

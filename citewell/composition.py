@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
-from citewell.agent.model_assistant import Budget
+from citewell.agent.model.assistant import Budget
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import LEAST_FREE, DiskReserve
 from citewell.errors import CitewellError, ConfigurationError, MissingDependency, Unavailable

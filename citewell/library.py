@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakSet
 
-from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
+from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
 from citewell.composition import Services, open_services
 from citewell.errors import CitewellError, InvalidInput, from_code
 from citewell.features.chat.service import ChatRequest, Turn

@@ -18,15 +18,21 @@ from types import ModuleType
 
 import pytest
 
-from citewell.agent import citations, claims, extractive, intent, lists, numbers, question, rephrase, saying, topics
-from citewell.agent.candidates import candidates
-from citewell.agent.matching import find, sentence_around
-from citewell.agent.support import containment, objections, stated
-from citewell.agent.tables import engine, links, planner, reading, results, totals, wording
-from citewell.agent.tables.compile import compile_query
-from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition, TableQuery
-from citewell.agent.turns import PastMessage, Source
-from citewell.agent.window import alternating
+from citewell.agent.citations import check as citations
+from citewell.agent.citations import claims, numbers, saying
+from citewell.agent.citations.matching import find, sentence_around
+from citewell.agent.citations.support import containment, objections, stated
+from citewell.agent.extractive import answerer as extractive
+from citewell.agent.extractive import lists
+from citewell.agent.interface import PastMessage, Source
+from citewell.agent.model.window import alternating
+from citewell.agent.statements import candidates
+from citewell.agent.tables.language import links, reading, wording
+from citewell.agent.tables.language import plan as planner
+from citewell.agent.tables.query.compile import compile_query
+from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition, TableQuery
+from citewell.agent.tables.run import engine, results, totals
+from citewell.agent.understand import intent, question, rephrase, topics
 from citewell.chunk import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import InvalidInput
@@ -61,7 +67,7 @@ UNITS = {
     "politeness": "so thanks ", "requests": "how do i ", "sentences": "The fee is 5,000 in 2024. ",
 }  # fmt: skip
 # Files are cut, and answers checked, in threads; what a model says comes in pieces, each of which is a step of its own.
-UNHURRIED = {"chunk.": 10, "agent.support.judge": 5, "agent.saying.": 10}
+UNHURRIED = {"chunk.": 10, "agent.citations.support.judge": 5, "agent.citations.saying.": 10}
 SHAPES = {name: unit * (SIZE // len(unit.encode()) + 1) for name, unit in UNITS.items()} | {
     "unsorted marks": "a" + "\u0301" * (SIZE // 4) + "\u0323" * (SIZE // 4),
     "distinct words": " ".join(f"word{n}x" for n in range(SIZE // 8)),
@@ -136,51 +142,55 @@ READERS: dict[str, Reader] = {
     "text.sparse.sparse_document:context": lambda t: sparse.sparse_document("a", t),
     "text.tokens.tokens": lambda t: list(tokens.tokens(t)),
     "text.tokens.composed": lambda t: tokens.composed(t, "NFKC"),
-    "agent.candidates.candidates": lambda t: candidates([hit(t)]),
-    "agent.candidates.candidates:row": lambda t: candidates([hit(t, type=ChunkType.ROW)]),
-    "agent.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
-    "agent.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
-    "agent.lists.item_groups": lambda t: lists.item_groups([hit(t)]),
-    "agent.lists.steps_of": lambda t: lists.steps_of(
+    "agent.statements.candidates": lambda t: candidates([hit(t)]),
+    "agent.statements.candidates:row": lambda t: candidates([hit(t, type=ChunkType.ROW)]),
+    "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
+    "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
+    "agent.extractive.lists.item_groups": lambda t: lists.item_groups([hit(t)]),
+    "agent.extractive.lists.steps_of": lambda t: lists.steps_of(
         question.read_question("list the steps"), [hit(t)], candidates([hit(_POLICY)])
     ),
-    "agent.matching.find:claim": lambda t: find(t, _POLICY),
-    "agent.matching.find:passage": lambda t: find("the loan is a 1 5,000 and not on page 3 of this year", t),
-    "agent.matching.find:both": lambda t: find(t, t[9:] + "zz"),
-    "agent.matching.sentence_around": lambda t: sentence_around(t, 10, 20),
-    "agent.numbers.missing_figures": lambda t: numbers.missing_figures(t, "7 8"),
-    "agent.numbers.missing_figures:source": lambda t: numbers.missing_figures("7 8", t),
-    "agent.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
-    "agent.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
-    "agent.topics.topic_terms": lambda t: topics.topic_terms(t, _asked_before(t), 3),
-    "agent.support.stated": lambda t: stated(t, hit(_POLICY)),
-    "agent.support.objections": lambda t: objections(t, [_POLICY]),
-    "agent.support.objections:evidence": lambda t: objections('the "amount of some" 5', [t]),
-    "agent.support.containment": lambda t: containment("the loan", t),
-    "agent.support.judge:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
-    "agent.support.judge:source": lambda t: _checked('It is "5,000 a year for" A Name [1].', _part(t)),
-    "agent.extractive.score:source": lambda t: _extracted("what are the steps of the loan?", t),
-    "agent.extractive.score:question": lambda t: _extracted(_part(t), _POLICY),
-    "agent.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
-    "agent.saying.say": lambda t: _said(t, SIZE),
-    "agent.saying.say:pieces": lambda t: _said(_part(t), 8),
-    "agent.tables.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
-    "agent.tables.reading.read:longest": _expecting(lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)),
-    "agent.tables.wording.find_phrase": lambda t: list(wording.find_phrase(wording.words(t)[:1_000], "more than")),
-    "agent.tables.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
-    "agent.tables.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
-    "agent.tables.links.column_mentions": lambda t: links.column_mentions(
+    "agent.citations.matching.find:claim": lambda t: find(t, _POLICY),
+    "agent.citations.matching.find:passage": lambda t: find("the loan is a 1 5,000 and not on page 3 of this year", t),
+    "agent.citations.matching.find:both": lambda t: find(t, t[9:] + "zz"),
+    "agent.citations.matching.sentence_around": lambda t: sentence_around(t, 10, 20),
+    "agent.citations.numbers.missing_figures": lambda t: numbers.missing_figures(t, "7 8"),
+    "agent.citations.numbers.missing_figures:source": lambda t: numbers.missing_figures("7 8", t),
+    "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
+    "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
+    "agent.understand.topics.topic_terms": lambda t: topics.topic_terms(t, _asked_before(t), 3),
+    "agent.citations.support.stated": lambda t: stated(t, hit(_POLICY)),
+    "agent.citations.support.objections": lambda t: objections(t, [_POLICY]),
+    "agent.citations.support.objections:evidence": lambda t: objections('the "amount of some" 5', [t]),
+    "agent.citations.support.containment": lambda t: containment("the loan", t),
+    "agent.citations.support.judge:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
+    "agent.citations.support.judge:source": lambda t: _checked('It is "5,000 a year for" A Name [1].', _part(t)),
+    "agent.extractive.answerer.score:source": lambda t: _extracted("what are the steps of the loan?", t),
+    "agent.extractive.answerer.score:question": lambda t: _extracted(_part(t), _POLICY),
+    "agent.understand.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
+    "agent.citations.saying.say": lambda t: _said(t, SIZE),
+    "agent.citations.saying.say:pieces": lambda t: _said(_part(t), 8),
+    "agent.tables.language.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
+    "agent.tables.language.reading.read:longest": _expecting(
+        lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)
+    ),
+    "agent.tables.language.wording.find_phrase": lambda t: list(
+        wording.find_phrase(wording.words(t)[:1_000], "more than")
+    ),
+    "agent.tables.language.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
+    "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
+    "agent.tables.language.links.column_mentions": lambda t: links.column_mentions(
         wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
     ),
-    "agent.tables.compile.compile_query": _expecting(
+    "agent.tables.query.compile.compile_query": _expecting(
         lambda t: compile_query(
             TableQuery(source=t, conditions=(RowCondition(ColumnRef("Amount (GHS)"), Comparison.EQ, t),)), _TABLE
         )
     ),
-    "agent.tables.engine.find_table": _expecting(lambda t: engine.find_table([_TABLE], t)),
-    "agent.tables.results.shown": results.shown,
-    "agent.tables.totals.holds_subtotals": lambda t: totals.holds_subtotals({"Branch": [t]}, 0),
-    "agent.window.alternating": lambda t: alternating([ChatMessage(role="user", content=t)] * 2),
+    "agent.tables.run.engine.find_table": _expecting(lambda t: engine.find_table([_TABLE], t)),
+    "agent.tables.run.results.shown": results.shown,
+    "agent.tables.run.totals.holds_subtotals": lambda t: totals.holds_subtotals({"Branch": [t]}, 0),
+    "agent.model.window.alternating": lambda t: alternating([ChatMessage(role="user", content=t)] * 2),
     "retrieve.diversity.without_near_duplicates": lambda t: without_near_duplicates([hit(t), hit(t)], 0.5),
     "retrieve.modelquery.parse_conditions": _expecting(parse_conditions),
     "features.suggestions.facts.fact_questions": lambda t: fact_questions([t, f"The {t}"]),
@@ -206,14 +216,14 @@ READERS: dict[str, Reader] = {
 }
 # They take ids, names of ours, or lists that were made of text by a function that is fed.
 NO_READERS = {
-    "agent.extractive.choose", "agent.extractive.counting", "agent.prompts.earlier_prompt", "agent.prompts.question_prompt", "agent.prompts.system_prompt",
-    "agent.references.with_references", "agent.tables.links.value_mentions", "agent.tables.phrasing.phrase",
-    "agent.tables.results.result_text", "agent.tables.results.row_hits", "agent.tools.search_call",
-    "agent.support.objected", "agent.support.judge", "points.pulled", "retrieve.context.merge_neighbours",
+    "agent.extractive.answerer.choose", "agent.extractive.answerer.counting", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
+    "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
+    "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
+    "agent.citations.support.objected", "agent.citations.support.judge", "points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.pieces.locate", "chunk.rows.row_headings",
-    "chunk.sections.cut_sections", "agent.places.narrow", "agent.places.piece_offsets", "agent.graph.with_references",
-    "agent.tables.totals.total_rows",
+    "chunk.sections.cut_sections", "agent.citations.places.narrow", "agent.citations.places.piece_offsets", "agent.graph.with_references",
+    "agent.tables.run.totals.total_rows",
 }  # fmt: skip
 
 

@@ -221,6 +221,8 @@ VIOLATIONS = {
     "pure": ("citewell/chunk/zz_violation.py", "import sqlalchemy"),
     "parser-process": ("citewell/extract/zz_violation.py", "import citewell.text"),
     "agent": ("citewell/agent/zz_violation.py", "import citewell.storage"),
+    "agent-layers": ("citewell/agent/citations/zz_violation.py", "import citewell.agent.turn"),
+    "agent-tables": ("citewell/agent/tables/query/zz_violation.py", "import citewell.agent.tables.run"),
     "http": ("citewell/retrieve/zz_violation.py", "import fastapi"),
     "workflow-engine": ("citewell/storage/zz_violation.py", "import dbos"),
     "graph-engine": ("citewell/retrieve/zz_violation.py", "import langgraph"),

@@ -15,20 +15,30 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langsmith import tracing_context
 
-from citewell.agent.assistants import AssistantStep, Draft, RuleAssistant, Task
-from citewell.agent.citations import CitationChecker
-from citewell.agent.context import TurnContext
-from citewell.agent.dependencies import ElementLookup, Library, Searcher, Tables
-from citewell.agent.extractive import Answerability, ExtractiveAnswerer
-from citewell.agent.intent import Intent
-from citewell.agent.model_assistant import Budget, ModelAssistant
-from citewell.agent.references import with_references
-from citewell.agent.rephrase import Rephrased
-from citewell.agent.tables.engine import TableEngine
-from citewell.agent.tables.planning import TablePlanner
-from citewell.agent.tools import Toolbox, ToolResult
-from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta, TurnRequest, UsedDocs
-from citewell.agent.understanding import ModelUnderstanding, RuleUnderstanding, Understanding
+from citewell.agent.citations.check import CitationChecker, with_references
+from citewell.agent.extractive.answerer import Answerability, ExtractiveAnswerer
+from citewell.agent.interface import (
+    AgentEvent,
+    Done,
+    ElementLookup,
+    Failed,
+    Library,
+    Searcher,
+    Tables,
+    TextDelta,
+    TurnRequest,
+    UsedDocs,
+)
+from citewell.agent.model.assistant import Budget, ModelAssistant
+from citewell.agent.model.understanding import ModelUnderstanding
+from citewell.agent.rules import RuleAssistant, RuleUnderstanding
+from citewell.agent.tables.language.table_planner import TablePlanner
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.steps import AssistantStep, Draft, Task, Understanding
+from citewell.agent.turn.tools import Toolbox, ToolResult
+from citewell.agent.understand.intent import Intent
+from citewell.agent.understand.rephrase import Rephrased
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder, ToolCall

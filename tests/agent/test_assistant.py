@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from citewell.agent.extractive import NO_ANSWER, Answerability
+from citewell.agent.extractive.answerer import Answerability
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
+from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
 from citewell.types import Scope, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.agent.citations import CheckedAnswer, CitationChecker
-from citewell.agent.turns import Source
+from citewell.agent.citations.check import CheckedAnswer, CitationChecker
+from citewell.agent.interface import Source
 from citewell.types import Box, Element, ElementType, Locator, Piece, Verdict
 from tests.agent.fakes import StoredElements, hit
 

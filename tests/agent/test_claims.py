@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.claims import claims, keep_known, marked_numbers, uncited_sentences
-from citewell.agent.markdown import neutralise, safe_end
-from citewell.agent.matching import find
-from citewell.agent.numbers import missing_figures
+from citewell.agent.citations.claims import claims, keep_known, marked_numbers, uncited_sentences
+from citewell.agent.citations.markdown import neutralise, safe_end
+from citewell.agent.citations.matching import find
+from citewell.agent.citations.numbers import missing_figures
 
 
 def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_before_it():

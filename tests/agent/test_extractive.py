@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.agent.extractive import NO_ANSWER, Extract, ExtractiveAnswerer
-from citewell.agent.question import read_question
+from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
+from citewell.agent.interface import NO_ANSWER
+from citewell.agent.understand.question import read_question
 from citewell.types import ChunkType, Hit
 from tests.agent.fakes import hit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.agent.intent import detect_intent
-from citewell.agent.turns import PastMessage
+from citewell.agent.interface import PastMessage
+from citewell.agent.understand.intent import detect_intent
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.bracketed import MarkerReader, quotable, spaced
-from citewell.agent.citations import CheckedAnswer, CitationChecker
-from citewell.agent.claims import claims, keep_known, marked_numbers
-from citewell.agent.extractive import Answerability
+from citewell.agent.citations.bracketed import MarkerReader, quotable, spaced
+from citewell.agent.citations.check import CheckedAnswer, CitationChecker
+from citewell.agent.citations.claims import claims, keep_known, marked_numbers
+from citewell.agent.citations.saying import Speaker
+from citewell.agent.extractive.answerer import Answerability
 from citewell.agent.graph import Assistant
-from citewell.agent.saying import Speaker
-from citewell.agent.turns import Done, Source, TextDelta, TurnRequest
+from citewell.agent.interface import Done, Source, TextDelta, TurnRequest
 from citewell.types import Verdict
 from tests.agent.fakes import StoredElements, WordEmbedder, WordSearcher, hit
 

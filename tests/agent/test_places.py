@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.agent.places import narrow
+from citewell.agent.citations.places import narrow
 from citewell.types import Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"

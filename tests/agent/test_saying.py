@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.markdown import neutralise
-from citewell.agent.saying import Speaker
-from citewell.agent.turns import Source, TextDelta
+from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.saying import Speaker
+from citewell.agent.interface import Source, TextDelta
 from citewell.text.sentences import sentence_spans
 from citewell.text.tokens import composed
 from tests.agent.fakes import hit

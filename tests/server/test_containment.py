@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from citewell.agent.turns import Done, TextDelta
+from citewell.agent.interface import Done, TextDelta
 from citewell.composition import Services, open_services
 from citewell.features.chat.service import ChatRequest
 from citewell.settings import load_settings

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
-from citewell.agent.turns import Done, Failed, TextDelta, UsedDocs
+from citewell.agent.interface import Done, Failed, TextDelta, UsedDocs
 from citewell.errors import from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn

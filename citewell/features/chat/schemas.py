@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.agent.turns import Source
+from citewell.agent.interface import Source
 from citewell.features.requests import RequestBody
 from citewell.features.shapes import LocatorJson
 from citewell.types import Citation

@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from citewell.agent.claims import strip_markers
+from citewell.agent.citations.claims import strip_markers
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
+from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput, NotFound
 from citewell.features.chat.schemas import place
 from citewell.features.usage.service import Ledger

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from starlette.requests import Request
 
-from citewell.agent.turns import AgentEvent, Done, Failed
+from citewell.agent.interface import AgentEvent, Done, Failed
 
 CLIENT_LEFT = 499
 

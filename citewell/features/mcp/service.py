@@ -7,10 +7,10 @@ from typing import Any
 
 from mcp import MCPError, types
 
-from citewell.agent.bracketed import spaced
-from citewell.agent.context import TurnContext
-from citewell.agent.tools import Toolbox, ToolResult
-from citewell.agent.turns import Source, TurnRequest
+from citewell.agent.citations.bracketed import spaced
+from citewell.agent.interface import Source, TurnRequest
+from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.tools import Toolbox, ToolResult
 from citewell.errors import CitewellError
 from citewell.features.usage.service import Ledger
 from citewell.metering import tallied

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from citewell.agent.turns import AgentEvent, Done, Failed, TextDelta
+from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
 from citewell.errors import from_code
 from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner, status_of

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from citewell.agent.turns import Done
+from citewell.agent.interface import Done
 from citewell.errors import InvalidInput
 from citewell.features.chat.schemas import CitationOut
 from citewell.types import Citation

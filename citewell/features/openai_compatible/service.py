@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from citewell.agent.turns import PastMessage, TurnRequest
+from citewell.agent.interface import PastMessage, TurnRequest
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.chat.service import ChatService, checked_text
 from citewell.storage.projects import ProjectRepository

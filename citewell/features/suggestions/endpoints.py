@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 
 from citewell.agent.graph import Assistant
-from citewell.agent.turns import Done, TurnRequest
+from citewell.agent.interface import Done, TurnRequest
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.resources.service import ResourceService

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from citewell.agent.tables.compile import quoted
-from citewell.agent.tables.connection import connect
+from citewell.agent.tables.query.compile import quoted
+from citewell.agent.tables.run.engine import connect
 from citewell.errors import DamagedFile, NotFound
 from citewell.storage.table_copies import SqlTables
 from citewell.types import Scope, TableInfo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from citewell.agent.claims import keep_known
+from citewell.agent.citations.claims import keep_known
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
 from citewell.types import Message

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from citewell.agent.tables.compile import quoted
+from citewell.agent.tables.query.compile import quoted
 from citewell.errors import NotFound
 from citewell.types import ColumnKind, Scope, TableColumn, TableInfo
 

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.tables.compile import LISTED_ROWS, ROW, Compiled, compile_query, quoted
-from citewell.agent.tables.engine import TableEngine, TableResult
-from citewell.agent.tables.query import (
+from citewell.agent.tables.query.compile import LISTED_ROWS, ROW, Compiled, compile_query, quoted
+from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
     Comparison,
@@ -27,6 +26,7 @@ from citewell.agent.tables.query import (
     Scalar,
     TableQuery,
 )
+from citewell.agent.tables.run.engine import TableEngine, TableResult
 from citewell.errors import InvalidInput
 from citewell.types import ColumnKind, TableColumn, TableInfo
 from tests.agent.tables.sheets import OWNER, Sheets

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables import engine as engine_module
-from citewell.agent.tables.compile import Compiled
-from citewell.agent.tables.engine import RowFacts, TableEngine, find_table, table_key, table_name
-from citewell.agent.tables.query import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.compile import Compiled
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
+from citewell.agent.tables.run import engine as engine_module
+from citewell.agent.tables.run.engine import RowFacts, TableEngine, find_table, table_key, table_name
 from citewell.errors import InvalidInput, NotFound, Unavailable
 from citewell.types import TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets

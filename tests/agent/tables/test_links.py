@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.agent.tables.links import (
+from citewell.agent.tables.language.links import (
     column_mentions,
     core_name,
     names_of_table,
@@ -12,7 +12,7 @@ from citewell.agent.tables.links import (
     unit_words,
     value_mentions,
 )
-from citewell.agent.tables.wording import words
+from citewell.agent.tables.language.wording import words
 from citewell.types import TableColumn, TableInfo
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.compile import ROW
-from citewell.agent.tables.engine import TableEngine
-from citewell.agent.tables.phrasing import conditions_text, phrase
-from citewell.agent.tables.planning import Planned, TablePlanner
-from citewell.agent.tables.query import ColumnRef, Comparison, RowCondition
-from citewell.agent.tables.results import CITED_ROWS, row_hits
+from citewell.agent.tables.language.phrasing import conditions_text, phrase
+from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.results import CITED_ROWS, row_hits
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 

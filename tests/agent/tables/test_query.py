@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.context import TurnContext
-from citewell.agent.tables.query import (
+from citewell.agent.interface import TurnRequest
+from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
     ColumnRef,
@@ -22,8 +22,8 @@ from citewell.agent.tables.query import (
     TableQuery,
     parse_query,
 )
-from citewell.agent.tools import Toolbox
-from citewell.agent.turns import TurnRequest
+from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.tools import Toolbox
 from citewell.errors import InvalidInput
 from citewell.ports import ToolCall
 from citewell.types import SearchRequest, SearchResult

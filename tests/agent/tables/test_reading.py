@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from citewell.agent.tables.links import table_words
-from citewell.agent.tables.query import Comparison
-from citewell.agent.tables.reading import Reading, read
-from citewell.agent.tables.wording import Operation
+from citewell.agent.tables.language.links import table_words
+from citewell.agent.tables.language.reading import Reading, read
+from citewell.agent.tables.language.wording import Operation
+from citewell.agent.tables.query.typed import Comparison
 from citewell.types import TableColumn, TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS
 

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.compile import ROW
-from citewell.agent.tables.engine import ResultRow, RowFacts, TableEngine, TableResult
-from citewell.agent.tables.query import (
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
     Comparison,
@@ -25,7 +24,8 @@ from citewell.agent.tables.query import (
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.results import (
+from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableEngine, TableResult
+from citewell.agent.tables.run.results import (
     CITED_ROWS,
     condition_words,
     number_text,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.engine import TableEngine
-from citewell.agent.tables.totals import holds_subtotals, total_rows
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.totals import holds_subtotals, total_rows
 from tests.agent.tables.sheets import OWNER, Sheets
 
 BODY = [("Accra", 100, 1.5), ("Kumasi", 250, 2.25), ("Tamale", None, 4.0)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.wording import FILLERS, find_phrase, norm, norms, number_of, small_count, words
+from citewell.agent.tables.language.wording import FILLERS, find_phrase, norm, norms, number_of, small_count, words
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,174 @@
+"""Checks an answer's `[n]`: each must name a passage of this turn that supports the words it stands behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.claims import Claim, claims, keep_known
+from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.matching import Match
+from citewell.agent.citations.places import narrow
+from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.support import (
+    EXACT,
+    Passage,
+    Support,
+    evidence_of,
+    judge,
+    objected,
+    objections,
+    read_passages,
+    stated,
+)
+from citewell.agent.interface import ElementLookup, Source
+from citewell.agent.offload import offload
+from citewell.ports import Embedder, FloatMatrix
+from citewell.types import Citation, Element, Hit, Verdict
+
+SWAP_MARGIN = 0.15
+_ELSEWHERE = "another source of this turn states it, this one does not"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """An answer safe to show, its citations, the numbers that named nothing, and what speaks against which citation."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    removed: tuple[int, ...]
+    reasons: Mapping[int, tuple[str, ...]]
+
+
+class CitationChecker:
+    """Checks answers against the passages they cite."""
+
+    def __init__(self, embedder: Embedder, elements: ElementLookup | None = None) -> None:
+        self._embedder = embedder
+        self._elements = elements
+
+    async def check(
+        self, owner_id: str, answer: str, sources: Sequence[Source], *, settled: bool = False
+    ) -> CheckedAnswer:
+        """One citation per number used, with the weakest verdict of the claims that it stands behind.
+
+        Numbers outside `sources` are removed from the text, and what it copies of a source's own is set apart, unless that has
+        been done (`settled`). A claim with several numbers is judged against the passages together.
+        """
+        removed: Sequence[int] = ()
+        if not settled:
+            characters = len(answer) + sum(len(source.hit.chunk.text) for source in sources)
+            answer, removed = await offload(characters, _settled, answer, sources)
+        text, unknown = keep_known(neutralise(answer), frozenset(source.n for source in sources))
+        removed = tuple(dict.fromkeys((*removed, *unknown)))
+        found = await offload(len(text), claims, text)
+        by_number = {source.n: source.hit for source in sources}
+        judged = await self._judge(found, by_number)
+        citations: list[Citation] = []
+        reasons: dict[int, tuple[str, ...]] = {}
+        for n, support in judged.items():
+            citations.append(await self._cite(owner_id, n, by_number[n], support))
+            if support.reasons:
+                reasons[n] = support.reasons
+        return CheckedAnswer(text, tuple(citations), removed, reasons)
+
+    async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
+        """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
+        characters = _characters(found, hits)
+        matches = await offload(characters, _stated, found, hits)
+        open_claims = [i for i, each in enumerate(matches) if any(m.ratio < EXACT for m in each.values())]
+        close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
+        by_claim = dict(zip(open_claims, close, strict=True))
+        return await offload(characters, _weakest, found, hits, matches, by_claim)
+
+    async def _compare(self, claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
+        """Per claim the support of each number that it cites, in the light of what the other sources say."""
+        numbers = list(hits)
+        passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
+        vectors = await self._embedder.embed([claim.text for claim in claims], "query")
+        return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
+
+    async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support) -> Citation:
+        elements: Mapping[str, Element] = {}
+        chunk = hit.chunk
+        if self._elements is not None and chunk.pieces:
+            ids = [piece.element_id for piece in chunk.pieces]
+            elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
+        locator = narrow(chunk, support.start, support.end, elements)
+        return Citation(
+            n=n,
+            chunk_id=chunk.id,
+            resource_id=chunk.resource_id,
+            version=chunk.version,
+            filename=hit.filename,
+            locator=locator,
+            label=locator.label(hit.filename),
+            quote=chunk.text[support.start : support.end],
+            verdict=support.verdict,
+            score=support.score,
+        )
+
+
+def with_references(text: str, citations: Sequence[Citation]) -> str:
+    """The answer followed by `References` with a line per citation: `[1] Loan Policy.pdf (p. 3)`."""
+    lines = [
+        f"[{citation.n}] {neutralise(quotable(citation.label))}" for citation in sorted(citations, key=lambda c: c.n)
+    ]
+    return "\n".join([text, "", "References", *lines])
+
+
+def _settled(answer: str, sources: Sequence[Source]) -> tuple[str, Sequence[int]]:
+    """The answer as a `Speaker` would have said it, and the numbers in it that name nothing."""
+    speaker = Speaker(lambda _: None, lambda: sources)
+    speaker.say(answer)
+    return speaker.finish(), speaker.removed
+
+
+def _characters(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> int:
+    """Characters that are read in comparing all claims with the passages."""
+    return len(claims) * sum(len(hit.chunk.text) for hit in hits.values())
+
+
+def _stated(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Match]]:
+    return [{n: stated(claim.text, hits[n]) for n in claim.numbers} for claim in claims]
+
+
+def _supports(
+    claims: Sequence[Claim], vectors: FloatMatrix, passages: Mapping[int, Passage], hits: Mapping[int, Hit]
+) -> list[dict[int, Support]]:
+    out: list[dict[int, Support]] = []
+    for claim, vector in zip(claims, vectors, strict=True):
+        each = {n: _support(claim.text, vector, passages[n], hits[n]) for n in hits}
+        best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
+        best_cited = max(each[n].score for n in claim.numbers)
+        elsewhere = best_other - best_cited > SWAP_MARGIN
+        out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
+    return out
+
+
+def _weakest(
+    claims: Sequence[Claim],
+    hits: Mapping[int, Hit],
+    matches: Sequence[Mapping[int, Match]],
+    by_claim: Mapping[int, Mapping[int, Support]],
+) -> dict[int, Support]:
+    """Per number the weakest support of its claims, in the light of what speaks against each."""
+    weakest: dict[int, Support] = {}
+    for index, claim in enumerate(claims):
+        reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
+        for n, match in matches[index].items():
+            support = _verbatim(match) if match.ratio >= EXACT else by_claim[index][n]
+            support = objected(support, reasons) if reasons else support
+            if n not in weakest or support.score < weakest[n].score:
+                weakest[n] = support
+    return weakest
+
+
+def _support(claim: str, vector: FloatMatrix, passage: Passage, hit: Hit) -> Support:
+    match = stated(claim, hit)
+    return _verbatim(match) if match.ratio >= EXACT else judge(claim, vector, passage, match)
+
+
+def _verbatim(match: Match) -> Support:
+    return Support(Verdict.SUPPORTED, match.ratio, match.start, match.end)

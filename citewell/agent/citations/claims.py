@@ -1,0 +1,111 @@
+"""Cuts an answer into claims: the words that each `[n]` stands behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from citewell.agent.citations.bracketed import MarkerReader
+from citewell.text.sentences import sentence_spans
+
+_MARKERS = re.compile(r"(?:(?<!\s)\s*+\[\d{1,4}(?:\s*+[,;]\s*+\d{1,4})*+\])+")
+_NUMBER = re.compile(r"\d+")
+_LINE = re.compile(r"[^\n]+")
+_WORD = re.compile(r"\w")
+_LEAD = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+|[\s,;:.!?–—]+)+")
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Words of an answer and the numbers cited for them. `sentence` is the whole sentence that the words stand in."""
+
+    text: str
+    sentence: str
+    numbers: tuple[int, ...]
+
+
+def claims(answer: str) -> list[Claim]:
+    """Every cited claim, in order. Several markers in a sentence part it; a marker after the full stop belongs before it."""
+    return [claim for sentence, trailing in _sentences(answer) for claim in _of_sentence(sentence, trailing)]
+
+
+def uncited_sentences(answer: str) -> list[str]:
+    """Sentences that carry no marker (a heading, a list's lead-in or a question is none)."""
+    out: list[str] = []
+    for sentence, _ in _sentences(answer):
+        bare = strip_markers(sentence).strip()
+        if not _MARKERS.search(sentence) and bare and not bare.endswith((":", "?")) and not bare.startswith("#"):
+            out.append(bare)
+    return out
+
+
+def strip_markers(text: str) -> str:
+    """The text without `[n]`."""
+    return _MARKERS.sub("", text)
+
+
+def marked_numbers(text: str) -> tuple[int, ...]:
+    """The numbers in all markers of `text`, in order, unique."""
+    found = [int(n) for marker in _MARKERS.finditer(text) for n in _NUMBER.findall(marker[0])]
+    return tuple(dict.fromkeys(found))
+
+
+def keep_known(answer: str, known: frozenset[int]) -> tuple[str, tuple[int, ...]]:
+    """The answer with numbers outside `known` taken out of its markers, and those numbers. What is bracketed in code is code."""
+    reader = MarkerReader(lambda: known)
+    text = reader.read(answer) + reader.finish()
+    return text, tuple(dict.fromkeys(reader.removed))
+
+
+def _of_sentence(sentence: str, trailing: tuple[int, ...]) -> Iterator[Claim]:
+    """The claims of a sentence; `trailing` are cited behind it, for what no marker of its own follows."""
+    whole = _plain(strip_markers(sentence))
+    position = 0
+    markers = list(_MARKERS.finditer(sentence))
+    for marker in markers[:-1]:
+        yield _claim(sentence[position : marker.start()], whole, marked_numbers(marker[0]))
+        position = marker.end()
+    if not markers:
+        if trailing:
+            yield Claim(whole, whole, trailing)
+        return
+    last = markers[-1]
+    part, tail = _plain(sentence[position : last.start()]), _plain(sentence[last.end() :])
+    numbers = marked_numbers(last[0])
+    if len(tail) > 2 and trailing:
+        yield _claim(part, whole, numbers)
+        yield Claim(tail, whole, trailing)
+        return
+    part = f"{part} {tail}".strip() if len(tail) > 2 else part
+    yield _claim(part, whole, tuple(dict.fromkeys((*numbers, *trailing))))
+
+
+def _claim(part: str, whole: str, numbers: tuple[int, ...]) -> Claim:
+    part = _plain(part)
+    return Claim(part if len(part) > 2 else whole, whole, numbers)
+
+
+def _sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The sentences of all lines, each with the numbers of markers that follow its full stop, on its line or on lines of their own."""
+    out: list[tuple[str, tuple[int, ...]]] = []
+    for line in _LINE.findall(answer):
+        goes_on = False
+        for start, end in sentence_spans(line):
+            sentence = line[start:end]
+            lead = _MARKERS.match(sentence)
+            is_wordless = not _WORD.search(strip_markers(sentence))
+            if out and (is_wordless or (lead and goes_on)):
+                text, numbers = out[-1]
+                behind = sentence if is_wordless or lead is None else lead[0]
+                out[-1] = (text, tuple(dict.fromkeys((*numbers, *marked_numbers(behind)))))
+                sentence = sentence[len(behind) :]
+            if _MARKERS.search(sentence) or _WORD.search(sentence):
+                out.append((sentence, ()))
+            goes_on = True
+    return out
+
+
+def _plain(text: str) -> str:
+    return _EMPHASIS.sub("", _LEAD.sub("", text)).strip(" ,;:")

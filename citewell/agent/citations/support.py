@@ -1,0 +1,176 @@
+"""Judges how far a passage supports a claim: by its words, its figures, its quotations, and the meaning of its sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+
+from citewell.agent.citations.matching import Match, find, quoted_spans, sentence_around, words
+from citewell.agent.citations.numbers import missing_figures
+from citewell.agent.statements import candidates
+from citewell.ports import Embedder, FloatMatrix
+from citewell.text.analysis import analyze
+from citewell.text.sentences import sentence_spans
+from citewell.types import ChunkType, Hit, Verdict
+
+EXACT = 0.95
+QUOTE_FOUND = 0.9
+SUPPORTED = 0.62
+WEAK = 0.45
+_DOUBTED = 0.3
+_NEAR_WORDS = 0.6
+_MOST_REASONS = 20
+_SHOWN = 80
+_WITH_ROWS = frozenset({ChunkType.TABLE, ChunkType.TEXT, ChunkType.ROW})
+_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """`passage[start:end]` is what supports the claim best; score in 0..1; `reasons` say what speaks against it."""
+
+    verdict: Verdict
+    score: float
+    start: int
+    end: int
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A cited text, its sentences and their vectors (shape (sentences, dimensions)). `evidence` also counts headings and file name."""
+
+    text: str
+    evidence: str
+    spans: tuple[tuple[int, int], ...]
+    vectors: FloatMatrix
+
+
+async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[Passage]:
+    """Passages with their sentences embedded, all in one call."""
+    spans = [tuple(sentence_spans(hit.chunk.text)) for hit in hits]
+    texts = [hit.chunk.text[a:b] for hit, own in zip(hits, spans, strict=True) for a, b in own]
+    vectors = (
+        await embedder.embed(texts, "query") if texts else np.zeros((0, embedder.fingerprint.dimensions), np.float32)
+    )
+    passages: list[Passage] = []
+    start = 0
+    for hit, own in zip(hits, spans, strict=True):
+        passages.append(Passage(hit.chunk.text, evidence_of(hit), own, vectors[start : start + len(own)]))
+        start += len(own)
+    return passages
+
+
+def evidence_of(hit: Hit) -> str:
+    """The passage with what stands over it."""
+    return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
+
+
+def stated(claim: str, hit: Hit) -> Match:
+    """Where the passage has the claim's words, and how many of them. A table row may be quoted with
+    its header's words; a heading over the passage counts too, its first sentence stands for it."""
+    text = hit.chunk.text
+    found = find(claim, text)
+    if found.ratio < EXACT and hit.chunk.type in _WITH_ROWS:
+        # So many words, and a space between each two, take so many characters.
+        shortest = 2 * EXACT * len(words(claim)) - 1
+        for candidate in candidates([hit]):
+            if candidate.row and len(candidate.shown) >= shortest and find(claim, candidate.shown).ratio >= EXACT:
+                return Match(candidate.start, candidate.end, 1.0)
+    if found.ratio < EXACT and any(find(claim, heading).ratio >= EXACT for heading in hit.chunk.locator.headings):
+        first = next(iter(sentence_spans(text)), (0, len(text)))
+        return Match(*first, 1.0)
+    return found
+
+
+def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
+    """What speaks against a claim that rests on these texts together: figures and quotations that stand in none of them."""
+    if not words(claim):
+        return ("no words stand before it",)
+    together = "\n".join(evidence)
+    missing = dict.fromkeys(missing_figures(claim, together))
+    found = [f"figure {figure[:_SHOWN]} is not in the source" for figure in islice(missing, _MOST_REASONS)]
+    found += [
+        f"quotation is not in the source: {quote[:_SHOWN]}"
+        for quote in islice(dict.fromkeys(quoted_spans(claim)), _MOST_REASONS)
+        if max((find(quote, text).ratio for text in evidence), default=0.0) < QUOTE_FOUND
+    ]
+    return tuple(found)
+
+
+def judge(claim: str, vector: FloatMatrix, passage: Passage, match: Match) -> Support:
+    """The support that one passage gives to a claim which it does not state word by word.
+
+    vector: the claim's embedding, shape (dimensions,); match: what `stated` found.
+    """
+    similarity, start, end = _most_similar(vector, passage)
+    if match.ratio >= _NEAR_WORDS:
+        start, end = sentence_around(passage.text, match.start, match.end)
+    contained = containment(claim, passage.evidence)
+    score = max(match.ratio * 0.95, 0.5 * max(similarity, 0.0) + 0.5 * contained)
+    doubts = _doubts(claim, passage.evidence, passage.text[start:end])
+    if doubts and score >= SUPPORTED:
+        score = SUPPORTED - 0.01
+    return Support(verdict_of(score), score, start, end, doubts)
+
+
+def verdict_of(score: float) -> Verdict:
+    """The verdict for a score without objections."""
+    if score >= SUPPORTED:
+        return Verdict.SUPPORTED
+    return Verdict.WEAK if score >= WEAK else Verdict.UNSUPPORTED
+
+
+def objected(support: Support, reasons: tuple[str, ...]) -> Support:
+    """The support in the light of objections: none."""
+    score = min(support.score, _DOUBTED)
+    return Support(Verdict.UNSUPPORTED, score, support.start, support.end, (*support.reasons, *reasons))
+
+
+def containment(claim: str, evidence: str) -> float:
+    """Share of the claim's terms, 0..1, that occur in the evidence; 1 for a claim without terms."""
+    terms = set(analyze(claim))
+    return len(terms & _terms(evidence)) / len(terms) if terms else 1.0
+
+
+# An answer's claims are all compared with the same few passages, so what was read of these is remembered.
+@lru_cache(maxsize=64)
+def _terms(evidence: str) -> frozenset[str]:
+    return frozenset(analyze(evidence))
+
+
+@lru_cache(maxsize=64)
+def _known_words(evidence: str) -> frozenset[str]:
+    return frozenset(word.text for word in words(evidence))
+
+
+def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
+    """What makes a paraphrase doubtful without refuting it: a name that the source lacks, a denial on one side only."""
+    known = _known_words(evidence)
+    names = [m[0] for m in _NAME.finditer(claim) if m[0].casefold().removesuffix("'s") not in known]
+    doubts = [f"name {name[:_SHOWN]} is not in the source" for name in names[:_MOST_REASONS]]
+    if bool(_NEGATION.search(claim)) != bool(_NEGATION.search(sentence)):
+        doubts.append("only one of claim and source denies")
+    return tuple(doubts)
+
+
+def _most_similar(vector: FloatMatrix, passage: Passage) -> tuple[float, int, int]:
+    """Similarity of the nearest sentence, or of the nearest two in a row, and its span."""
+    if not passage.spans:
+        return 0.0, 0, len(passage.text)
+    similarities = passage.vectors @ vector
+    best = int(np.argmax(similarities))
+    found = float(similarities[best]), *passage.spans[best]
+    if len(passage.spans) > 1:
+        pairs = passage.vectors[:-1] + passage.vectors[1:]
+        paired = (pairs @ vector) / np.maximum(np.linalg.norm(pairs, axis=1), 1e-9)
+        first = int(np.argmax(paired))
+        if float(paired[first]) > found[0]:
+            return float(paired[first]), passage.spans[first][0], passage.spans[first + 1][1]
+    return found

@@ -1,0 +1,200 @@
+"""The agent's interface: what a turn is asked, the events that come out, and what the agent needs of the rest of the system.
+
+Storage and retrieval implement the protocols at the end. Their methods take the owner first: it comes from the token by way of
+`TurnRequest`, and no tool has a parameter for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from citewell.metering import Spent
+from citewell.types import (
+    Answer,
+    Element,
+    Hit,
+    JsonObject,
+    JsonValue,
+    ResourceInfo,
+    Scope,
+    SearchRequest,
+    SearchResult,
+    TableInfo,
+)
+
+# The whole answer where nothing found answers, with a chat model or without one.
+NO_ANSWER = "I don't have enough information to answer that."
+
+
+@dataclass(frozen=True, slots=True)
+class PastMessage:
+    """An earlier message of the thread, oldest first, with the scope it was asked under."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    scope: Scope = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSummary:
+    """What a chat model made of the first `covers` messages of a history, all of them asked and answered under one scope."""
+
+    text: str
+    covers: int
+    scope: Scope = Scope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
+
+    rerank: whether searches are reranked, None as configured; summary: of the oldest messages of `history`, as an earlier turn
+    made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
+    """
+
+    owner_id: str
+    message: str
+    history: tuple[PastMessage, ...] = ()
+    scope: Scope = Scope()
+    top_k: int = 10
+    rerank: bool | None = None
+    references: bool = False
+    debug: bool = False
+    summary: ThreadSummary | None = None
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage found in this turn, with the number that `[n]` in the answer refers to."""
+
+    n: int
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedDocs:
+    """The passages that the answer rests on; sent once, when they are known."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a turn cost, in US dollars where the price table has its models.
+
+    embedded_texts, embedding_tokens: everything that was embedded, whoever asked for it
+    rerank_units:    one per query and up to a hundred texts
+    stuffing_tokens: what sending every document in scope whole, with the thread, would have cost as input instead
+    spent:           the same by kind and model
+    """
+
+    model: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    embedded_texts: int = 0
+    embedding_tokens: int = 0
+    rerank_units: int = 0
+    searches: int = 0
+    stuffing_tokens: int | None = None
+    cost: float = 0.0
+    stuffing_cost: float | None = None
+    spent: tuple[Spent, ...] = ()
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The public form."""
+        return {
+            "model": self.model,
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "embedded_texts": self.embedded_texts,
+            "embedding_tokens": self.embedding_tokens,
+            "rerank_units": self.rerank_units,
+            "searches": self.searches,
+            "cost": round(self.cost, 8),
+            "stuffing_tokens": self.stuffing_tokens,
+            "stuffing_cost": None if self.stuffing_cost is None else round(self.stuffing_cost, 8),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The end of a turn: the whole checked answer, what it cost, and (in `answer.trace`) how it came about.
+
+    summary: of the thread's oldest messages, when this turn had one made; worth keeping for the next turn.
+    """
+
+    answer: Answer
+    usage: Usage = Usage()
+    nearest: tuple[Source, ...] = ()
+    summary: ThreadSummary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The turn ended with an error; `code` is one of `citewell.errors`. Nothing of it stands in the text."""
+
+    code: str
+    message: str
+    details: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+AgentEvent: TypeAlias = TextDelta | UsedDocs | Done | Failed
+
+
+class Searcher(Protocol):
+    """Finds passages; with nothing indexed there are no hits."""
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Hits of `request.owner_id` only, best first."""
+        ...
+
+
+class ElementLookup(Protocol):
+    """Loads the elements that a chunk was built from."""
+
+    async def elements(
+        self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]
+    ) -> Mapping[str, Element]:
+        """Those of `ids` that exist in this version of the owner's resource."""
+        ...
+
+
+class Library(Protocol):
+    """Lists and reads resources."""
+
+    async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
+        """Everything in scope, in any state, newest first."""
+        ...
+
+    async def count_characters(self, owner_id: str, scope: Scope) -> int:
+        """How much text all files in scope hold together."""
+        ...
+
+    async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
+        """Elements whose page, slide or row lies in first..last (all, for a file without such units); `NotFound`."""
+        ...
+
+
+class Tables(Protocol):
+    """Gives access to the Parquet copies of data files. Each has the column `_row`: the row number that a person sees."""
+
+    async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
+        """All tables in scope."""
+        ...
+
+    async def open_table(self, owner_id: str, table: TableInfo) -> Path:
+        """A local Parquet file with the table's rows; `NotFound` when it is not the owner's."""
+        ...

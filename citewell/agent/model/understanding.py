@@ -1,0 +1,87 @@
+"""What a message wants and what to search for, asked of a chat model where the rules leave something open."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from citewell.agent.model import prompts
+from citewell.agent.model.history import Memory
+from citewell.agent.model.window import TokenCounter
+from citewell.agent.turn.state import TurnContext
+from citewell.agent.understand.intent import Intent
+from citewell.agent.understand.rephrase import Rephrased, needs_context
+from citewell.agent.understand.small_talk import SmallTalk
+from citewell.agent.understand.understanding import Understood, understand
+from citewell.errors import ProviderRejected
+from citewell.ports import Capability, ChatMessage, ChatModel
+from citewell.types.json import well_formed
+
+_SURE = 0.9
+_HISTORY_TOKENS = 1_500
+_OUTPUT_TOKENS = 400
+_MOST_TERMS = 12
+
+
+class ModelUnderstanding:
+    """Asks a chat model, with structured output, when the message leans on the thread or says little; else the rules do."""
+
+    def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
+        self._model = model
+        self._memory = Memory(model, counter)
+
+    async def read(self, context: TurnContext) -> Understood:
+        """As the rules where they are sure, or where the model's answer cannot be used."""
+        by_rules = await understand(context.request)
+        request = context.request
+        sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= _SURE
+        stands_alone = not request.history and not needs_context(request.message)
+        if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
+            return by_rules
+        try:
+            answer = await self._ask(context)
+        except ProviderRejected as error:
+            context.note("understanding_failed", error.message)
+            return by_rules
+        return _understood(answer, by_rules)
+
+    async def _ask(self, context: TurnContext) -> str:
+        request = context.request
+        thread = await self._memory.recall(context, _HISTORY_TOKENS)
+        lines = [f"{message.role}: {message.content}" for message in thread]
+        content = "\n".join([*lines, f"user (last message): {request.message}"])
+        messages = [
+            ChatMessage(role="system", content=prompts.UNDERSTAND),
+            ChatMessage(role="user", content=content),
+        ]
+        text = ""
+        context.show_prompt("understanding", messages)
+        context.meter.calls += 1
+        with context.timed("model"):
+            async for delta in self._model.stream(
+                messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS
+            ):
+                text += delta.text
+                if delta.usage is not None:
+                    context.meter.add(delta.usage)
+        return text
+
+
+def _understood(answer: str, by_rules: Understood) -> Understood:
+    """The model's reading; the rules' where it is not what was asked for."""
+    try:
+        data: Any = json.loads(answer)
+        kind, confidence = data["intent"], float(data["confidence"])
+        question = well_formed(str(data["question"])).strip()
+        terms = [well_formed(str(term)) for term in data["search_terms"]][:_MOST_TERMS]
+    except (KeyError, RecursionError, TypeError, ValueError):
+        return by_rules
+    if kind not in ("document_query", "general_conversation") or not question:
+        return by_rules
+    confidence = min(max(confidence, 0.0), 1.0)
+    if kind == "general_conversation":
+        small_talk = by_rules.intent.small_talk or SmallTalk.ACKNOWLEDGEMENT
+        return Understood(Intent("general_conversation", confidence, small_talk), by_rules.rephrased)
+    searched = " ".join(terms)
+    queries = (question, searched) if searched and searched.lower() not in question.lower() else (question,)
+    return Understood(Intent("document_query", confidence), Rephrased(question, queries))

@@ -1,0 +1,50 @@
+"""Fits passages into a model's context: which, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from citewell.agent.citations.bracketed import spaced
+from citewell.agent.interface import Source
+from citewell.ports import ChatMessage, SourceBlock
+from citewell.retrieve.context import best_at_the_ends
+
+_FRAME_TOKENS = 24
+
+
+class TokenCounter(Protocol):
+    """Counts tokens; an embedder's tokenizer does."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens per text."""
+        ...
+
+
+def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int) -> tuple[SourceBlock, ...]:
+    """The best sources that fit into `budget` tokens, the best first and second best last: models read the ends closest."""
+    chosen: list[SourceBlock] = []
+    left = budget
+    tokens = counter.count([source.hit.chunk.text for source in sources])
+    for source, count in zip(sources, tokens, strict=True):
+        if count + _FRAME_TOKENS <= left:
+            chosen.append(_block(source))
+            left -= count + _FRAME_TOKENS
+    return tuple(best_at_the_ends(chosen))
+
+
+def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Neighbours of one role joined, the user first: what every vendor accepts."""
+    out: list[ChatMessage] = []
+    for message in messages:
+        if out and out[-1].role == message.role:
+            out[-1] = ChatMessage(role=message.role, content=f"{out[-1].content}\n\n{message.content}")
+        elif out or message.role == "user":
+            out.append(message)
+    return out
+
+
+def _block(source: Source) -> SourceBlock:
+    hit = source.hit
+    label = hit.chunk.locator.label(hit.filename)
+    return SourceBlock(n=source.n, title=spaced(label), source=hit.filename, text=spaced(hit.chunk.text))

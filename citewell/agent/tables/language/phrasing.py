@@ -1,0 +1,259 @@
+"""Words the result of a planned query as an answer with citations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, cast
+
+from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.markdown import neutralise
+from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.plan import Plan, Shape
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import Comparison, Function, RowCondition
+from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
+from citewell.agent.tables.run.results import CITED_ROWS, number_text, shown
+
+_FUNCTIONS = {
+    Function.SUM: "total",
+    Function.AVG: "average",
+    Function.MEDIAN: "median",
+    Function.MIN: "lowest",
+    Function.MAX: "highest",
+    Function.COUNT_DISTINCT: "number of different values",
+}
+_COMPARISONS = {
+    Comparison.EQ: "is",
+    Comparison.NE: "is not",
+    Comparison.LT: "is under",
+    Comparison.LTE: "is at most",
+    Comparison.GT: "is over",
+    Comparison.GTE: "is at least",
+    Comparison.IN: "is one of",
+    Comparison.NOT_IN: "is none of",
+    Comparison.CONTAINS: "contains",
+    Comparison.STARTS_WITH: "begins with",
+    Comparison.EMPTY: "is empty",
+    Comparison.NOT_EMPTY: "is filled in",
+}
+
+
+def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Sequence[int]) -> str | None:
+    """The answer, `[n]` being `numbers[i]` for result row i; None when the rows do not give the one answer that was planned."""
+    if plan.expected is not None and len(result.rows) != plan.expected:
+        return None
+    if not result.rows:
+        return None
+    plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
+    text = _SHAPES[plan.shape](plan, result, numbers)
+    if left_out and text:
+        rows = ", ".join(map(str, left_out))
+        text += f"\nRow {rows} of {table_name(plan.table)}, a total of the others, is left out."
+    return text
+
+
+def _quoted(plan: Plan) -> Plan:
+    """The plan with every name of the file's as an answer may show it: a column `Sales [2]` cites nothing."""
+    table, query = plan.table, plan.query
+    conditions = tuple(
+        replace(c, ref=replace(c.ref, column=_words(c.ref.column)), value=_quoted_value(c.value))
+        for c in query.conditions
+    )
+    return replace(
+        plan,
+        table=replace(
+            table, filename=_words(table.filename), name=_words(table.name), sheet=table.sheet and _words(table.sheet)
+        ),
+        query=replace(query, conditions=conditions),
+        metric=plan.metric and replace(plan.metric, name=_words(plan.metric.name)),
+        subject=plan.subject and replace(plan.subject, name=_words(plan.subject.name)),
+    )
+
+
+def _quoted_rows(result: TableResult) -> tuple[ResultRow, ...]:
+    return tuple(replace(row, values=tuple(map(_quoted_value, row.values))) for row in result.rows)
+
+
+def _quoted_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_quoted_value(part) for part in cast(tuple[Any, ...], value))
+    return _words(value) if isinstance(value, str) else value
+
+
+def _words(text: str) -> str:
+    return neutralise(quotable(text))
+
+
+def conditions_text(conditions: Sequence[RowCondition]) -> str:
+    """` where Status is overdue and Amount (GHS) is over 5000`; empty without conditions."""
+    parts = [
+        f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
+        for c in conditions
+        if c.ref.column != ROW and c.comparison is not Comparison.NOT_EMPTY
+    ]
+    return f" where {' and '.join(parts)}" if parts else ""
+
+
+def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    count = int(result.rows[0].values[0])
+    if plan.subject is None:
+        noun = "row" if count == 1 else "rows"
+    else:
+        noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
+    verb = "is" if count == 1 else "are"
+    where = conditions_text(plan.query.conditions)
+    return f"There {verb} {number_text(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
+
+
+def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    row = result.rows[0]
+    assert plan.metric is not None
+    assert plan.function is not None
+    where = conditions_text(plan.query.conditions)
+    if row.values[0] is None:
+        return f"No row{where} has a value in {plan.metric.name} [{numbers[0]}]."
+    rows = f"{number_text(row.rows.count)} {'row' if row.rows.count == 1 else 'rows'}"
+    name = _FUNCTIONS[plan.function]
+    return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
+
+
+def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    assert plan.subject is not None
+    name = (
+        "Rows"
+        if plan.metric is None
+        else f"{_FUNCTIONS[plan.function or Function.SUM].capitalize()} of {plan.metric.name}"
+    )
+    lead = f"{name} by {plan.subject.name}{conditions_text(plan.query.conditions)}:"
+    return "\n".join([lead, *_lines(result.rows, numbers, _named_value)])
+
+
+def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    best = result.rows[0].values[-1]
+    if _is_missing(best):
+        return None
+    tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
+    what = _measured(plan)
+    where = conditions_text(plan.query.conditions)
+    word = "highest" if plan.descending else "lowest"
+    if len(tied) > CITED_ROWS:
+        if plan.unique:
+            return None
+        more = "more than " if len(tied) == len(result.rows) == result.query.limit else ""
+        count = len(tied) - 1 if more else len(tied)
+        marks = "".join(f"[{n}]" for n in numbers[:3])
+        return f"The {word} {what}{where} is {shown(best)}, in {more}{count} rows {marks}."
+    names = [f"{shown(result.rows[i].values[0])} [{numbers[i]}]" for i in tied]
+    if plan.subject is None:
+        marks = "".join(f"[{numbers[i]}]" for i in tied)
+        return f"The {word} {what}{where} is {shown(best)} {marks}."
+    joined = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"The {word} {what}{where} is {shown(best)}: {joined}."
+
+
+def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    rows = result.rows[: plan.best]
+    if len(result.rows) > plan.best and result.rows[plan.best].values[-1] == rows[-1].values[-1]:
+        rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
+    if len(rows) > CITED_ROWS or any(_is_missing(row.values[-1]) for row in rows):
+        return None
+    word = "highest" if plan.descending else "lowest"
+    lead = f"The {len(rows)} {word} by {_measured(plan)}{conditions_text(plan.query.conditions)}:"
+    return "\n".join([lead, *_lines(rows, numbers, _named_value)])
+
+
+def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    if any(_is_missing(row.values[-1]) for row in result.rows):
+        return None
+    lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
+    lines = _lines(result.rows, numbers, _named_value)
+    if len(result.rows) == 2:
+        (first, a), (second, b) = (row.values for row in result.rows)
+        marks = f"[{numbers[0]}][{numbers[1]}]"
+        if a == b:
+            lines.append(f"Both are equal {marks}.")
+        else:
+            more, less = (first, second) if a > b else (second, first)
+            lines.append(f"{shown(more)} is higher than {shown(less)} by {shown(abs(_exact(a) - _exact(b)))}.")
+    return "\n".join([lead, *lines])
+
+
+def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    def line(row: ResultRow) -> str:
+        return "; ".join(f"{name}: {shown(v) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True))
+
+    return "\n".join(_with_rest(result, _lines(result.rows[:CITED_ROWS], numbers, line)))
+
+
+def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    def line(row: ResultRow) -> str:
+        return "; ".join(
+            f"{name}: {shown(v)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
+        )
+
+    return "\n".join(_with_rest(result, _lines(result.rows[:CITED_ROWS], numbers, line)))
+
+
+_SHAPES = {
+    Shape.COUNT: _count,
+    Shape.FIGURE: _figure,
+    Shape.GROUPS: _groups,
+    Shape.EXTREME: _extreme,
+    Shape.TOP: _top,
+    Shape.COMPARE: _compare,
+    Shape.LOOKUP: _lookup,
+    Shape.ROWS: _rows,
+}
+
+
+def _lines(rows: Sequence[ResultRow], numbers: Sequence[int], words: Callable[[ResultRow], str]) -> list[str]:
+    """One line a row; a row past those that are cited has no marker."""
+    marks = [f" [{n}]" for n in numbers] + [""] * len(rows)
+    lead = "- " if len(rows) > 1 else ""
+    return [f"{lead}{words(row)}{mark}" for row, mark in zip(rows, marks, strict=False)]
+
+
+def _with_rest(result: TableResult, lines: list[str]) -> list[str]:
+    rest = len(result.rows) - len(lines)
+    more = " or more" if len(result.rows) == result.query.limit else ""
+    return [*lines, f"and {rest}{more} further rows."] if rest > 0 else lines
+
+
+def _named_value(row: ResultRow) -> str:
+    if len(row.values) == 1:
+        return shown(row.values[0])
+    return f"{shown(row.values[0]) or '(empty)'}: {shown(row.values[-1])}"
+
+
+def _beyond(row: ResultRow, last: ResultRow, descending: bool) -> bool:
+    value, limit = row.values[-1], last.values[-1]
+    return value is None or (value < limit if descending else value > limit)
+
+
+def _measured(plan: Plan) -> str:
+    if plan.metric is None:
+        return "number of rows"
+    if plan.function in (None, Function.MAX, Function.MIN):
+        return plan.metric.name
+    assert plan.function is not None
+    return f"{_FUNCTIONS[plan.function]} {core_name(plan.metric.name)}"
+
+
+def _is_missing(value: Any) -> bool:
+    """An empty cell, or the NaN of a Parquet file, which is neither high nor low."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _exact(value: Any) -> Any:
+    return Decimal(str(value)) if isinstance(value, float) else value
+
+
+def _sheet(plan: Plan) -> str:
+    return f"“{plan.table.sheet or plan.table.name}”"
+
+
+def _value(value: Any) -> str:
+    return ", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value)

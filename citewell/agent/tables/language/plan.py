@@ -1,0 +1,426 @@
+"""From a reading to a plan: the one typed query that the question means, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.reading import OperationMention, Reading
+from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation
+from citewell.agent.tables.query.typed import (
+    MAX_ROWS,
+    Aggregate,
+    ColumnRef,
+    Comparison,
+    Function,
+    Order,
+    RowCondition,
+    TableQuery,
+)
+from citewell.agent.tables.run.engine import table_key
+from citewell.types import TableColumn, TableInfo
+
+_NUMERIC = frozenset({"integer", "number"})
+_DATED = frozenset({"date", "datetime"})
+_AGGREGATES = {
+    Operation.SUM: Function.SUM,
+    Operation.AVG: Function.AVG,
+    Operation.MEDIAN: Function.MEDIAN,
+}
+_LISTED = 20
+
+
+class Shape(StrEnum):
+    """What the answer looks like."""
+
+    COUNT = "count"
+    FIGURE = "figure"
+    GROUPS = "groups"
+    EXTREME = "extreme"
+    TOP = "top"
+    COMPARE = "compare"
+    LOOKUP = "lookup"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A query and how to word its result.
+
+    subject: the column whose values name the result's rows; metric: the column measured; best: n of "top n", 1 for "which";
+    unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give.
+    """
+
+    shape: Shape
+    table: TableInfo
+    query: TableQuery
+    metric: TableColumn | None = None
+    subject: TableColumn | None = None
+    function: Function | None = None
+    descending: bool = True
+    best: int = 1
+    unique: tuple[str, ...] = ()
+    expected: int | None = None
+
+
+class CannotPlan(Exception):
+    """The question is about the table, but means no one query; the message says why.
+
+    computes: whether it asks for a figure over several rows, so that no single row can be the answer.
+    """
+
+    def __init__(self, message: str, *, computes: bool = False) -> None:
+        super().__init__(message)
+        self.computes = computes
+
+
+def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
+    """The plan, None when the question does not concern the table, `CannotPlan` when it does but has no one meaning.
+
+    label: the column whose values name the table's rows, if there is one.
+    """
+    if not _concerns(reading):
+        return None
+    try:
+        if reading.problem:
+            raise CannotPlan(reading.problem)
+        if reading.left_over:
+            raise CannotPlan(f"it is not clear what {_named(reading.left_over)} means in this table")
+        return _plan(reading, label)
+    except CannotPlan as error:
+        raise CannotPlan(str(error), computes=_computes(reading)) from None
+
+
+def _computes(reading: Reading) -> bool:
+    operations = {o.operation for o in reading.operations}
+    summed = operations & {Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE, Operation.COUNT_DISTINCT}
+    return bool(
+        summed or (Operation.COUNT in operations and reading.asks_rows) or any(o.count for o in reading.operations)
+    )
+
+
+def _plan(reading: Reading, label: TableColumn | None) -> Plan:
+    operations = {o.operation for o in reading.operations}
+    match operations:
+        case _ if not operations or _asks_for_label(reading, operations):
+            return _lookup(reading, label)
+        case _ if operations == {Operation.COUNT}:
+            return _count(reading)
+        case _ if operations == {Operation.COUNT_DISTINCT}:
+            return _count_distinct(reading)
+        case _ if Operation.COMPARE in operations:
+            return _compare(reading, operations - {Operation.COMPARE})
+        case _ if operations in ({Operation.MAX}, {Operation.MIN}):
+            return _extreme(reading, label)
+        case _ if len(operations) == 1:
+            return _figure(reading, reading.operations[0].operation)
+        case _ if len(operations & {Operation.MAX, Operation.MIN}) == 1 and len(operations) == 2:
+            return _extreme_of_groups(reading)
+        case _:
+            raise CannotPlan("it asks for several things at once")
+
+
+def _asks_for_label(reading: Reading, operations: set[Operation]) -> bool:
+    """`How many active borrowers`, where a row is called so."""
+    return operations == {Operation.COUNT} and not reading.columns and not reading.asks_rows and _is_label(reading)
+
+
+def _concerns(reading: Reading) -> bool:
+    """Whether enough of the question is about this table to say anything of it."""
+    counts = any(o.operation in (Operation.COUNT, Operation.COUNT_DISTINCT) for o in reading.operations)
+    if reading.operations:
+        return bool(reading.columns or reading.values or (counts and (reading.asks_rows or reading.names_table)))
+    rows = reading.asks_rows or reading.names_table
+    return bool((reading.values and reading.columns) or (reading.conditions and rows)) or _is_label(reading)
+
+
+def _is_label(reading: Reading) -> bool:
+    return bool(reading.values) and all(v.last - v.first >= 2 for v in reading.values)
+
+
+def _count(reading: Reading) -> Plan:
+    """Rows that meet the conditions; per group where one is named."""
+    counted = _counted(reading)
+    spare = [c for c in _metrics(reading) if counted is None or c.name != counted.name]
+    if spare:
+        raise CannotPlan(f"it is not clear what {_named([c.name for c in spare])} has to do with the count")
+    if counted is None and not (reading.asks_rows or reading.names_table):
+        raise CannotPlan("it is not clear what is to be counted")
+    table = reading.words.table
+    if reading.groups:
+        return _groups(reading, Aggregate(Function.COUNT), None)
+    query = TableQuery(
+        source=table_key(table), conditions=tuple(reading.conditions), aggregates=(Aggregate(Function.COUNT),), limit=1
+    )
+    unique = (counted.name,) if counted is not None else ()
+    return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
+
+
+def _counted(reading: Reading) -> TableColumn | None:
+    """The column named right after "how many", if any ("how many borrowers")."""
+    last = next(o.last for o in reading.operations if o.operation is Operation.COUNT)
+    mention = next((m for m in reading.columns if m.first == last), None)
+    if mention is None or mention.column.name in {c.ref.column for c in reading.conditions}:
+        return None
+    return mention.column
+
+
+def _count_distinct(reading: Reading) -> Plan:
+    last = reading.operations[0].last
+    mention = next((m for m in reading.columns if 0 <= m.first - last <= 1), None)
+    if mention is None or [c for c in _metrics(reading) if c.name != mention.column.name]:
+        raise CannotPlan("it is not clear what is to be counted")
+    aggregate = Aggregate(Function.COUNT_DISTINCT, mention.column.name)
+    if reading.groups:
+        return _groups(reading, aggregate, mention.column)
+    query = TableQuery(
+        source=table_key(reading.words.table), conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
+    )
+    return Plan(
+        shape=Shape.FIGURE,
+        table=reading.words.table,
+        query=query,
+        metric=mention.column,
+        function=Function.COUNT_DISTINCT,
+    )
+
+
+def _figure(reading: Reading, operation: Operation) -> Plan:
+    """Sum, average or median of one numeric column."""
+    metric = _one_metric(reading)
+    if reading.entity is not None and reading.entity.name != metric.name:
+        raise CannotPlan("the question asks which one, but not for the highest or the lowest value")
+    aggregate = Aggregate(_AGGREGATES[operation], metric.name)
+    if reading.groups:
+        return _groups(reading, aggregate, metric)
+    # Only rows with a value make up the figure, so only they are counted and cited with it.
+    conditions = (*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY))
+    query = TableQuery(source=table_key(reading.words.table), conditions=conditions, aggregates=(aggregate,), limit=1)
+    return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
+
+
+def _groups(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:
+    if len(reading.groups) > 1:
+        raise CannotPlan("it names more than one column to group by")
+    group = reading.groups[0]
+    query = TableQuery(
+        source=table_key(reading.words.table),
+        conditions=tuple(reading.conditions),
+        groups=(ColumnRef(group.name),),
+        aggregates=(aggregate,),
+        order=(Order(aggregate.name, True),),
+        limit=MAX_ROWS,
+    )
+    return Plan(
+        shape=Shape.GROUPS,
+        table=reading.words.table,
+        query=query,
+        metric=metric,
+        subject=group,
+        function=aggregate.function,
+    )
+
+
+def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
+    """The rows with the highest or lowest values of a column, or the group with most rows."""
+    mention = _only(reading.operations)
+    descending = mention.operation is Operation.MAX
+    table = reading.words.table
+    if reading.entity is not None and not _metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
+        return _most_rows(reading, mention, descending)
+    metric = _one_metric(reading, dated=mention.text in DATE_EXTREMES)
+    if reading.groups:
+        return _groups(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
+    subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
+    columns = (subject.name, metric.name) if subject is not None else (metric.name,)
+    query = TableQuery(
+        source=table_key(table),
+        columns=columns,
+        conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY)),
+        order=(Order(metric.name, descending),),
+        limit=(mention.count or 1) + _LISTED,
+    )
+    unique = (reading.entity.name,) if reading.entity is not None and reading.entity.name != metric.name else ()
+    return Plan(
+        shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
+        table=table,
+        query=query,
+        metric=metric,
+        subject=subject,
+        descending=descending,
+        best=mention.count or 1,
+        unique=unique,
+    )
+
+
+def _counts_rows(reading: Reading, mention: OperationMention) -> bool:
+    """`most loans`, `fewest rows`: the word after the superlative names the rows."""
+    if mention.text not in ("most", "fewest", "least") or mention.last >= len(reading.question):
+        return False
+    return reading.question[mention.last].norm in ROW_NOUNS | _table_nouns(reading)
+
+
+def _table_nouns(reading: Reading) -> frozenset[str]:
+    from_names = {w.norm for i, w in enumerate(reading.question) if i in reading.used and reading.names_table}
+    return frozenset(from_names - {m for c in reading.columns for m in (reading.question[c.first].norm,)})
+
+
+def _most_rows(reading: Reading, mention: OperationMention, descending: bool) -> Plan:
+    assert reading.entity is not None
+    aggregate = Aggregate(Function.COUNT)
+    query = TableQuery(
+        source=table_key(reading.words.table),
+        conditions=tuple(reading.conditions),
+        groups=(ColumnRef(reading.entity.name),),
+        aggregates=(aggregate,),
+        order=(Order(aggregate.name, descending),),
+        limit=(mention.count or 1) + _LISTED,
+    )
+    return Plan(
+        shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
+        table=reading.words.table,
+        query=query,
+        subject=reading.entity,
+        function=Function.COUNT,
+        descending=descending,
+        best=mention.count or 1,
+    )
+
+
+def _extreme_of_groups(reading: Reading) -> Plan:
+    """`Which branch has the highest total amount?`"""
+    extreme = next(o for o in reading.operations if o.operation in (Operation.MAX, Operation.MIN))
+    other = next(o for o in reading.operations if o is not extreme)
+    entity = reading.entity
+    if entity is None or other.operation not in _AGGREGATES or len(reading.groups) > 0:
+        raise CannotPlan("it asks for several things at once")
+    metric = _one_metric(reading, apart=entity)
+    aggregate = Aggregate(_AGGREGATES[other.operation], metric.name)
+    descending = extreme.operation is Operation.MAX
+    query = TableQuery(
+        source=table_key(reading.words.table),
+        conditions=tuple(reading.conditions),
+        groups=(ColumnRef(entity.name),),
+        aggregates=(aggregate,),
+        order=(Order(aggregate.name, descending),),
+        limit=(extreme.count or 1) + _LISTED,
+    )
+    return Plan(
+        shape=Shape.TOP if extreme.count and extreme.count > 1 else Shape.EXTREME,
+        table=reading.words.table,
+        query=query,
+        metric=metric,
+        subject=entity,
+        function=aggregate.function,
+        descending=descending,
+        best=extreme.count or 1,
+    )
+
+
+def _compare(reading: Reading, others: set[Operation]) -> Plan:
+    """Two or more values of one column, by one figure each."""
+    compared = [c for c in reading.conditions if c.comparison is Comparison.IN and isinstance(c.value, tuple)]
+    if len(compared) != 1 or reading.groups:
+        raise CannotPlan("it is not clear which two values are to be compared")
+    subject = next(c for c in reading.words.table.columns if c.name == compared[0].ref.column)
+    values = compared[0].value
+    assert isinstance(values, tuple)
+    metric = _one_metric(reading)
+    table = reading.words.table
+    if not others:
+        query = TableQuery(
+            source=table_key(table),
+            columns=(subject.name, metric.name),
+            conditions=tuple(reading.conditions),
+            limit=MAX_ROWS,
+        )
+        return Plan(
+            shape=Shape.COMPARE,
+            table=table,
+            query=query,
+            metric=metric,
+            subject=subject,
+            unique=(subject.name,),
+            expected=len(values),
+        )
+    if len(others) != 1 or not others <= set(_AGGREGATES):
+        raise CannotPlan("it asks for several things at once")
+    function = _AGGREGATES[next(iter(others))]
+    query = TableQuery(
+        source=table_key(table),
+        conditions=tuple(reading.conditions),
+        groups=(ColumnRef(subject.name),),
+        aggregates=(Aggregate(function, metric.name),),
+        limit=MAX_ROWS,
+    )
+    return Plan(
+        shape=Shape.COMPARE,
+        table=table,
+        query=query,
+        metric=metric,
+        subject=subject,
+        function=function,
+        expected=len(values),
+    )
+
+
+def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
+    """The named columns of the rows that meet the conditions, or those rows whole."""
+    if not reading.conditions or reading.groups:
+        raise CannotPlan("it names no rows")
+    table = reading.words.table
+    wanted = [c.name for c in _metrics(reading)]
+    keyed = {c.ref.column for c in reading.conditions}
+    columns = (*([label.name] if label is not None and label.name not in wanted else []), *wanted)
+    if wanted:
+        query = TableQuery(
+            source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
+        )
+        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_metrics(reading)[0])
+    if reading.asks_rows or reading.names_table:
+        query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
+        return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
+    if len(keyed) != 1:
+        raise CannotPlan("it is not clear what is asked about these rows")
+    query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
+    return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, expected=1)
+
+
+def _metrics(reading: Reading, apart: TableColumn | None = None) -> list[TableColumn]:
+    """Columns named for themselves: not as a condition's, a group's or (where there is a figure besides) the entity's name."""
+    roles = {c.ref.column for c in reading.conditions} | {g.name for g in reading.groups}
+    if apart is not None:
+        roles.add(apart.name)
+    named = list({m.column.name: m.column for m in reading.columns if m.column.name not in roles}.values())
+    if reading.entity is not None and len(named) > 1:
+        named = [c for c in named if reading.entity.name != c.name]
+    return named
+
+
+def _one_metric(reading: Reading, apart: TableColumn | None = None, *, dated: bool = False) -> TableColumn:
+    kinds = _DATED if dated else _NUMERIC
+    named = _metrics(reading, apart)
+    if not named:
+        named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
+        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
+    if len(named) != 1:
+        raise CannotPlan("it is not clear which column is to be measured")
+    if named[0].kind not in kinds:
+        raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
+    return named[0]
+
+
+def _named_twice(reading: Reading, column: TableColumn) -> bool:
+    return sum(m.column.name == column.name for m in reading.columns) > 1
+
+
+def _only(operations: Sequence[OperationMention]) -> OperationMention:
+    if len(operations) > 1:
+        raise CannotPlan("it asks for several things at once")
+    return operations[0]
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)

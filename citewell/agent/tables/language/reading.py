@@ -1,0 +1,414 @@
+"""Reads a question against one table: what every word of it stands for. A word that stands for nothing is left over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.links import (
+    LONGEST_QUESTION,
+    ColumnMention,
+    TableWords,
+    ValueMention,
+    column_mentions,
+    names_of_table,
+    unit_words,
+    value_mentions,
+)
+from citewell.agent.tables.language.wording import FILLERS, Operation, Word, find_phrase, small_count
+from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition
+from citewell.types import TableColumn
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_NUMERIC = frozenset({"integer", "number"})
+_DATED = frozenset({"date", "datetime"})
+_BOUNDS = frozenset({"before", "after", "since", "until"})
+
+
+@dataclass(frozen=True, slots=True)
+class OperationMention:
+    """Words `first:last` ask for this operation; `count` is the n of "top n"."""
+
+    operation: Operation
+    first: int
+    last: int
+    count: int | None = None
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Reading:
+    """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan."""
+
+    words: TableWords
+    question: tuple[Word, ...]
+    operations: list[OperationMention] = field(default_factory=list[OperationMention])
+    columns: list[ColumnMention] = field(default_factory=list[ColumnMention])
+    conditions: list[RowCondition] = field(default_factory=list[RowCondition])
+    values: list[ValueMention] = field(default_factory=list[ValueMention])
+    groups: list[TableColumn] = field(default_factory=list[TableColumn])
+    entity: TableColumn | None = None
+    asks_rows: bool = False
+    names_table: bool = False
+    problem: str | None = None
+    used: set[int] = field(default_factory=set[int])
+
+    @property
+    def left_over(self) -> list[str]:
+        """Words without a part to play."""
+        return [w.text for i, w in enumerate(self.question) if i not in self.used and w.norm not in FILLERS]
+
+    def use(self, first: int, last: int) -> None:
+        """Mark words as explained."""
+        self.used.update(range(first, last))
+
+    def is_free(self, first: int, last: int) -> bool:
+        """Whether none of these words is explained yet."""
+        return not any(i in self.used for i in range(first, last))
+
+
+def read(text: str, words: TableWords) -> Reading:
+    """Columns first, then values, comparisons, dates, operations and grouping; each word is taken once.
+
+    Of a text longer than any question for a table nothing is read.
+    """
+    reading = Reading(words, tuple(wording.words(text)) if len(text) <= LONGEST_QUESTION else ())
+    _read_columns_and_values(reading)
+    _read_comparisons(reading)
+    _read_dates(reading)
+    _read_operations(reading)
+    _read_groups(reading)
+    _read_rows_and_names(reading)
+    _check_alternatives(reading)
+    return reading
+
+
+def _read_columns_and_values(reading: Reading) -> None:
+    """A value beats a column name that it contains or equals in length; a longer column name beats a value."""
+    asked = _operation_words(reading)
+    columns = [
+        c
+        for c in column_mentions(reading.question, reading.words.table)
+        if c.whole or not asked & {*range(c.first, c.last)}
+    ]
+    values = _settled(value_mentions(reading.question, reading.words), columns, reading)
+    for value in sorted(values, key=lambda v: v.first - v.last):
+        rival = next((c for c in columns if c.first < value.last and c.last > value.first), None)
+        whole = rival is not None and rival.whole and rival.last - rival.first >= value.last - value.first
+        if reading.is_free(value.first, value.last) and not whole:
+            reading.values.append(value)
+            reading.use(value.first, value.last)
+    for column in columns:
+        if reading.is_free(column.first, column.last):
+            reading.columns.append(column)
+            reading.use(column.first, column.last)
+    _values_to_conditions(reading)
+
+
+def _operation_words(reading: Reading) -> set[int]:
+    """Where operations of two and more words stand ("number of"): they are not parts of column names."""
+    found: set[int] = set()
+    for _, phrases in wording.PHRASES:
+        for phrase in phrases:
+            length = len(phrase.split())
+            if length > 1:
+                for first in find_phrase(list(reading.question), phrase):
+                    found.update(range(first, first + length))
+    return found
+
+
+def _settled(values: Sequence[ValueMention], columns: Sequence[ColumnMention], reading: Reading) -> list[ValueMention]:
+    """Values that belong to one column; of those in several, the one whose column is named next to it."""
+    out: list[ValueMention] = []
+    for place in sorted({(v.first, v.last) for v in values}):
+        here = [v for v in values if (v.first, v.last) == place]
+        names = {v.column.name for v in here}
+        if len(names) > 1:
+            beside = {c.column.name for c in columns if -3 <= c.last - place[0] <= 0 or 0 <= c.first - place[1] <= 1}
+            here = [v for v in here if v.column.name in beside]
+            names = {v.column.name for v in here}
+        if len(names) == 1 and not _is_plain(reading.question[place[0] : place[1]], here[0], columns):
+            out.append(here[0])
+    return out
+
+
+def _is_plain(words: Sequence[Word], value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
+    """A value that is an everyday word ("no", "a", "in") or a bare number counts only next to its column's name."""
+    if not all(w.norm in FILLERS or w.number is not None or len(w.text) == 1 for w in words):
+        return False
+    return not any(
+        c.column.name == value.column.name and (0 <= value.first - c.last <= 1 or 0 <= c.first - value.last <= 1)
+        for c in columns
+    )
+
+
+def _values_to_conditions(reading: Reading) -> None:
+    by_column: dict[str, list[str]] = {}
+    for value in reading.values:
+        spelled = [v for v in reading.words.values[value.column.name] if wording.norms(v) == wording.norms(value.value)]
+        known = by_column.setdefault(value.column.name, [])
+        known += [v for v in spelled if v not in known]
+    for name, texts in by_column.items():
+        negated = any(_is_negated(reading, v.first) for v in reading.values if v.column.name == name)
+        if len(texts) == 1:
+            comparison = Comparison.NE if negated else Comparison.EQ
+            reading.conditions.append(RowCondition(ColumnRef(name), comparison, texts[0]))
+        else:
+            comparison = Comparison.NOT_IN if negated else Comparison.IN
+            reading.conditions.append(RowCondition(ColumnRef(name), comparison, tuple(texts)))
+
+
+def _is_negated(reading: Reading, first: int) -> bool:
+    before = [w.text.casefold() for w in reading.question[max(0, first - 2) : first]]
+    found = [
+        i
+        for i, word in enumerate(before)
+        if word in ("not", "except", "excluding", "without", "than", "isn't", "aren't")
+    ]
+    if found and not (before[found[-1]] == "than" and "other" not in before):
+        start = max(0, first - 2)
+        reading.use(start + found[-1] - (before[found[-1]] == "than"), first)
+        return True
+    return False
+
+
+def _read_comparisons(reading: Reading) -> None:
+    """`amount over 5,000`, `more than 30 days overdue`, `between 10 and 20`."""
+    _read_between(reading)
+    for name, phrases in wording.COMPARISONS:
+        for phrase in phrases:
+            for first in find_phrase(list(reading.question), phrase):
+                last = first + len(phrase.split())
+                number = _number_at(reading, last)
+                if number is None or not reading.is_free(first, last + 1):
+                    continue
+                column = _column_for_number(reading, first, last + 1)
+                if column is None:
+                    reading.problem = f"it is not clear which column {phrase} {reading.question[last].text} is about"
+                    continue
+                reading.conditions.append(RowCondition(ColumnRef(column.name), Comparison(name), number))
+                reading.use(first, last + 1)
+    _read_equalities(reading)
+
+
+def _read_between(reading: Reading) -> None:
+    for first in find_phrase(list(reading.question), "between"):
+        low, high = _number_at(reading, first + 1), _number_at(reading, first + 3)
+        if low is None or high is None or reading.question[first + 2].norm not in ("and", "to"):
+            continue
+        column = _column_for_number(reading, first, first + 4)
+        if column is not None:
+            reading.conditions += [
+                RowCondition(ColumnRef(column.name), Comparison.GTE, low),
+                RowCondition(ColumnRef(column.name), Comparison.LTE, high),
+            ]
+            reading.use(first, first + 4)
+
+
+def _read_equalities(reading: Reading) -> None:
+    """`loan number 2`, `term of 16`, `age is 30`: a number right after a numeric column's name."""
+    for mention in reading.columns:
+        if mention.column.kind not in _NUMERIC:
+            continue
+        index = mention.last
+        while index < len(reading.question) and reading.question[index].norm in (
+            "is",
+            "of",
+            "was",
+            "=",
+            "are",
+            "were",
+            "equal",
+        ):
+            index += 1
+        number = _number_at(reading, index)
+        if number is not None and reading.is_free(index, index + 1) and index - mention.last <= 2:
+            if any(c.ref.column == mention.column.name and c.comparison is Comparison.EQ for c in reading.conditions):
+                reading.problem = f"it names several numbers of {mention.column.name}"
+            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparison.EQ, number))
+            reading.use(index, index + 1)
+
+
+def _number_at(reading: Reading, index: int) -> int | float | None:
+    return reading.question[index].number if 0 <= index < len(reading.question) else None
+
+
+def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn | None:
+    """The numeric column named right before the comparison or right after the number; a unit may name it too."""
+    numeric = [m for m in reading.columns if m.column.kind in _NUMERIC]
+    before = [m for m in numeric if 0 <= first - m.last <= 2 and _only_fillers(reading, m.last, first)]
+    after = [m for m in numeric if 0 <= m.first - last <= 1 and _only_fillers(reading, last, m.first)]
+    if before or after:
+        return (before or after)[-1 if before else 0].column
+    following = reading.question[last].norm if last < len(reading.question) else ""
+    preceding = reading.question[last - 2].norm if last >= 2 else ""
+    by_unit = [
+        c
+        for c in reading.words.table.columns
+        if c.kind in _NUMERIC and unit_words(c.name) & {following, preceding} - {""}
+    ]
+    if len(by_unit) == 1:
+        if following in unit_words(by_unit[0].name):
+            reading.use(last, last + 1)
+        return by_unit[0]
+    return None
+
+
+def _only_fillers(reading: Reading, first: int, last: int) -> bool:
+    return all(reading.question[i].norm in FILLERS for i in range(first, last))
+
+
+def _read_dates(reading: Reading) -> None:
+    """`in 2024`, `in March 2025`, `before 2024-06-01`, `after June 2024`, on the only date column or the one named."""
+    whole = 0
+    for index in range(len(reading.question)):
+        span = _date_span(reading, index)
+        if span is None or not reading.is_free(index, span[0]):
+            continue
+        last, low, high = span
+        columns = [c for c in reading.words.table.columns if c.kind in _DATED]
+        named = [m.column for m in reading.columns if m.column.kind in _DATED]
+        chosen = named[0] if len({c.name for c in named}) == 1 else columns[0] if len(columns) == 1 else None
+        if chosen is None:
+            continue
+        word = reading.question[index - 1].text.casefold() if index else ""
+        whole += word not in _BOUNDS
+        if whole > 1:  # no day is in 2024 and in 2025: the rows of both are meant, or those from one to the other
+            reading.problem = "it is not clear how the times that it names go together"
+        reading.conditions += _date_conditions(chosen.name, word, low, high)
+        reading.use(index - 1 if word in _BOUNDS or word in ("in", "on", "during") else index, last)
+
+
+def _date_conditions(name: str, word: str, low: date, high: date) -> list[RowCondition]:
+    """`high` is the first day after the span."""
+    after, before = (Comparison.GTE, low.isoformat()), (Comparison.LT, high.isoformat())
+    match word:
+        case "before":
+            chosen = [(Comparison.LT, low.isoformat())]
+        case "after":
+            chosen = [(Comparison.GTE, high.isoformat())]
+        case "since":
+            chosen = [after]
+        case "until":
+            chosen = [before]
+        case _:
+            chosen = [after, before]
+    return [RowCondition(ColumnRef(name), comparison, value) for comparison, value in chosen]
+
+
+def _date_span(reading: Reading, index: int) -> tuple[int, date, date] | None:
+    """(index after it, first day, first day after) of a date written from `index` on."""
+    texts = [w.text.casefold() for w in reading.question[index : index + 2]]
+    try:
+        day = date.fromisoformat(texts[0])
+        return index + 1, day, day + timedelta(days=1)
+    except (OverflowError, ValueError):
+        pass
+    year = _year(texts[0])
+    if year is not None:
+        return index + 1, date(year, 1, 1), date(year + 1, 1, 1)
+    year = _year(texts[1]) if len(texts) == 2 and texts[0] in _MONTHS else None
+    if year is not None:
+        month = _MONTHS.index(texts[0]) + 1
+        following = date(year + month // 12, month % 12 + 1, 1)
+        return index + 2, date(year, month, 1), following
+    return None
+
+
+def _year(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{4}", text) and 1900 <= int(text) <= 2100 else None
+
+
+def _read_operations(reading: Reading) -> None:
+    question = list(reading.question)
+    for operation, phrases in wording.PHRASES:
+        for phrase in phrases:
+            for first in find_phrase(question, phrase):
+                last = first + len(phrase.split())
+                if not reading.is_free(first, last):
+                    continue
+                count = None
+                if operation in (Operation.MAX, Operation.MIN):
+                    count, first, last = _with_count(reading, first, last)
+                reading.operations.append(OperationMention(operation, first, last, count, phrase))
+                reading.use(first, last)
+    reading.operations.sort(key=lambda o: o.first)
+
+
+def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, int, int]:
+    """`top 5`, `5 largest`: the count beside the word, and the span with it."""
+    if last < len(reading.question) and reading.is_free(last, last + 1) and (n := small_count(reading.question[last])):
+        return n, first, last + 1
+    if first > 0 and reading.is_free(first - 1, first) and (n := small_count(reading.question[first - 1])):
+        return n, first - 1, last
+    return None, first, last
+
+
+def _read_groups(reading: Reading) -> None:
+    """`per branch`, `by status`, `for each officer`; `which quarter` and `top 3 branches by` name the entity asked for."""
+    ranked = any(o.count for o in reading.operations)
+    for phrase in wording.GROUPING:
+        for first in find_phrase(list(reading.question), phrase):
+            last = first + len(phrase.split())
+            mention = next((m for m in reading.columns if m.first == last), None)
+            if mention is None or not reading.is_free(first, last):
+                continue
+            reading.use(first, last)
+            if not (ranked and phrase == "by") and mention.column not in reading.groups:
+                reading.groups.append(mention.column)
+    starts = {i + 1 for i, word in enumerate(reading.question) if word.text.casefold() in ("which", "what", "whose")}
+    starts |= {o.last for o in reading.operations if o.count}
+    mention = next((m for m in reading.columns if m.first in starts), None)
+    if mention is not None:
+        reading.entity = mention.column
+
+
+def _read_rows_and_names(reading: Reading) -> None:
+    names = names_of_table(reading.words.table)
+    units = {u for m in reading.columns for u in unit_words(m.column.name)}
+    for index, word in enumerate(reading.question):
+        if word.norm in wording.ROW_NOUNS or word.text.casefold() in ("rows", "records", "entries"):
+            reading.asks_rows = True
+            reading.use(index, index + 1)
+        elif reading.is_free(index, index + 1) and word.norm in names and word.norm not in FILLERS:
+            reading.names_table = True
+            reading.use(index, index + 1)
+        elif reading.is_free(index, index + 1) and word.norm in units:
+            reading.use(index, index + 1)
+
+
+def _check_alternatives(reading: Reading) -> None:
+    """`overdue or over 5,000` asks for rows that meet either condition, and a query finds those that meet all of them."""
+    if len(reading.conditions) < 2:
+        return
+    for index, word in enumerate(reading.question):
+        free = reading.is_free(index, index + 1)
+        if (
+            word.text.casefold() == "or"
+            and free
+            and not (_joins_values(reading, index) or _joins_columns(reading, index))
+        ):
+            reading.problem = reading.problem or "it is not clear which conditions “or” joins"
+
+
+def _joins_values(reading: Reading, index: int) -> bool:
+    """`Accra or Kumasi`, `the Accra branch or Kumasi`: one condition on one column."""
+    before = max((v for v in reading.values if v.last <= index), key=lambda v: v.last, default=None)
+    after = min((v for v in reading.values if v.first > index), key=lambda v: v.first, default=None)
+    if before is None or after is None or before.column.name != after.column.name:
+        return False
+    named = {i for c in reading.columns if c.column.name == before.column.name for i in range(c.first, c.last)}
+    between = [i for i in range(before.last, after.first) if i not in named]
+    return all(reading.question[i].norm in FILLERS and reading.is_free(i, i + 1) for i in between)
+
+
+def _joins_columns(reading: Reading, index: int) -> bool:
+    """`the amount or the term`: two columns that are asked for."""
+    before = [c for c in reading.columns if c.last <= index and _only_fillers(reading, c.last, index)]
+    after = [c for c in reading.columns if c.first > index and _only_fillers(reading, index + 1, c.first)]
+    return bool(before and after)

@@ -1,0 +1,172 @@
+"""Plans a data question over the tables in scope: reads it against each, checks that the answer is unambiguous, or says why not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.links import (
+    LONGEST_QUESTION,
+    TableWords,
+    column_mentions,
+    core_name,
+    names_of_table,
+    table_words,
+)
+from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
+from citewell.agent.tables.language.reading import read
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
+from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, table_key, table_name
+from citewell.agent.tables.run.totals import holds_subtotals, total_rows
+from citewell.errors import DamagedFile
+from citewell.types import TableColumn, TableInfo
+
+log = logging.getLogger(__name__)
+_MOST_TABLES = 50
+_MOST_VALUES = 5_000
+_CACHED_TABLES = 200
+_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
+_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan that means one thing; `left_out` are total rows that it does not count."""
+
+    plan: Plan
+    left_out: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The question is one for the tables, but not one that the rules can answer.
+
+    computes: it asks for a figure over several rows, so that no single row may be taken for the answer.
+    """
+
+    reason: str
+    computes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is remembered of a table version: its words, the column that names its rows, its total rows."""
+
+    words: TableWords
+    label: TableColumn | None
+    totals: tuple[int, ...]
+    subtotals: bool
+
+
+class TablePlanner:
+    """Makes typed queries of questions, by rules."""
+
+    def __init__(self, engine: TableEngine) -> None:
+        self._engine = engine
+        self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
+
+    async def consider(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | Refused | None:
+        """A plan; a refusal with its reason; or None when the question is not one for the tables."""
+        if len(question) > LONGEST_QUESTION:
+            return None
+        plans: list[tuple[Plan, _Known]] = []
+        reasons: list[tuple[int, str, bool]] = []
+        for table in _likely(question, tables):
+            try:
+                known = await self._learn(owner_id, table)
+            except (UnreadableCopy, DamagedFile) as error:
+                log.warning("%s is left out of an answer: %s", table_name(table), error.message)
+                continue
+            reading = read(question, known.words)
+            try:
+                found = plan(reading, known.label)
+            except CannotPlan as error:
+                if reading.operations or reading.asks_rows or reading.names_table:
+                    explained = len(reading.columns) + len(reading.values) + reading.names_table
+                    order = len(reading.left_over) - explained
+                    reasons.append((order, f"{error} ({table_name(table)})", error.computes))
+                continue
+            if found is not None:
+                plans.append((found, known))
+        if len(plans) > 1:
+            plans = _named_ones(question, plans) or plans
+        if len(plans) > 1:
+            names = ", ".join(table_name(p.table) for p, _ in plans)
+            return Refused(f"several tables could be meant: {names}", computes=True)
+        if plans:
+            return await self._settle(owner_id, *plans[0])
+        return Refused(*min(reasons)[1:]) if reasons else None
+
+    async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
+        left_out = known.totals if found.shape in _WITHOUT_TOTALS else ()
+        if known.subtotals and found.shape in _SUMMING:
+            return Refused(
+                f"{table_name(found.table)} holds subtotals among its rows, which would be counted twice", computes=True
+            )
+        if left_out:
+            found = replace(found, query=_without(found.query, left_out))
+        for column in found.unique:
+            if not await self._is_unique(owner_id, found, column):
+                return Refused(
+                    f"several rows have the same {core_name(column)}; ask for the total, the average or the count",
+                    computes=True,
+                )
+        return Planned(found, left_out)
+
+    async def _is_unique(self, owner_id: str, found: Plan, column: str) -> bool:
+        query = TableQuery(
+            source=table_key(found.table),
+            conditions=found.query.conditions,
+            aggregates=(Aggregate(Function.COUNT), Aggregate(Function.COUNT_DISTINCT, column)),
+        )
+        values = (await self._engine.run(owner_id, found.table, query)).rows[0].values
+        return values[0] == values[1]
+
+    async def _learn(self, owner_id: str, table: TableInfo) -> _Known:
+        key = (table.resource_id, table.version, table.id)
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        values: dict[str, tuple[str, ...]] = {}
+        for column in table.columns:
+            if column.kind == "text":
+                found = await self._engine.distinct(owner_id, table, column.name, _MOST_VALUES)
+                if found is not None:
+                    values[column.name] = found
+        label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
+        totals = await total_rows(self._engine, owner_id, table)
+        subtotals = holds_subtotals(values, len(totals))
+        words = await asyncio.to_thread(table_words, table, values)
+        self._known[key] = _Known(words, label, totals, subtotals)
+        while len(self._known) > _CACHED_TABLES:
+            self._known.popitem(last=False)
+        return self._known[key]
+
+
+def _likely(question: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
+    """Tables that the question may be about: it names a column, a sheet or a file of theirs, or there are few columns to look at."""
+    words = wording.words(question)
+    norms = {word.norm for word in words}
+    scored = [
+        (len(column_mentions(words, table)) + len(norms & names_of_table(table) - wording.FILLERS), table)
+        for table in tables
+    ]
+    likely = [table for score, table in sorted(scored, key=lambda pair: -pair[0]) if score or table.rows <= 500]
+    return likely[:_MOST_TABLES]
+
+
+def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
+    """The plans whose table is the only one named by sheet or file."""
+    norms = {word.norm for word in wording.words(question)}
+    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans))
+    named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
+    return named if len(named) == 1 else []
+
+
+def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:
+    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparison.NOT_IN, rows)))

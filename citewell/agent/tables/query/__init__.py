@@ -1,0 +1,1 @@
+"""The typed query and its compiler to SQL."""

@@ -1,0 +1,184 @@
+"""Runs typed queries over the Parquet copies with DuckDB: in a thread, within fixed memory and time, with no way to any other file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.agent.interface import Tables
+from citewell.agent.tables.query.compile import Compiled, compile_query, quoted
+from citewell.agent.tables.query.typed import TableQuery
+from citewell.errors import InvalidInput, Unavailable
+from citewell.types import TableInfo
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+log = logging.getLogger(__name__)
+_MEMORY = "256MB"
+_SECONDS = 20.0
+_OPEN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """The rows that a result row came from, by the numbers a person sees; `listed` holds the first 50."""
+
+    count: int
+    first: int | None
+    last: int | None
+    listed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """Values in the order of the result's columns, and where they came from."""
+
+    values: tuple[Any, ...]
+    rows: RowFacts
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """What a query found. `grouped`: rows are groups or totals; else rows of the table itself."""
+
+    table: TableInfo
+    query: TableQuery
+    columns: tuple[str, ...]
+    rows: tuple[ResultRow, ...]
+    grouped: bool
+
+
+class UnreadableCopy(Unavailable):
+    """The exact copy of this table cannot be read. Upload the file again."""
+
+
+class TableEngine:
+    """Answers typed queries on an owner's tables."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._connections: OrderedDict[Path, DuckDBPyConnection] = OrderedDict()
+
+    async def run(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableResult:
+        """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
+        compiled = compile_query(query, table)
+        path = await self._tables.open_table(owner_id, table)
+        rows = await self._execute(path, compiled.sql, [str(path), *compiled.parameters])
+        return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
+
+    async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
+        """The different texts of a column, or None when there are more than `most`."""
+        path = await self._tables.open_table(owner_id, table)
+        name = quoted(column)
+        sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
+        rows = await self._execute(path, sql, [str(path)])
+        return tuple(sorted(str(row[0]) for row in rows)) if len(rows) <= most else None
+
+    async def _execute(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        cursor = (await self._connection(path)).cursor()
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(_execute, cursor, sql, parameters), _SECONDS)
+        except (TimeoutError, asyncio.CancelledError) as stopped:
+            cursor.interrupt()
+            if isinstance(stopped, asyncio.CancelledError):
+                raise
+            raise Unavailable(f"The query took longer than {_SECONDS:.0f} seconds and was stopped.") from None
+
+    async def _connection(self, path: Path) -> DuckDBPyConnection:
+        """Opening takes 20-90 ms, so the last few stay open; one that is put out closes when its last cursor is gone."""
+        if path not in self._connections:
+            self._connections[path] = await asyncio.to_thread(connect, path)
+        self._connections.move_to_end(path)
+        while len(self._connections) > _OPEN:
+            self._connections.popitem(last=False)
+        return self._connections[path]
+
+
+def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:
+    """The table that `source` names: its key, `file/sheet`, a sheet's name, or a file with one table; `InvalidInput` lists them."""
+    wanted = source.strip().casefold()
+    for names in (_key_names, _full_names, _short_names):
+        found = [table for table in tables if wanted in names(table)]
+        if len(found) == 1:
+            return found[0]
+    listed = "; ".join(f"{table_key(t)} ({table_name(t)})" for t in tables)
+    raise InvalidInput(f"`source` must name one of: {listed or 'there are no tables'}.")
+
+
+def table_key(table: TableInfo) -> str:
+    """What names the table and no other: `resource id/table id`."""
+    return f"{table.resource_id}/{table.id}"
+
+
+def table_name(table: TableInfo) -> str:
+    """What people call the table: file and sheet."""
+    return f"{table.filename}/{table.sheet}" if table.sheet is not None else table.filename
+
+
+def _key_names(table: TableInfo) -> set[str]:
+    return {table_key(table).casefold()}
+
+
+def _full_names(table: TableInfo) -> set[str]:
+    names = {table.name, table.sheet or table.name}
+    return {f"{part}/{name}".casefold() for part in (table.filename, table.resource_id) for name in names}
+
+
+def _short_names(table: TableInfo) -> set[str]:
+    return {name.casefold() for name in (table.name, table.sheet, table.filename, table.resource_id) if name}
+
+
+def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
+    width = len(compiled.names)
+    if not compiled.grouped:
+        return ResultRow(row[:width], RowFacts(1, row[width], row[width], (row[width],)))
+    count, first, last, listed = row[width:]
+    return ResultRow(row[:width], RowFacts(count, first, last, tuple(listed or ())))
+
+
+def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    import duckdb
+
+    try:
+        return connection.execute(sql, parameters).fetchall()
+    except duckdb.OutOfMemoryException:
+        raise Unavailable("The query needs more memory than it may use. Narrow it.") from None
+    except duckdb.InterruptException:
+        raise Unavailable("The query was stopped.") from None
+    except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException):
+        raise InvalidInput(
+            "The table cannot answer this query: a value does not fit its column, or a result is out of range."
+        ) from None
+    except (duckdb.IOException, duckdb.PermissionException, duckdb.InvalidInputException):
+        raise UnreadableCopy from None
+    except (duckdb.Error, OverflowError) as error:
+        # What the engine says is about its own types and functions.
+        log.info("a table query was refused: %s", error)
+        raise InvalidInput(
+            "The query does not fit the table: a value, a sum or a comparison is not one that its columns allow."
+        ) from None
+
+
+def connect(path: Path) -> DuckDBPyConnection:
+    """A database in memory that can read one file and nothing else."""
+    import duckdb
+
+    connection = duckdb.connect(
+        config={
+            "memory_limit": _MEMORY,
+            "threads": 1,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "']")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection

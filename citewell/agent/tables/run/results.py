@@ -1,0 +1,143 @@
+"""Results of table queries in words, and as passages that can be cited: the rows they came from."""
+
+from __future__ import annotations
+
+import json
+import math
+import uuid
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
+from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableInfo
+
+CITED_ROWS = 10
+_NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")
+
+
+def shown(value: Any) -> str:
+    """A value as people write it: no binary noise, thousands grouped from 10,000 on, dates without an idle midnight."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal):
+        return number_text(value)
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value)
+
+
+def number_text(value: float | Decimal) -> str:
+    """At most 12 significant digits, without trailing zeros; `NaN` and `Infinity` by these names, as a Parquet file may hold them."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value == int(value):
+        whole = int(value)
+        return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
+    text = f"{Decimal(f'{value:.12g}'):f}"
+    whole, _, fraction = text.partition(".")
+    grouped = f"{int(whole):,}" if abs(int(whole)) >= 10_000 else whole
+    return f"{grouped}.{fraction.rstrip('0')}" if fraction.rstrip("0") else grouped
+
+
+def row_hits(owner_id: str, result: TableResult) -> tuple[Hit, ...]:
+    """A passage per result row: the row of the table, or the figure with the range of rows behind it."""
+    return tuple(_hit(owner_id, result, row, index) for index, row in enumerate(result.rows[:CITED_ROWS]))
+
+
+def result_text(result: TableResult, numbers: Sequence[int]) -> str:
+    """The result as JSON lines for a model, each with the number to cite it by where it has one."""
+    lines = [
+        json.dumps(
+            {
+                **({"cite": numbers[i]} if i < len(numbers) else {}),
+                **{name: _plain(value) for name, value in zip(result.columns, row.values, strict=True)},
+                "rows": row_words(row.rows),
+            },
+            ensure_ascii=False,
+        )
+        for i, row in enumerate(result.rows)
+    ]
+    return "\n".join(lines) or "No row meets the conditions."
+
+
+def row_words(facts: RowFacts) -> str:
+    """`row 5`, `rows 4, 9, 12` or `40 rows, 2-41`."""
+    if facts.count == 0:
+        return "no rows"
+    if facts.count == 1:
+        return f"row {facts.first}"
+    if facts.count <= len(facts.listed) and facts.count <= 12 and not _contiguous(facts):
+        return f"rows {', '.join(map(str, facts.listed))}"
+    return f"{facts.count:,} rows, {facts.first}-{facts.last}"
+
+
+def statement(result: TableResult, row: ResultRow) -> str:
+    """The passage that a citation of this result row quotes."""
+    pairs = " | ".join(
+        f"{name}: {shown(value)}" for name, value in zip(result.columns, row.values, strict=True) if value is not None
+    )
+    conditions = "; ".join(condition_words(result))
+    return (
+        f"{pairs} ({row_words(row.rows)}{'; where ' + conditions if conditions else ''})" if result.grouped else pairs
+    )
+
+
+def condition_words(result: TableResult) -> list[str]:
+    """The conditions of the query, readable."""
+    out: list[str] = []
+    for condition in result.query.conditions:
+        if condition.ref.column == ROW:
+            continue
+        name = (
+            condition.ref.column
+            if condition.ref.part is None
+            else f"{condition.ref.part.value} of {condition.ref.column}"
+        )
+        value = condition.value
+        words = ", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value)
+        out.append(f"{name} {condition.comparison.value.replace('_', ' ')} {words}".strip())
+    return out
+
+
+def place(table: TableInfo, facts: RowFacts) -> Locator:
+    """Sheet and rows; rows from first to last where there are several."""
+    last = facts.last if facts.count > 1 else None
+    return Locator(sheet=table.sheet, row=facts.first, row_end=last)
+
+
+def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
+    table = result.table
+    text = statement(result, row)
+    # Rows may read the same: a row of the table is known by its number besides.
+    number = "" if result.grouped else f"{row.rows.first}/"
+    key = f"{table.resource_id}/{table.version}/{table.id}/{number}{text}"
+    chunk = Chunk(
+        id=str(uuid.uuid5(_NAMESPACE, key)),
+        owner_id=owner_id,
+        resource_id=table.resource_id,
+        version=table.version,
+        ordinal=row.rows.first or index,
+        type=ChunkType.ROW,
+        text=text,
+        locator=place(table, row.rows),
+        context=f"{table.filename} {table.sheet or table.name}",
+        metadata={"rows": list(row.rows.listed), "row_count": row.rows.count, "query": result.query.to_json()},
+    )
+    return Hit(chunk=chunk, filename=table.filename, score=1.0, scores=Scores())
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return float(f"{value:.12g}") if isinstance(value, float) and math.isfinite(value) else shown(value)
+
+
+def _contiguous(facts: RowFacts) -> bool:
+    return facts.first is not None and facts.last is not None and facts.last - facts.first + 1 == facts.count

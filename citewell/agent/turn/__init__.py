@@ -1,0 +1,1 @@
+"""What all steps of a turn share: its state, the tools, and the form of a step."""

@@ -1,0 +1,332 @@
+"""What an assistant may do: search, list, read and compute. No tool has a parameter for the owner; it comes from the turn's request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from citewell.agent.interface import Library, Searcher, Source, Tables
+from citewell.agent.tables.query.typed import MAX_ROWS, Comparison, Function, Part, parse_query
+from citewell.agent.tables.run.engine import TableEngine, TableResult, UnreadableCopy, find_table, table_key, table_name
+from citewell.agent.tables.run.results import result_text, row_hits
+from citewell.agent.turn.state import TurnContext
+from citewell.errors import DamagedFile, InvalidInput, NotFound, cut, named
+from citewell.ports import ToolCall, ToolSpec
+from citewell.spelling import suggestion
+from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
+from citewell.types.json import sound
+
+MAX_TOP_K = 30
+MAX_READ = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call found: a text for the model, the passages it may cite, and of a table query the rows themselves."""
+
+    call: ToolCall
+    text: str
+    sources: tuple[Source, ...] = ()
+    table: TableResult | None = None
+    failed: bool = False
+
+
+Handler = Callable[[TurnContext, ToolCall], Awaitable[ToolResult]]
+
+
+class Toolbox:
+    """Runs tool calls within the scope of a turn. Wrong arguments come back as a text that says what is wrong."""
+
+    def __init__(self, searcher: Searcher, library: Library | None = None, tables: Tables | None = None) -> None:
+        self._searcher = searcher
+        self._library = library
+        self._tables = tables
+        self._tools: dict[str, tuple[ToolSpec, Handler]] = {"search_files": (SEARCH_FILES, self._search_files)}
+        if library is not None:
+            self._tools["list_resources"] = (LIST_RESOURCES, self._list_resources)
+            self._tools["read_resource"] = (READ_RESOURCE, self._read_resource)
+        if tables is not None:
+            self._engine = TableEngine(tables)
+            self._tools["query_table"] = (QUERY_TABLE, self._query_table)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model sees them."""
+        return tuple(spec for spec, _ in self._tools.values())
+
+    async def run(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        """The result of one call."""
+        if call.name not in self._tools:
+            known = ", ".join(self._tools)
+            return ToolResult(call, f"There is no tool {named(call.name)}. Use one of: {known}.", failed=True)
+        spec, handler = self._tools[call.name]
+        try:
+            sent = sound(dict(call.arguments), finite=False)
+        except ValueError as error:
+            return ToolResult(call, f"That does not work: {error}", failed=True)
+        call = replace(call, arguments=cast(JsonObject, sent))
+        try:
+            _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
+            return await handler(context, call)
+        except (InvalidInput, NotFound, DamagedFile, UnreadableCopy) as error:
+            return ToolResult(call, f"That does not work: {error.message}", failed=True)
+
+    async def tables(self, context: TurnContext) -> Sequence[TableInfo]:
+        """The tables in the scope of the turn."""
+        if self._tables is None:
+            return ()
+        return await self._tables.list_tables(context.request.owner_id, context.request.scope)
+
+    async def _search_files(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        arguments = call.arguments
+        query = _text(arguments, "query")
+        scope = context.request.scope
+        request = SearchRequest(
+            owner_id=context.request.owner_id,
+            query=query,
+            top_k=_integer(arguments, "top_k", context.request.top_k, 1, MAX_TOP_K),
+            project_id=scope.project_id,
+            resource_ids=_within(scope.resource_ids, _texts(arguments, "resource_ids")),
+            types=_types(arguments),
+            rerank=context.request.rerank,
+            debug=context.request.debug,
+        )
+        context.meter.searches += 1
+        with context.timed("search"):
+            result = await self._searcher.search(request)
+        sources = context.book.add(result.hits)
+        if context.request.debug:
+            context.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
+        found = f"{len(sources)} passages found." if sources else "Nothing was found."
+        return ToolResult(call, found, sources)
+
+    async def _query_table(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        query = parse_query(call.arguments)
+        table = find_table(await self.tables(context), query.source)
+        with context.timed("query_table"):
+            result = await self._engine.run(context.request.owner_id, table, query)
+        sources = context.book.add(row_hits(context.request.owner_id, result))
+        text = f"{table_name(table)}, all {table.rows:,} rows read:\n{result_text(result, [s.n for s in sources])}"
+        return ToolResult(call, text, sources, result)
+
+    async def _list_resources(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        assert self._library is not None
+        resources = await self._library.list_resources(context.request.owner_id, context.request.scope)
+        lines = [
+            f"{r.filename} (id {r.id}, {r.category}, {r.status}, {r.pages} pages, {r.characters} characters)"
+            + (f": {r.note}" if r.note else "")
+            for r in resources
+        ]
+        lines += [_table_line(table) for table in await self.tables(context)]
+        return ToolResult(call, "\n".join(lines) or "There are no files.")
+
+    async def _read_resource(self, context: TurnContext, call: ToolCall) -> ToolResult:
+        assert self._library is not None
+        request, arguments = context.request, call.arguments
+        wanted = _text(arguments, "resource_id")
+        allowed = {r.id for r in await self._library.list_resources(request.owner_id, request.scope)}
+        if wanted not in allowed:
+            raise InvalidInput("There is no such file in the scope of this question.")
+        first = _integer(arguments, "first", 1, 1, 10**9)
+        last = _integer(arguments, "last", first, first, first + 50)
+        elements = await self._library.read_resource(request.owner_id, wanted, first, last)
+        text = "\n".join(element.text for element in elements)
+        shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
+        return ToolResult(call, shown or "Nothing stands there.")
+
+
+def _check_arguments(what: str, schema: JsonObject, arguments: JsonValue) -> None:
+    """Raise `InvalidInput` for an argument that the tool does not have, at any depth: it would be ignored without a word."""
+    known, items = schema.get("properties"), schema.get("items")
+    if isinstance(known, Mapping) and isinstance(arguments, Mapping):
+        for name, value in arguments.items():
+            inner = known.get(name)
+            if inner is None:
+                raise InvalidInput(f"{what} has no argument `{cut(name)}`. {suggestion(name, known)}")
+            if isinstance(inner, Mapping):
+                _check_arguments(f"`{name}`", inner, value)
+    elif isinstance(items, Mapping) and isinstance(arguments, list | tuple):
+        for value in arguments:
+            _check_arguments(what, items, value)
+
+
+def _search_details(
+    request: SearchRequest, sources: tuple[Source, ...], timings: Mapping[str, float], details: Mapping[str, JsonValue]
+) -> JsonObject:
+    hits: list[JsonValue] = [
+        {
+            "n": s.n,
+            "chunk_id": s.hit.chunk.id,
+            "place": s.hit.chunk.locator.label(s.hit.filename),
+            "text": s.hit.chunk.text,
+            "score": round(s.hit.score, 4),
+            "scores": s.hit.scores.to_json(),
+        }
+        for s in sources
+    ]
+    return {"query": request.query, "hits": hits, "timings_ms": dict(timings), "details": dict(details)}
+
+
+def _table_line(table: TableInfo) -> str:
+    columns = ", ".join(f"{column.name} ({column.kind})" for column in table.columns)
+    return f"Table {table_key(table)} ({table_name(table)}): {table.rows:,} rows; columns: {columns}"
+
+
+def _within(scope: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The wanted ids that the scope allows; an empty tuple (nothing) when it allows none of them."""
+    if wanted is None or scope is None:
+        return scope if wanted is None else wanted
+    return tuple(resource for resource in wanted if resource in scope)
+
+
+def _text(arguments: JsonObject, name: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"`{name}` must be a text.")
+    return value.strip()
+
+
+def _texts(arguments: JsonObject, name: str) -> tuple[str, ...] | None:
+    value = arguments.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+        raise InvalidInput(f"`{name}` must be a list of texts.")
+    return tuple(str(v) for v in value) or None
+
+
+def _integer(arguments: JsonObject, name: str, default: int, low: int, high: int) -> int:
+    value = arguments.get(name, default)
+    if value is None:
+        return default
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)  # JSON's 1e999 is infinite
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_whole:
+        raise InvalidInput(f"`{name}` must be a whole number.")
+    return min(max(int(value), low), high)
+
+
+def _types(arguments: JsonObject) -> tuple[ChunkType, ...] | None:
+    names = _texts(arguments, "types")
+    if names is None:
+        return None
+    known = {kind.value for kind in ChunkType}
+    if unknown := [name for name in names if name not in known]:
+        raise InvalidInput(f"`types` may hold {', '.join(sorted(known))}; not {', '.join(unknown)}.")
+    return tuple(ChunkType(name) for name in names)
+
+
+SEARCH_FILES = ToolSpec(
+    "search_files",
+    "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in the words the files would use"},
+            "types": {
+                "type": "array",
+                "items": {"type": "string", "enum": [kind.value for kind in ChunkType]},
+                "description": "Only these kinds of passage",
+            },
+            "resource_ids": {"type": "array", "items": {"type": "string"}, "description": "Only these files"},
+            "top_k": {"type": "integer", "minimum": 1, "maximum": MAX_TOP_K},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+LIST_RESOURCES = ToolSpec(
+    "list_resources",
+    "Lists the user's files in scope, in every state, with what could not be read.",
+    {"type": "object", "properties": {}, "additionalProperties": False},
+)
+READ_RESOURCE = ToolSpec(
+    "read_resource",
+    "Reads pages, slides or rows of one file.",
+    {
+        "type": "object",
+        "properties": {
+            "resource_id": {"type": "string"},
+            "first": {"type": "integer", "minimum": 1, "description": "First page, slide or row"},
+            "last": {"type": "integer", "minimum": 1, "description": "Last page, slide or row"},
+        },
+        "required": ["resource_id"],
+        "additionalProperties": False,
+    },
+)
+QUERY_TABLE = ToolSpec(
+    "query_table",
+    "Computes over all rows of a table (count, sum, average, highest, filters, groups); use it for every figure from data files. "
+    "Returns values and the rows they come from; cite them as [n].",
+    {
+        "type": "object",
+        "properties": {
+            "source": {"type": "string", "description": "The table, as list_resources names it"},
+            "columns": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Columns to return, without aggregates",
+            },
+            "conditions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "column": {"type": "string"},
+                        "part": {"type": "string", "enum": [part.value for part in Part]},
+                        "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparison]},
+                        "value": {
+                            "description": "A text, number or true/false; a list for in and not_in; dates as 2025-01-31"
+                        },
+                    },
+                    "required": ["column", "comparison"],
+                    "additionalProperties": False,
+                },
+            },
+            "groups": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "column": {"type": "string"},
+                        "part": {"type": "string", "enum": [part.value for part in Part]},
+                    },
+                    "required": ["column"],
+                    "additionalProperties": False,
+                },
+            },
+            "aggregates": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "function": {"type": "string", "enum": [function.value for function in Function]},
+                        "column": {"type": "string"},
+                    },
+                    "required": ["function"],
+                    "additionalProperties": False,
+                },
+            },
+            "order": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "by": {"type": "string", "description": "A column, or an aggregate such as sum(Amount)"},
+                        "descending": {"type": "boolean"},
+                    },
+                    "required": ["by"],
+                    "additionalProperties": False,
+                },
+            },
+            "limit": {"type": "integer", "minimum": 1, "maximum": MAX_ROWS},
+        },
+        "required": ["source"],
+        "additionalProperties": False,
+    },
+)
+
+
+def search_call(query: str, **arguments: JsonValue) -> ToolCall:
+    """A call of `search_files`, as the path without a model makes it."""
+    return replace(ToolCall("search", "search_files", {}), arguments={"query": query, **arguments})

@@ -1,0 +1,121 @@
+"""Makes the last message of a conversation standalone, without a model: what it refers to is brought in from the thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citewell.agent.interface import NO_ANSWER, PastMessage
+from citewell.agent.understand.intent import detect_intent
+from citewell.agent.understand.topics import topic_terms
+from citewell.text.analysis import analyze
+
+TOPIC_TERMS = 3
+_EXCHANGED = re.compile(
+    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b",
+    re.I,
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
+    r"[\s,]*(?:(?:for|in|on|of|with|at|the)\b\s*)*",
+    re.I,
+)
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones)\b"
+    r"|\b(?:this|that)(?=\s*[?.!,]|\s+(?:is|was|be|mean|work|happen|include|do|does|apply|cost)\b|$)|\bthere\s*[?.!]*$"
+    r"|\b(?:same|such|other|others|another|else|instead|either|both|above|mentioned|again|more)\b",
+    re.I,
+)
+_OPENING = re.compile(
+    r"^(?:and|but|or|so|then|also|ok|okay|yes|no|i meant?|i see|great|thanks|thank you|oh|really|are you sure|why|continue|go on)\b",
+    re.I,
+)
+_WORD = re.compile(r"[\w'’-]+")
+_SLOTS = (
+    re.compile(r"\bQ[1-4](?:\s+\d{4})?\b", re.I),
+    re.compile(r"\b(?:1[89]|20)\d\d\b"),
+    re.compile(
+        r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?\b",
+        re.I,
+    ),
+    re.compile(r"\b\d+(?:[.,]\d+)*\b"),
+    re.compile(r"(?<!^)\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*"),
+)
+_DEPTH = 6
+_LONGEST_THREAD = 100  # messages looked back
+_LONGEST_FOLLOW_UP = 1_000  # characters of a message, or of the one before it, that one takes words from
+
+
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """A message made standalone: `question` to read and to judge sentences by, `queries` to search with (hits are merged).
+
+    With a thread before it the message is searched twice, as it stands and with the thread's topic: whichever of the two it
+    needs, the right passages rank high in the sum.
+    """
+
+    question: str
+    queries: tuple[str, ...]
+
+
+def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
+    """The last message in the light of the thread before it (oldest first)."""
+    text = " ".join(message.split())
+    past = [m for m in history[-_LONGEST_THREAD:] if not _is_small_talk(m)]
+    earlier = [m.content for m in past if m.role == "user"]
+    if not earlier:
+        return Rephrased(text, (text,))
+    if len(text) <= _LONGEST_FOLLOW_UP and len(earlier[-1]) <= _LONGEST_FOLLOW_UP and _EXCHANGED.search(text):
+        own = _LEAD.sub("", text).strip(" ?!.")
+        base = rephrase(earlier[-1], _before(past, earlier[-1])[-_DEPTH:]).question
+        exchanged = _substituted(base, own)
+        if exchanged:
+            return Rephrased(exchanged, (exchanged,))
+    terms = topic_terms(text, past, TOPIC_TERMS)
+    if not terms:
+        return Rephrased(text, (text,))
+    with_topic = f"{text} ({' '.join(terms)})"
+    return Rephrased(with_topic if needs_context(text) else text, (text, with_topic))
+
+
+def needs_context(text: str) -> bool:
+    """Whether the message leans on what was said before: it opens like a follow-up, refers back, or hardly says anything."""
+    if _OPENING.search(text) or _REFERS_BACK.search(text):
+        return True
+    return len(set(analyze(text[:_LONGEST_FOLLOW_UP], query=True))) <= 3
+
+
+def _is_small_talk(past: PastMessage) -> bool:
+    if past.role == "user":
+        return detect_intent(past.content).kind == "general_conversation"
+    return past.content.startswith(NO_ANSWER)
+
+
+def _before(history: Sequence[PastMessage], content: str) -> Sequence[PastMessage]:
+    last = max(i for i, past in enumerate(history) if past.role == "user" and past.content == content)
+    return history[:last]
+
+
+def _substituted(base: str, own: str) -> str | None:
+    """`base` with the phrase that `own` takes the place of exchanged: one that ends in the same word, or of the same kind.
+
+    "maximum loan for first-time borrowers" + "returning borrowers" → "maximum loan for returning borrowers".
+    """
+    words = list(_WORD.finditer(base))
+    head = _stem(own.split()[-1]) if own.split() else ""
+    for index in range(len(words) - 1, -1, -1):
+        if head and _stem(words[index][0]) == head:
+            first = index
+            while first > 0 and _stem(words[first - 1][0]) and words[first].start() - words[first - 1].end() == 1:
+                first -= 1
+            return base[: words[first].start()] + own + base[words[index].end() :]
+    for kind in _SLOTS:
+        if kind.fullmatch(own) and (found := list(kind.finditer(base))):
+            return base[: found[-1].start()] + own + base[found[-1].end() :]
+    return None
+
+
+def _stem(word: str) -> str:
+    """The word's stem; empty for a function word."""
+    return next(iter(analyze(word, "en", query=True)), "")

@@ -1,0 +1,91 @@
+"""What a conversation is about: the words of its recent messages that a follow-up leaves unsaid."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from citewell.agent.citations.claims import strip_markers
+from citewell.agent.interface import PastMessage
+from citewell.text.analysis import analyze
+from citewell.text.language import detect_language
+from citewell.text.stopwords import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_][\w'’&.-]*\w|[^\W_]")
+_CONVERSATION = frozenset(
+    """thank thanks yes no ok okay sure please know tell want need like also really good great nice mean think get got make way thing
+    things lot many much something anything sorry question answer information specific general provide available example include
+    including different well help would could may might one two new first""".split()  # noqa: SIM905
+)
+_DECAY = 0.84  # per message back: 0.7 per question and answer
+_ASSISTANT_WEIGHT = 0.5
+_ASSISTANT_CHARACTERS = 1_000
+_USER_CHARACTERS = 2_000
+_MESSAGES = 30  # those before weigh less than a hundredth of the last
+_CAPITALISED = 2.0
+_UNASKED = 0.3
+_SHORTEST = 3
+_SAME_START = 5
+_LOOKED_BACK = 32
+
+
+def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> list[str]:
+    """At most `count` words of the thread, as written there, best first; none that the message holds itself.
+
+    A word counts for every message it occurs in, recent ones more, the user's more than the assistant's, names (capitalised in
+    mid-sentence) double, and words that only the assistant used little.
+    """
+    language = detect_language(message) or detect_language(" ".join(past.content for past in history[-2:])) or "en"
+    own = set(analyze(message, language))
+    starts = {term[:_SAME_START] for term in own if len(term) >= _SAME_START}
+    scores: dict[str, float] = defaultdict(float)
+    written: dict[str, str] = {}
+    names: set[str] = set()
+    asked: set[str] = set()
+    for age, past in enumerate(reversed(history[-_MESSAGES:])):
+        weight = _DECAY**age * (1.0 if past.role == "user" else _ASSISTANT_WEIGHT)
+        found = list(_terms(past, language))
+        for term, word, is_name in found:
+            written.setdefault(term, word)
+            names |= {term} if is_name else set()
+            asked |= {term} if past.role == "user" else set()
+        for term in {term for term, _, _ in found}:
+            scores[term] += weight
+    for term in scores:
+        scores[term] *= (_CAPITALISED if term in names else 1.0) * (1.0 if term in asked else _UNASKED)
+    best = [
+        t
+        for t in sorted(scores, key=lambda term: -scores[term])
+        if t not in own and not (len(t) >= _SAME_START and t[:_SAME_START] in starts)
+    ]
+    return [written[term] for term in best[:count]]
+
+
+def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
+    """Stem, word as written, and whether it is capitalised in mid-sentence."""
+    if past.role == "user":
+        text = past.content[:_USER_CHARACTERS]
+    else:
+        # Markers are taken out of twice as much as is looked at, as they may fill half of it.
+        text = strip_markers(past.content[: 2 * _ASSISTANT_CHARACTERS])[:_ASSISTANT_CHARACTERS]
+    stop = _stop_words(language)
+    for match in _WORD.finditer(text):
+        word = match[0]
+        lower = word.lower()
+        if lower in stop or lower.rstrip("s") in stop or (len(word) < _SHORTEST and not word.isupper()):
+            continue
+        term = next(iter(analyze(word, language)), "")
+        if term:
+            yield term, word, word[0].isupper() and not _begins_sentence(text, match.start())
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - _LOOKED_BACK) : start].rstrip(" \t\"'“‘(*-")
+    return not before or before[-1] in ".!?\n:"
+
+
+@lru_cache(maxsize=64)
+def _stop_words(language: str) -> frozenset[str]:
+    return _CONVERSATION | STOP_WORDS["en"] | STOP_WORDS.get(language, frozenset())

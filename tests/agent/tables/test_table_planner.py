@@ -1,0 +1,176 @@
+"""Planning over the tables in scope: one table is chosen, totals are left out, and what has two answers is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from citewell.agent.tables.language import table_planner as planning
+from citewell.agent.tables.language.plan import Shape
+from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition
+from citewell.agent.tables.run.engine import TableEngine, TableResult
+from citewell.errors import NotFound
+from citewell.types import TableInfo
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+
+
+class Desk:
+    """A planner over tables, and the engine that runs what it plans."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sheets = Sheets(folder)
+        self.engine = TableEngine(self.sheets)
+        self.planner = TablePlanner(self.engine)
+
+    async def consider(self, question: str, tables: Sequence[TableInfo] | None = None) -> Planned | Refused | None:
+        return await self.planner.consider(OWNER, question, tables or list(self.sheets.tables.values()))
+
+    async def planned(self, question: str) -> Planned:
+        found = await self.consider(question)
+        assert isinstance(found, Planned), found
+        return found
+
+    async def refused(self, question: str) -> Refused:
+        found = await self.consider(question)
+        assert isinstance(found, Refused), found
+        return found
+
+    async def result(self, question: str) -> TableResult:
+        plan = (await self.planned(question)).plan
+        return await self.engine.run(OWNER, plan.table, plan.query)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many records are in Accra?", [(3,)]),
+        ("How many overdue records are in Accra or Kumasi?", [(2,)]),
+        ("How many records were disbursed in 2024?", [(3,)]),
+        ("What is the total amount?", [(32300.75,)]),
+        ("What is the average amount?", [(6460.15,)]),
+        ("What is the total amount by branch?", [("Kumasi", 12000.0), ("Tamale", 12000.0), ("Accra", 8300.75)]),
+        ("Which branch has the most records?", [("Accra", 3), ("Kumasi", 2), ("Tamale", 1)]),
+        ("What is the status of Esi Owusu?", [("Esi Owusu", "overdue")]),
+        ("What is the total amount excluding Accra?", [(24000.0,)]),
+    ],
+)
+async def test_a_question_gets_its_figure(desk: Desk, question: str, rows: list[tuple[object, ...]]) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    found = [row.values for row in (await desk.result(question)).rows]
+    assert found == [pytest.approx(row) if isinstance(row[0], float) else row for row in rows]
+
+
+async def test_a_figure_counts_only_the_rows_that_have_a_value(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    assert (await desk.result("What is the average amount?")).rows[0].rows.listed == (2, 3, 4, 5, 7)
+
+
+TOTALLED = [("Accra", 100), ("Kumasi", 250), ("Tamale", 50), ("Total", 400)]
+
+
+async def test_a_total_row_is_not_counted_twice(desk: Desk) -> None:
+    desk.sheets.add({"Branch": "text", "Loans": "integer"}, TOTALLED, sheet="Summary")
+    planned = await desk.planned("What is the sum of loans?")
+    assert planned.left_out == (5,)
+    assert planned.plan.query.conditions[-1] == RowCondition(ColumnRef(ROW), Comparison.NOT_IN, (5,))
+    assert (await desk.result("What is the sum of loans?")).rows[0].values == (400,)
+    best = await desk.result("Which branch has the highest loans?")
+    assert best.rows[0].values == ("Kumasi", 250)
+
+
+async def test_a_total_row_can_still_be_looked_up(desk: Desk) -> None:
+    desk.sheets.add({"Branch": "text", "Loans": "integer"}, TOTALLED, sheet="Summary")
+    planned = await desk.planned("What are the loans of branch Kumasi?")
+    assert planned.plan.shape is Shape.LOOKUP
+    assert planned.left_out == ()
+
+
+async def test_subtotals_among_the_rows_are_not_summed(desk: Desk) -> None:
+    rows = [("Accra", 100), ("Kumasi", 250), ("Subtotal south", 350), ("Tamale", 50), ("Wa", 7)]
+    desk.sheets.add({"Branch": "text", "Loans": "integer"}, rows, sheet="Summary")
+    refused = await desk.refused("What is the sum of loans?")
+    assert refused == Refused(
+        "Loans.xlsx/Summary holds subtotals among its rows, which would be counted twice", computes=True
+    )
+
+
+async def test_one_of_several_rows_of_the_same_name_is_not_taken_for_the_answer(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    refused = await desk.refused("Which branch has the highest amount?")
+    assert refused.computes
+    assert refused.reason == "several rows have the same Branch; ask for the total, the average or the count"
+    assert await desk.planned("Which borrower has the highest amount?")
+
+
+async def test_between_two_tables_the_one_that_is_named_is_asked(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS, sheet="Active")
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS[:2], sheet="Closed")
+    both = await desk.refused("What is the total amount?")
+    assert both == Refused("several tables could be meant: Loans.xlsx/Active, Loans.xlsx/Closed", computes=True)
+    planned = await desk.planned("What is the total amount in the sheet Closed?")
+    assert planned.plan.table.sheet == "Closed"
+
+
+async def test_the_table_that_explains_most_of_the_question_says_why_not(desk: Desk) -> None:
+    desk.sheets.add(
+        {"City": "text", "Amount": "number"}, [("Accra", 1.0), ("Wa", 2.0)], filename="Cities.csv", sheet=None
+    )
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    refused = await desk.refused("What is the total amount of overdue borrowers in Paris by branch?")
+    assert refused.reason == "it is not clear what “Paris” means in this table (Loans.xlsx/Loans)"
+
+
+async def test_a_question_about_no_table_is_left_alone(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    assert await desk.consider("What is the capital of France?") is None
+    assert await desk.planner.consider(OWNER, "What is the total amount?", []) is None
+
+
+async def test_a_new_version_of_a_file_is_learnt_again(desk: Desk, tmp_path: Path) -> None:
+    table = desk.sheets.add({"Branch": "text", "Loans": "integer"}, [("Accra", 1), ("Wa", 2)])
+    assert await desk.consider("How many records are in Tamale?", [table]) == Refused(
+        "it is not clear what “Tamale” means in this table (Loans.xlsx/Loans)", computes=True
+    )
+    newer = Sheets(tmp_path)
+    changed = newer.add({"Branch": "text", "Loans": "integer"}, [("Tamale", 1), ("Wa", 2)])
+    found = await Desk(tmp_path).consider("How many records are in Tamale?", [replace(changed, version=2)])
+    assert isinstance(found, Planned)
+    remembered = await desk.consider("How many records are in Tamale?", [table])
+    assert isinstance(remembered, Refused)  # a version never changes, so what was learnt of it is kept
+
+
+async def test_what_was_learnt_is_kept_within_bounds(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "_CACHED_TABLES", 2)
+    for number in range(4):
+        desk.sheets.add({"Branch": "text", f"Figure {number}": "integer"}, [("Accra", number), ("Wa", 2)])
+    for number in range(4):
+        assert (
+            await desk.planned(f"What is the total figure {number}?")
+        ).plan.table.resource_id == f"resource-{number}"
+
+
+async def test_a_column_of_too_many_different_texts_has_no_known_values(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "_MOST_VALUES", 3)
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    assert (await desk.refused("How many records of Kofi Boateng are there?")).reason.startswith(
+        "it is not clear what “Kofi”"
+    )
+    assert (await desk.result("How many records are in Accra?")).rows[0].values == (3,)
+
+
+async def test_another_owners_table_is_not_read(desk: Desk) -> None:
+    table = desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    with pytest.raises(NotFound):
+        await desk.planner.consider("ben", "What is the total amount?", [table])

@@ -1,0 +1,31 @@
+"""What of a passage an answer can be made of."""
+
+import pytest
+
+from citewell.agent.statements import candidates
+
+from .fakes import hit
+
+
+def _shown(text: str) -> list[str]:
+    found = candidates([hit(text)])
+    assert all(text[c.start : c.end].split() == c.shown.split() for c in found if not c.row)
+    return [candidate.shown for candidate in found]
+
+
+def test_lines_of_a_table_of_contents_answer_nothing() -> None:
+    contents = "3.1 Grace period ..................... 7\n3.2 Late payments . . . . . . . . . 9\nPreface……… iv\n"
+    assert _shown(contents + "The grace period is five days.\n") == ["The grace period is five days."]
+    assert _shown(contents) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["He waited.... It took 5 years.", "Wait… what is that?", "It grew by 3... then by 4."]
+)
+def test_dots_alone_make_no_table_of_contents(text: str) -> None:
+    assert " ".join(_shown(text)) == text
+
+
+def test_a_table_between_sentences_becomes_rows() -> None:
+    text = "Fees follow.\n| Loan | Fee |\n|---|---|\n| First | 20 |\nThey are paid once.\n"
+    assert _shown(text) == ["Fees follow.", "Loan: First; Fee: 20", "They are paid once."]
