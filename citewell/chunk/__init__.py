@@ -2,6 +2,6 @@
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer
+from citewell.chunk.strategies import SentenceEmbedder
 
-__all__ = ["ChunkConfig", "SentenceEmbedder", "Strategy", "Tokenizer", "chunk_elements"]
+__all__ = ["ChunkConfig", "SentenceEmbedder", "Strategy", "chunk_elements"]

@@ -1,24 +1,48 @@
-"""Elements into flows: which texts belong together, where a paragraph goes on behind a page break, and what stands beside."""
+"""Elements to flows: the heading path in force, which texts belong together, and which tables and images are anchored where."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from citewell.chunk.flow import Flow, FlowBuilder, Part
-from citewell.chunk.outline import Outline
 from citewell.types import Element, ElementType
 
 WINDOW = 65_536
-"""Characters of a flow at which its chunks are given out; bounds memory."""
+"""Characters of a flow at which its chunks are emitted; bounds memory. Cuts are optimal within a window, so a smaller one costs some."""
 
 _ASIDES = frozenset({ElementType.CAPTION, ElementType.FOOTNOTE})
 _CLOSE = frozenset({ElementType.LIST_ITEM, ElementType.FORM_FIELD})
 _SENTENCE_ENDS = tuple(".!?…:;。！？」』”\"')]）।॥؟۔|")
 
 
+class HeadingPath:
+    """The headings in force while a document is read from front to back, with their levels."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def reset(self) -> None:
+        """Forget every heading, at the start of another slide or sheet."""
+        self._open.clear()
+
+    def enter(self, element: Element) -> tuple[str, ...]:
+        """The path of an element; a heading's own text is last. A path that the reader states takes precedence."""
+        stated = element.locator.headings
+        if element.type is not ElementType.TITLE:
+            return stated or tuple(name for _, name in self._open)
+        level = element.level if element.level is not None else 1
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        name = " ".join(element.text.split())
+        if stated:
+            return stated if stated[-1] == name else (*stated, name)
+        self._open.append((level, name))
+        return tuple(name for _, name in self._open)
+
+
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """A table or image that stands at `position` of a flow; its caption is the nearest CAPTION element's text."""
+class Anchored:
+    """A table or image at `position` of a flow; `caption` is the text of the nearest CAPTION element on its page."""
 
     position: int
     element: Element
@@ -27,14 +51,14 @@ class Beside:
 
 
 class Assembler:
-    """Gathers the flow that is being read."""
+    """Gathers the flow that is being read, and what is anchored in it."""
 
     def __init__(self) -> None:
-        self.outline = Outline()
+        self.headings = HeadingPath()
         self._builder = FlowBuilder()
         self._asides: list[tuple[Element, tuple[str, ...]]] = []
-        self._beside: list[Beside] = []
-        self._beside_length = 0
+        self._anchored: list[Anchored] = []
+        self._anchored_length = 0
         self._caption: Element | None = None
         self._awaits_caption = False
         self._full_at = WINDOW
@@ -46,14 +70,14 @@ class Assembler:
         return self._builder.length >= self._full_at
 
     @property
-    def is_full_beside(self) -> bool:
+    def has_full_window_of_anchored(self) -> bool:
         """Whether tables and images alone are enough."""
-        return self._beside_length >= WINDOW
+        return self._anchored_length >= WINDOW
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is gathered."""
-        return not (self._builder.length or self._beside or self._asides)
+        return not (self._builder.length or self._anchored or self._asides)
 
     def leaves_unit(self, element: Element) -> bool:
         """Whether an element begins another slide or sheet; forgets the headings of the one before if so."""
@@ -61,38 +85,38 @@ class Assembler:
         if unit == self._unit:
             return False
         self._unit = unit
-        self.outline.reset()
+        self.headings.reset()
         return True
 
     def add(self, element: Element) -> None:
         """Append an element that is neither a row nor page furniture."""
-        headings = self.outline.enter(element)
+        headings = self.headings.enter(element)
         if element.type in (ElementType.TABLE, ElementType.IMAGE):
-            self._add_beside(element, headings)
+            self._add_anchored(element, headings)
         elif element.text.strip():
             self._add_text(element, headings)
 
-    def take(self) -> tuple[Flow, list[Beside]]:
+    def take(self) -> tuple[Flow, list[Anchored]]:
         """What was gathered; the assembler is empty afterwards."""
         self._add_asides()
-        flow, beside = self._builder.build(), self._beside
-        self._builder, self._beside = FlowBuilder(), []
-        self._full_at, self._beside_length = WINDOW, 0
+        flow, anchored = self._builder.build(), self._anchored
+        self._builder, self._anchored = FlowBuilder(), []
+        self._full_at, self._anchored_length = WINDOW, 0
         self._awaits_caption, self._caption = False, None
-        return flow, beside
+        return flow, anchored
 
-    def put_back(self, flow: Flow, beside: list[Beside]) -> None:
-        """Go on with what is left of a flow that was taken."""
-        self._builder, self._beside = FlowBuilder(flow), beside
-        self._beside_length = sum(len(item.element.text) for item in beside)
+    def put_back(self, flow: Flow, anchored: list[Anchored]) -> None:
+        """Continue with what is left of a flow that was taken."""
+        self._builder, self._anchored = FlowBuilder(flow), anchored
+        self._anchored_length = sum(len(item.element.text) for item in anchored)
         self._full_at = len(flow.text) + WINDOW
 
-    def _add_beside(self, element: Element, headings: tuple[str, ...]) -> None:
+    def _add_anchored(self, element: Element, headings: tuple[str, ...]) -> None:
         if not element.text.strip():
             return
         caption = self._caption.text if self._caption and _same_page(self._caption, element) else ""
-        self._beside.append(Beside(self._builder.length, element, headings, caption))
-        self._beside_length += len(element.text)
+        self._anchored.append(Anchored(self._builder.length, element, headings, caption))
+        self._anchored_length += len(element.text)
         self._awaits_caption = not caption
         self._caption = None
 
@@ -105,7 +129,7 @@ class Assembler:
         if element.type in _ASIDES and last is not None and _is_open(last.element):
             self._asides.append((element, headings))
             return
-        if last is not None and last.headings == headings and goes_on(last.element, element):
+        if last is not None and last.headings == headings and continues(last.element, element):
             self._builder.add(element, headings, _joint(last, element), joined=True)
             self._add_asides()
             return
@@ -115,8 +139,8 @@ class Assembler:
         self._builder.add(element, headings, "\n" if close else "\n\n")
 
     def _note_caption(self, element: Element) -> None:
-        if self._awaits_caption and _same_page(self._beside[-1].element, element):
-            self._beside[-1] = replace(self._beside[-1], caption=element.text)
+        if self._awaits_caption and _same_page(self._anchored[-1].element, element):
+            self._anchored[-1] = replace(self._anchored[-1], caption=element.text)
             self._awaits_caption = False
         else:
             self._caption = element
@@ -127,8 +151,8 @@ class Assembler:
         self._asides.clear()
 
 
-def goes_on(first: Element, second: Element) -> bool:
-    """Whether `second` goes on with the paragraph `first`, in the next column or on the next page."""
+def continues(first: Element, second: Element) -> bool:
+    """Whether `second` continues the paragraph `first`, in the next column or on the next page."""
     if second.type is not ElementType.PARAGRAPH or not _is_open(first):
         return False
     start = second.text.lstrip()[:1]
@@ -143,7 +167,7 @@ def goes_on(first: Element, second: Element) -> bool:
 
 
 def _is_open(element: Element) -> bool:
-    """Whether a paragraph may go on elsewhere: it stands on a page and has no end of a sentence."""
+    """Whether a paragraph may continue elsewhere: it is on a page and does not end a sentence."""
     kinds = (ElementType.PARAGRAPH, ElementType.LIST_ITEM)
     return (
         element.type in kinds
@@ -153,7 +177,7 @@ def _is_open(element: Element) -> bool:
 
 
 def _joint(last: Part, element: Element) -> str:
-    """White space between words; none between the characters of a script that has none."""
+    """A space between words; nothing between characters of a script without spaces."""
     before, after = last.element.text.rstrip()[-1:], element.text.lstrip()[:1]
     return "" if _is_wide(before) and _is_wide(after) else " "
 

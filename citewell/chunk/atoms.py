@@ -1,4 +1,4 @@
-"""The smallest units that a cut keeps whole: sentences, lines of code, and parts of what is too long to be kept whole."""
+"""The smallest units that a cut keeps whole (sentences, lines of code), and how they are packed into chunks."""
 
 from __future__ import annotations
 
@@ -8,17 +8,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from citewell.chunk.flow import Flow, Part
-from citewell.chunk.tokenizing import Tokenizer
+from citewell.ports import Tokenizer
 from citewell.text.sentences import sentence_spans
 from citewell.types import ElementType
 
-# What it costs to cut before a unit, in units of (empty share of a chunk)²: half a chunk left empty costs 0.25.
-BEFORE_PARAGRAPH = 0.0
-BEFORE_LIST_ITEM = 0.05
-BEFORE_SENTENCE = 0.3
-AFTER_COLON = 0.5
-INSIDE_SENTENCE = 1.0
-AFTER_TITLE = 3.0
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutPenalties:
+    """What a cut costs, in the unit of (empty share of a chunk)²: a chunk left half empty costs 0.25.
+
+    Set by hand on the development documents; only their order and their size against 0.25 and 1 matter
+    (`docs/algorithms/chunking.md`).
+
+    before_paragraph:  free, so that paragraphs stay whole wherever chunks do not get too empty for it
+    before_list_item:  a list stays together unless that leaves a fifth of a chunk empty
+    before_sentence:   more than a half-empty chunk: a paragraph is divided only to avoid a chunk that is emptier still
+    after_colon:       what a line announces stays with it
+    inside_sentence:   as much as an empty chunk: only where a sentence is longer than a chunk
+    after_title:       three empty chunks, so never in effect: a heading without its text matches by its words and says nothing
+    """
+
+    before_paragraph: float = 0.0
+    before_list_item: float = 0.05
+    before_sentence: float = 0.3
+    after_colon: float = 0.5
+    inside_sentence: float = 1.0
+    after_title: float = 3.0
+
+
+_PENALTIES = CutPenalties()
 
 _WORD_START = re.compile(r"(?<=\s)\S")
 _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
@@ -42,7 +60,7 @@ def atoms_of(flow: Flow, tokenizer: Tokenizer) -> list[Atom]:
 
 
 def divide(flow: Flow, atoms: Sequence[Atom], limit: int, tokenizer: Tokenizer) -> list[Atom]:
-    """The same atoms, those of more than `limit` tokens divided: between rectangles, else between words, else anywhere."""
+    """The same atoms, with those of more than `limit` tokens divided: between rectangles, else between words, else anywhere."""
     return [
         piece
         for atom in atoms
@@ -61,7 +79,7 @@ def _spans(flow: Flow) -> Iterator[tuple[int, int, float]]:
         penalty = _penalty_before(flow, index)
         for start, end in _units(flow, parts):
             yield start, end, penalty
-            penalty = BEFORE_SENTENCE
+            penalty = _PENALTIES.before_sentence
         index = after
 
 
@@ -70,10 +88,12 @@ def _penalty_before(flow: Flow, index: int) -> float:
         return 0.0
     before = flow.parts[index - 1]
     if before.is_title:
-        return AFTER_TITLE
+        return _PENALTIES.after_title
     if before.element.text.rstrip().endswith((":", "：")):
-        return AFTER_COLON
-    return BEFORE_LIST_ITEM if flow.parts[index].element.type is ElementType.LIST_ITEM else BEFORE_PARAGRAPH
+        return _PENALTIES.after_colon
+    if flow.parts[index].element.type is ElementType.LIST_ITEM:
+        return _PENALTIES.before_list_item
+    return _PENALTIES.before_paragraph
 
 
 def _units(flow: Flow, parts: Sequence[Part]) -> list[tuple[int, int]]:
@@ -104,7 +124,7 @@ def _is_clean(position: int, parts: Sequence[Part], clean: Sequence[frozenset[in
 
 
 def _divided(flow: Flow, atom: Atom, limit: int, tokenizer: Tokenizer) -> list[Atom]:
-    """Parts of an atom, each as long as fits."""
+    """An atom in pieces, each as long as fits."""
     text = flow.text[atom.start : atom.end]
     tokens = [start for start, _ in tokenizer.offsets(text)]
     lines = [start - atom.start for start in flow.clean_cuts(atom.start, atom.end)]
@@ -117,12 +137,12 @@ def _divided(flow: Flow, atom: Atom, limit: int, tokenizer: Tokenizer) -> list[A
         low, high = flow.trim(atom.start + start, atom.start + end)
         if low < high:
             pieces.append(Atom(low, high, penalty, count))
-        start, penalty = end, INSIDE_SENTENCE
+        start, penalty = end, _PENALTIES.inside_sentence
     return pieces
 
 
 def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: Sequence[list[int]]) -> int:
-    """The last place to cut at so that at most `limit` tokens stand after `start`, by the first kind of place that has one."""
+    """The last place to cut at that leaves at most `limit` tokens from `start` on, from the first kind of places that has one."""
     index = bisect_left(tokens, start) + limit
     if index >= len(tokens):
         return stop
@@ -132,3 +152,49 @@ def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: 
         if place >= 0 and places[place] > start:
             return places[place]
     return max(reach, start + 1)
+
+
+def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
+    """Index ranges of `atoms`, each of at most `limit` tokens, with the least total cost: evenly full, cut where it costs least.
+
+    A chunk costs its empty share squared, and a cut its atom's penalty: the dynamic programme of Knuth and Plass,
+    "Breaking paragraphs into lines" (1981), with chunks for lines.
+    """
+    count = len(atoms)
+    best = [0.0] + [float("inf")] * count
+    begin = [0] * (count + 1)
+    for end in range(1, count + 1):
+        tokens = 0
+        for start in range(end - 1, -1, -1):
+            tokens += atoms[start].tokens
+            if tokens > limit and start < end - 1:
+                break
+            slack = max(0.0, 1 - tokens / limit)
+            cost = best[start] + slack * slack + (atoms[start].penalty if start else 0.0)
+            if cost < best[end]:
+                best[end], begin[end] = cost, start
+    ranges: list[tuple[int, int]] = []
+    end = count
+    while end:
+        ranges.append((begin[end], end))
+        end = begin[end]
+    return ranges[::-1]
+
+
+def overlap_start(flow: Flow, atoms: Sequence[Atom], first: int, overlap: int, tokenizer: Tokenizer) -> int:
+    """Where a chunk with `atoms[first]` as its first new unit begins, if it repeats at most `overlap` tokens of what precedes.
+
+    Whole units are repeated where one fits, else the last words of the unit before.
+    """
+    tokens, start = 0, first
+    while start and tokens + atoms[start - 1].tokens <= overlap:
+        start -= 1
+        tokens += atoms[start].tokens
+    if start < first or not first or not overlap:
+        return atoms[start].start
+    before = atoms[first - 1]
+    offsets = tokenizer.offsets(flow.text[before.start : before.end])
+    position = before.start + offsets[max(0, len(offsets) - overlap)][0]
+    while position < before.end and not flow.text[position - 1].isspace():
+        position += 1
+    return position if position < before.end else atoms[first].start

@@ -6,19 +6,20 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from citewell.chunk.assembling import Assembler, Beside
-from citewell.chunk.characters import cut_characters
+from citewell.chunk.assembling import Anchored, Assembler
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.chunk.context import ContextLine
-from citewell.chunk.fitting import BATCH, Candidate, Fitter
+from citewell.chunk.fitting import BATCH, Candidate, ContextLine, Fitter, WordCounter
 from citewell.chunk.flow import Cut, Flow, Part
-from citewell.chunk.recursive import cut_recursively
-from citewell.chunk.rows import RowCutter, row_headings
-from citewell.chunk.sections import cut_sections
-from citewell.chunk.semantic import cut_semantically
-from citewell.chunk.tables import TableCutter
-from citewell.chunk.tokenizing import SentenceEmbedder, Tokenizer, WordCounter
-from citewell.chunk.tokens import cut_tokens
+from citewell.chunk.strategies import (
+    SentenceEmbedder,
+    cut_characters,
+    cut_recursively,
+    cut_sections,
+    cut_semantically,
+    cut_tokens,
+)
+from citewell.chunk.tables import RowCutter, TableCutter, row_headings
+from citewell.ports import Tokenizer
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonValue
 
 _FURNITURE = frozenset({ElementType.HEADER, ElementType.FOOTER})
@@ -31,10 +32,10 @@ def chunk_elements(
     title: str,
     embed: SentenceEmbedder | None = None,
 ) -> Iterator[ChunkDraft]:
-    """Chunks of a document in reading order; the elements are read as they are needed, a bounded stretch at a time.
+    """Chunks of a document in reading order. Elements are consumed as they are needed, and a bounded number is held in memory.
 
-    title stands before the heading path in every chunk's context. `embed` is needed by the `semantic` strategy alone
-    (ValueError without it).
+    `title` precedes the heading path in every chunk's context. Only the `semantic` strategy needs `embed` (ValueError without
+    it).
     """
     if config.strategy is Strategy.SEMANTIC and embed is None:
         raise ValueError("The semantic strategy needs an embedder.")
@@ -64,11 +65,11 @@ class _Chunker:
                 rows = []
             leaves = self._assembler.leaves_unit(element)
             if element.type is ElementType.ROW:
-                headings = self._assembler.outline.enter(element)
+                headings = self._assembler.headings.enter(element)
                 yield from self._gathered(() if leaves else (headings,))
                 rows.append((element, row_headings(element, headings)))
                 continue
-            if leaves or self._assembler.is_full_beside:
+            if leaves or self._assembler.has_full_window_of_anchored:
                 yield from self._gathered()
             self._assembler.add(element)
             if self._assembler.is_full:
@@ -77,9 +78,9 @@ class _Chunker:
         yield from self._gathered()
 
     def _once(self, elements: Iterable[Element]) -> Iterator[Element]:
-        """The elements without those that say a table of data again, which comes as a whole and then by its rows.
+        """The elements, with each table of data once: readers emit it as a whole and then row by row.
 
-        Of a table that fits one chunk the rows are left out; of a larger one the whole is, when its rows do follow.
+        A table that fits one chunk loses its rows; a larger one loses the whole, provided that its rows follow.
         """
         whole: set[JsonValue] = set()
         held: Element | None = None
@@ -94,7 +95,7 @@ class _Chunker:
             elif element.type is ElementType.ROW:
                 if table not in whole:
                     yield element
-            elif self._tables.is_whole(Beside(0, element, self._assembler.outline.enter(element))):
+            elif self._tables.is_whole(Anchored(0, element, self._assembler.headings.enter(element))):
                 whole.add(table)
                 yield element
             else:
@@ -103,27 +104,29 @@ class _Chunker:
             yield held
 
     def _gathered(self, below: Sequence[tuple[str, ...]] = ()) -> Iterator[ChunkDraft]:
-        """Chunks of everything gathered so far; `below` are heading paths of what follows."""
+        """Chunks of everything gathered so far; `below` holds the heading paths of what follows."""
         if not self._assembler.is_empty:
-            flow, beside = self._assembler.take()
-            yield from self._fitter.fit(self._candidates(flow, self._cut(flow, beside, below), beside))
+            flow, anchored = self._assembler.take()
+            yield from self._fitter.fit(self._candidates(flow, self._cut(flow, anchored, below), anchored))
 
     def _gathered_but_the_last(self) -> Iterator[ChunkDraft]:
-        """Chunks of all but the last cut of what was gathered; the text from there on is gathered further."""
-        flow, beside = self._assembler.take()
-        cuts = self._cut(flow, beside)
+        """Chunks of everything gathered except the last cut, which more text may still join."""
+        flow, anchored = self._assembler.take()
+        cuts = self._cut(flow, anchored)
         if len(cuts) > 1:
             position = cuts.pop().start
-            before = [item for item in beside if item.position < position]
+            before = [item for item in anchored if item.position < position]
             yield from self._fitter.fit(self._candidates(flow, cuts, before))
-            beside = [replace(item, position=item.position - position) for item in beside if item.position >= position]
+            anchored = [
+                replace(item, position=item.position - position) for item in anchored if item.position >= position
+            ]
             flow = flow.tail(position)
-        self._assembler.put_back(flow, beside)
+        self._assembler.put_back(flow, anchored)
 
-    def _cut(self, flow: Flow, beside: Sequence[Beside], below: Sequence[tuple[str, ...]] = ()) -> list[Cut]:
+    def _cut(self, flow: Flow, anchored: Sequence[Anchored], below: Sequence[tuple[str, ...]] = ()) -> list[Cut]:
         match self._config.strategy:
             case Strategy.SECTIONS | Strategy.ROWS:
-                named = {*below, *(item.headings for item in beside)}
+                named = {*below, *(item.headings for item in anchored)}
                 return cut_sections(flow, self._config, self._tokenizer, self._context, named)
             case Strategy.TOKENS:
                 return cut_tokens(flow, self._config, self._tokenizer, self._context)
@@ -135,9 +138,9 @@ class _Chunker:
                 assert self._embed is not None
                 return cut_semantically(flow, self._config, self._tokenizer, self._context, self._embed)
 
-    def _candidates(self, flow: Flow, cuts: Sequence[Cut], beside: Sequence[Beside]) -> Iterator[Candidate]:
-        """Texts, with each table and image behind the text that stands before it."""
-        waiting = deque(beside)
+    def _candidates(self, flow: Flow, cuts: Sequence[Cut], anchored: Sequence[Anchored]) -> Iterator[Candidate]:
+        """Texts, with each table and image after the text that precedes it."""
+        waiting = deque(anchored)
         for cut in cuts:
             while waiting and waiting[0].position <= cut.start:
                 yield from self._tables_and_images(waiting.popleft())
@@ -145,7 +148,7 @@ class _Chunker:
         while waiting:
             yield from self._tables_and_images(waiting.popleft())
 
-    def _tables_and_images(self, item: Beside) -> Iterator[Candidate]:
+    def _tables_and_images(self, item: Anchored) -> Iterator[Candidate]:
         if item.element.type is ElementType.TABLE:
             yield from self._tables.cut(item)
             return

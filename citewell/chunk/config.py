@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import astuple, dataclass
 
-from citewell.types.chunking import SMALLEST_CHUNK, Strategy, chunk_sizes, measured_in_characters
+from citewell.types.chunking import SMALLEST_CHUNK, Strategy, chunk_sizes
 
 VERSION = 2
 """Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
@@ -47,11 +47,6 @@ class ChunkConfig:
     def effective_overlap(self) -> int:
         """`overlap`, or the strategy's default (at most half the size)."""
         return chunk_sizes(self.strategy, self.size, self.overlap)[1]
-
-    @property
-    def measured_in_characters(self) -> bool:
-        """Whether `size` and `overlap` count characters rather than tokens."""
-        return measured_in_characters(self.strategy)
 
     @property
     def token_budget(self) -> int:

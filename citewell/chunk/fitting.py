@@ -1,18 +1,106 @@
-"""Candidates into drafts: counts the tokens of what will be embedded, and shortens or divides what exceeds the limit."""
+"""What fits the embedder: counts tokens, builds the context line, and shortens or divides what exceeds the limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
-from citewell.chunk.context import ContextLine
-from citewell.chunk.flow import Flow
-from citewell.chunk.pieces import locate
-from citewell.chunk.tokenizing import Tokenizer
+from citewell.chunk.flow import Flow, locate
+from citewell.ports import Tokenizer
 from citewell.types import ChunkDraft, ChunkType
 
+_MEMO_CHARACTERS = 4_000_000
+"""Characters of distinct words at which a `WordCounter` forgets them; bounds memory."""
+
 BATCH = 256
+"""Candidates that are counted in one call of the tokenizer; more gains nothing, fewer costs time."""
+
+
+class WordCounter:
+    """Estimates tokens as the sum over words, each counted once; exact for a tokenizer that first splits at white space.
+
+    Many times faster than tokenizing, so that texts can be measured before they are cut; the finished chunks are then counted exactly.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._memo: dict[str, int] = {}
+        self._characters = 0
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens per text."""
+        words = [text.split() for text in texts]
+        self._learn({word for each in words for word in each if word not in self._memo})
+        counts = [sum(map(self._memo.__getitem__, each)) for each in words]
+        if self._characters > _MEMO_CHARACTERS:
+            self._memo.clear()
+            self._characters = 0
+        return counts
+
+    def _learn(self, unknown: set[str]) -> None:
+        if unknown:
+            listed = sorted(unknown)
+            self._memo.update(zip(listed, self._tokenizer.count(listed), strict=True))
+            self._characters += sum(map(len, listed))
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token, exact."""
+        return self._tokenizer.offsets(text)
+
+
+SEPARATOR = " > "
+_CONTEXT_SHARE = 4
+"""The context line takes at most one part in this many of the embedder's window; the rest is for text."""
+
+
+class ContextLine:
+    """Builds the line that precedes a chunk's text when it is embedded: the title and the heading path, as long as fits.
+
+    The title comes before the heading path, unless the path begins with it; a line takes at most a quarter of `budget` tokens.
+    """
+
+    def __init__(self, title: str, tokenizer: Tokenizer, budget: int) -> None:
+        self._title = " ".join(title.split())
+        self._tokenizer = tokenizer
+        self._limit = budget // _CONTEXT_SHARE
+        self._cached = lru_cache(maxsize=1024)(self._fitted)
+
+    def of(self, headings: tuple[str, ...]) -> tuple[str, int]:
+        """The line for a heading path, and its tokens."""
+        return self._cached(headings)
+
+    def shorten(self, line: str, limit: int) -> str:
+        """The line cut to at most `limit` tokens: names from the middle, then a long first one, then the end of the last."""
+        names = line.split(SEPARATOR) if line else []
+        while len(names) > 2 and self._count([SEPARATOR.join(names)]) > limit:
+            del names[-2]
+        line = SEPARATOR.join(names)
+        if len(names) == 2 and self._count([line]) > limit:
+            first = names[0] + SEPARATOR
+            line = line if self._count([first]) <= limit // 2 else names[1]
+        return self._clipped(line, limit)
+
+    def _fitted(self, headings: tuple[str, ...]) -> tuple[str, int]:
+        names = [" ".join(name.split()) for name in headings]
+        if self._title and not (names and names[0].casefold() == self._title.casefold()):
+            names.insert(0, self._title)
+        line = self.shorten(SEPARATOR.join(name for name in names if name), self._limit)
+        return line, self._count([line])
+
+    def _count(self, texts: Sequence[str]) -> int:
+        return sum(self._tokenizer.count(texts))
+
+    def _clipped(self, name: str, limit: int) -> str:
+        """The first words of a name that have at most `limit` tokens."""
+        tokens = self._tokenizer.offsets(name)
+        if len(tokens) <= limit:
+            return name
+        clipped = name[: tokens[limit][0]] if limit > 0 else ""
+        whole_words = clipped if clipped.endswith(" ") else clipped.rpartition(" ")[0]
+        return (whole_words or clipped).rstrip(" >")
+
 
 Ranges: TypeAlias = Sequence[tuple[int, int]]
 """Character spans of a flow, ascending."""
@@ -22,7 +110,7 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 class Candidate:
     """A chunk whose tokens are not yet counted.
 
-    Its text are the ranges of the flow, one per line; those before the last one are a table's header, repeated.
+    Its text is the ranges of the flow, one per line; all but the last are a repeated table header.
     """
 
     type: ChunkType
@@ -56,7 +144,7 @@ class Candidate:
     def halves(self) -> list[Candidate]:
         """Two candidates for one: the header and the rest, or the text divided near its middle.
 
-        That is done between rectangles, else between words, else anywhere.
+        The cut falls between rectangles, else between words, else anywhere.
         """
         if len(self.ranges) > 1:
             return [replace(self, ranges=self.ranges[:-1]), replace(self, ranges=self.ranges[-1:])]
@@ -82,7 +170,7 @@ class Fitter:
         self._special = special_tokens
 
     def fit(self, candidates: Iterable[Candidate]) -> Iterator[ChunkDraft]:
-        """Drafts for candidates; one that is too long has its context shortened, then its text divided."""
+        """Drafts for candidates; one that is too long gets a shorter context first, then its text is divided."""
         batch: list[Candidate] = []
         for candidate in candidates:
             batch.append(candidate)
@@ -109,7 +197,7 @@ class Fitter:
 
 
 def _word_start_near(text: str, start: int, end: int) -> int:
-    """The start of a word nearest behind the middle of [start, end), or before it, or the middle itself."""
+    """The first start of a word after the middle of [start, end), else the last before it, else the middle itself."""
     middle = (start + end) // 2
     for position in (*range(middle, end), *range(middle - 1, start, -1)):
         if text[position - 1].isspace() and not text[position].isspace():

@@ -1,20 +1,34 @@
-"""Running text: the texts of elements that follow each other, as one string that knows where each character came from."""
+"""Running text: the texts of successive elements as one string that knows which element, page and rectangle each character came from."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from citewell.chunk.pieces import Slice
-from citewell.types import Element, ElementType
+from citewell.types import Box, Element, ElementType, Locator, Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`element.text[start:end]`."""
+
+    element: Element
+    start: int
+    end: int
+
+    @property
+    def piece(self) -> Piece:
+        """The form in which a chunk remembers it."""
+        return Piece(self.element.id, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """An element's text from `offset` on, at `start` of the flow.
 
-    headings is the path in force, for a title with its own text as last; joined says that the part goes on with the
-    sentence of the part before it.
+    headings is the path in force (a title's own text is its last entry); joined says that the part continues the sentence of
+    the part before it.
     """
 
     start: int
@@ -51,7 +65,7 @@ class Flow:
     parts: tuple[Part, ...] = ()
 
     def slices(self, start: int, end: int) -> list[Slice]:
-        """The elements' parts that stand in [start, end), those without visible text left out."""
+        """The slices of elements in [start, end), without those that hold no visible text."""
         found: list[Slice] = []
         for part in self.parts[self.index_at(start) :]:
             if part.start >= end:
@@ -71,7 +85,7 @@ class Flow:
         return self.parts[self.index_at(position)].headings if self.parts else ()
 
     def trim(self, start: int, end: int) -> tuple[int, int]:
-        """The same range without white space at its ends; empty when there is nothing else in it."""
+        """The same range without white space at its ends; empty if it holds nothing else."""
         while end > start and self.text[end - 1].isspace():
             end -= 1
         while start < end and self.text[start].isspace():
@@ -79,7 +93,7 @@ class Flow:
         return start, end
 
     def rectangle_starts(self, part: Part) -> frozenset[int] | None:
-        """Where in the flow the rectangles of a part begin, white space skipped; None when the element does not say."""
+        """Where in the flow the rectangles of a part begin, after white space; None if the element does not say."""
         starts = part.element.span_starts
         if not starts or len(starts) != len(part.element.locator.boxes):
             return None
@@ -87,7 +101,7 @@ class Flow:
         return frozenset(self._skip_space(start + shift) for start in starts if start >= part.offset)
 
     def clean_cuts(self, start: int, end: int) -> list[int]:
-        """The places inside (start, end) at which a cut divides no rectangle that is known, ascending; parts begin at some."""
+        """The positions inside (start, end) at which a cut divides no known rectangle, ascending: starts of rectangles and parts."""
         found: set[int] = set()
         for part in self.parts[self.index_at(start) :]:
             if part.start >= end:
@@ -129,7 +143,7 @@ class FlowBuilder:
         return self._parts[-1] if self._parts else None
 
     def add(self, element: Element, headings: tuple[str, ...], separator: str, *, joined: bool = False) -> None:
-        """Append an element's text behind a separator (which the first one does not get)."""
+        """Append an element's text after a separator (the first one gets none)."""
         if self._parts:
             self._texts.append(separator)
             self.length += len(separator)
@@ -140,3 +154,62 @@ class FlowBuilder:
     def build(self) -> Flow:
         """What was gathered."""
         return Flow("".join(self._texts), tuple(self._parts))
+
+
+def boxes_of(part: Slice) -> tuple[Box, ...]:
+    """The rectangles that hold the slice's text; all of the element's if it does not say which text each one holds."""
+    element, starts = part.element, part.element.span_starts
+    boxes = element.locator.boxes
+    if len(starts) != len(boxes) or (part.start <= 0 and part.end >= len(element.text)):
+        return boxes
+    first = max(0, bisect_right(starts, part.start) - 1)
+    chosen: list[Box] = []
+    for index in range(first, len(boxes)):
+        if starts[index] >= part.end:
+            break
+        stop = starts[index + 1] if index + 1 < len(starts) else len(element.text)
+        if element.text[max(starts[index], part.start) : min(stop, part.end)].strip():
+            chosen.append(boxes[index])
+    return tuple(chosen)
+
+
+def pages_of(part: Slice) -> tuple[int, ...]:
+    """The pages of the slice's characters, ascending."""
+    boxes = boxes_of(part)
+    if boxes:
+        return tuple(sorted({box.page for box in boxes}))
+    locator = part.element.locator
+    return locator.pages or ((locator.page,) if locator.page is not None else ())
+
+
+def locate(slices: Sequence[Slice], headings: tuple[str, ...]) -> Locator:
+    """The locator of successive slices under a heading path."""
+    first, last = slices[0].element.locator, slices[-1].element.locator
+    pages = tuple(sorted({page for part in slices for page in pages_of(part)}))
+    starts = [start for part in slices if (start := _char_span(part)[0]) is not None]
+    ends = [end for part in slices if (end := _char_span(part)[1]) is not None]
+    row_end = last.row_end if last.row_end is not None else last.row
+    return Locator(
+        page=pages[0] if pages else None,
+        pages=pages,
+        page_label=first.page_label,
+        boxes=tuple(box for part in slices for box in boxes_of(part)),
+        sheet=first.sheet,
+        row=first.row,
+        row_end=row_end if row_end != first.row else first.row_end,
+        cell=first.cell,
+        slide=first.slide,
+        char_start=min(starts) if starts else None,
+        char_end=max(ends) if ends else None,
+        headings=headings,
+    )
+
+
+def _char_span(part: Slice) -> tuple[int | None, int | None]:
+    """Offsets in the decoded file; the whole element's where its text differs from the file's, character by character."""
+    locator = part.element.locator
+    if locator.char_start is None or locator.char_end is None:
+        return locator.char_start, locator.char_end
+    if locator.char_end - locator.char_start != len(part.element.text):
+        return locator.char_start, locator.char_end
+    return locator.char_start + part.start, locator.char_start + part.end

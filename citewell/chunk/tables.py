@@ -1,4 +1,4 @@
-"""Tables: whole where they fit, else by rows with the header repeated, else by columns with theirs."""
+"""Tables: whole where they fit, else by rows under a repeated header, else by columns; and rows of data, one chunk each."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from citewell.chunk.assembling import Beside
+from citewell.chunk.assembling import Anchored
 from citewell.chunk.config import ChunkConfig
-from citewell.chunk.context import SEPARATOR, ContextLine
-from citewell.chunk.fitting import Candidate, Ranges
+from citewell.chunk.fitting import SEPARATOR, Candidate, ContextLine, Ranges
 from citewell.chunk.flow import Flow, Part
-from citewell.chunk.tokenizing import Tokenizer
-from citewell.types import ChunkType
+from citewell.ports import Tokenizer
+from citewell.types import ChunkType, Element
 
 _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _JOINT_TOKENS = 1
+"""Tokens that a line or cell may cost beyond its own count where it is joined to the next: the bar or line end between them."""
 
 Span: TypeAlias = tuple[int, int]
 
@@ -43,14 +43,14 @@ class TableCutter:
         self._context = context
         self._by_row = by_row
 
-    def is_whole(self, table: Beside) -> bool:
+    def is_whole(self, table: Anchored) -> bool:
         """Whether a table of a data file is one chunk, with its header."""
         if table.element.metadata.get("table") is None:
             return False
         lines = self._lines(table.element.text)
         return bool(lines.body) and lines.header_tokens + sum(lines.body_tokens) <= self._limit(table)[1]
 
-    def cut(self, table: Beside) -> Iterator[Candidate]:
+    def cut(self, table: Anchored) -> Iterator[Candidate]:
         """Candidates for a table, whose text is Markdown."""
         flow = Flow(table.element.text, (Part(0, table.element, table.headings),))
         line, limit = self._limit(table)
@@ -61,13 +61,13 @@ class TableCutter:
         for ranges in found:
             yield Candidate(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
 
-    def _limit(self, table: Beside) -> tuple[str, int]:
-        """The context, and how many tokens it leaves for text."""
+    def _limit(self, table: Anchored) -> tuple[str, int]:
+        """The context line, and how many tokens it leaves for text."""
         line, used = self._line(table)
         return line, self._config.token_budget - used - _JOINT_TOKENS
 
-    def _line(self, table: Beside) -> tuple[str, int]:
-        """The context: title, headings and caption."""
+    def _line(self, table: Anchored) -> tuple[str, int]:
+        """The context line of title, headings and caption, and its tokens; at most a third of the window."""
         line, used = self._context.of(table.headings)
         caption = " ".join(table.caption.split())
         if not caption:
@@ -110,7 +110,7 @@ class TableCutter:
             yield from self._columns(text, header, row, limit)
 
     def _columns(self, text: str, header: Sequence[Span], row: Span, limit: int) -> Iterator[Ranges]:
-        """One row too wide to stand under its header in one chunk: as many columns as fit, each under its own names."""
+        """A row too wide for one chunk with its header: as many columns as fit in each, under their own names."""
         names, cells = (_cells(text, header[0]) if header else []), _cells(text, row)
         if len(names) != len(cells):
             names = []
@@ -128,7 +128,7 @@ class TableCutter:
 
 
 def _columns_of(names: Sequence[Span], cells: Sequence[Span], start: int, end: int) -> Iterator[Ranges]:
-    """The columns' names above their cells; nothing where all cells are empty."""
+    """The columns' names above their cells; nothing if all cells are empty."""
     filled = [column for column in range(start, end) if cells[column][0] < cells[column][1]]
     if filled:
         first, last = filled[0], filled[-1]
@@ -165,3 +165,48 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+_GAP = " | "
+_CELL = re.compile(r"(?<=\S \| )")
+
+
+def row_headings(element: Element, outline: tuple[str, ...]) -> tuple[str, ...]:
+    """The heading path of a row, led by the sheet's name unless the path has it."""
+    sheet = element.locator.sheet
+    return outline if sheet is None or sheet in outline else (sheet, *outline)
+
+
+class RowCutter:
+    """Candidates for rows; `config` and `context` are those of the document."""
+
+    def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine) -> None:
+        self._config = config
+        self._tokenizer = tokenizer
+        self._context = context
+
+    def cut(self, rows: Sequence[tuple[Element, tuple[str, ...]]]) -> Iterator[Candidate]:
+        """One candidate per row; a row that is too long is divided between cells, and its first cell is repeated."""
+        counts = self._tokenizer.count([element.text for element, _ in rows])
+        for (element, headings), tokens in zip(rows, counts, strict=True):
+            line, used = self._context.of(headings)
+            limit = self._config.token_budget - used
+            flow = Flow(element.text, (Part(0, element, headings),))
+            whole = ((0, len(element.text)),)
+            for ranges in [whole] if tokens <= limit else self._cells(element.text, limit):
+                yield Candidate(type=ChunkType.ROW, flow=flow, ranges=ranges, headings=headings, context=line)
+
+    def _cells(self, text: str, limit: int) -> list[Ranges]:
+        """Ranges of as many whole cells as fit; a cell that is too long by itself is left to the `Fitter`."""
+        starts = [0, *(match.start() for match in _CELL.finditer(text)), len(text)]
+        counts = self._tokenizer.count([text[low:high] for low, high in pairwise(starts)])
+        key = ((0, starts[1] - len(_GAP)),) if len(counts) > 1 and counts[0] <= limit // 4 else ()
+        found: list[Ranges] = []
+        first, tokens = 0, 0
+        for index, count in enumerate(counts):
+            if index > first and tokens + count > limit:
+                found.append((*(key if first else ()), (starts[first], starts[index] - len(_GAP))))
+                first, tokens = index, counts[0] if key else 0
+            tokens += count
+        found.append((*(key if first else ()), (starts[first], len(text))))
+        return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.chunk.tokenizing import SentenceEmbedder
+from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput
 from citewell.ports import Embedder, FloatMatrix
 from citewell.settings import Settings

@@ -12,7 +12,7 @@ from typing import Any
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.chunk.tokenizing import SentenceEmbedder
+from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput, named
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import sentence_embedder

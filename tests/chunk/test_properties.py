@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import HealthCheck, given, settings
 
-from citewell.chunk import ChunkConfig, Strategy, Tokenizer, chunk_elements
+from citewell.chunk import ChunkConfig, Strategy, chunk_elements
+from citewell.ports import Tokenizer
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, Locator
+from citewell.types.chunking import measured_in_characters
 
 from .documents import PROSE, Greedy, Words, documents
 
@@ -186,9 +188,13 @@ def test_what_is_repeated_is_at_most_the_overlap(text: str, strategy: Strategy, 
     pieces = [chunk.pieces[0] for chunk in chunk_elements([element], config, Words(), "", embed)]
     for before, after in pairwise(pieces):
         repeated = text[after.start : before.end] if after.start < before.end else ""
-        length = len(repeated) if config.measured_in_characters else Words().count([repeated])[0]
+        length = _length(repeated, strategy)
         assert length <= overlap
         if strategy is Strategy.TOKENS and overlap >= 12:
             assert length > 0
-    measure = len if config.measured_in_characters else lambda part: Words().count([part])[0]
-    assert all(measure(text[piece.start : piece.end]) <= size for piece in pieces)
+    assert all(_length(text[piece.start : piece.end], strategy) <= size for piece in pieces)
+
+
+def _length(text: str, strategy: Strategy) -> int:
+    """In the unit of the strategy's sizes."""
+    return len(text) if measured_in_characters(strategy) else Words().count([text])[0]
