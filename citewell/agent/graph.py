@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import operator
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypedDict, cast
-
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
-from langsmith import tracing_context
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from citewell.agent.citations.check import CitationChecker, with_references
 from citewell.agent.extractive.answerer import Answerability, ExtractiveAnswerer
@@ -27,6 +21,7 @@ from citewell.agent.interface import (
     Tables,
     TextDelta,
     TurnRequest,
+    Usage,
     UsedDocs,
 )
 from citewell.agent.model.assistant import Budget, ModelAssistant
@@ -34,37 +29,32 @@ from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
-from citewell.agent.turn.state import TurnContext
-from citewell.agent.turn.steps import AssistantStep, Draft, Task, Understanding
-from citewell.agent.turn.tools import Toolbox, ToolResult
-from citewell.agent.understand.intent import Intent
-from citewell.agent.understand.rephrase import Rephrased
+from citewell.agent.turn.state import Draft, TurnState
+from citewell.agent.turn.steps import AssistantStep, Understanding
+from citewell.agent.turn.tools import Toolbox
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
-from citewell.ports import ChatModel, Embedder, ToolCall
+from citewell.ports import ChatModel, Embedder
 from citewell.types import Answer, JsonObject
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
 
 log = logging.getLogger(__name__)
 MAX_STEPS = 40
 
 
-class TurnState(TypedDict, total=False):
-    """What the steps hand on."""
+class _Channels(TypedDict):
+    """LangGraph's state: one channel, which holds the turn."""
 
-    intent: Intent
-    rephrased: Rephrased
-    question: str
-    queries: tuple[str, ...]
-    calls: tuple[ToolCall, ...]
-    results: Annotated[tuple[ToolResult, ...], operator.add]
-    draft: Draft | None
-    answer: Answer
+    turn: TurnState
 
 
 class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library and elements are implemented over storage and retrieval, and are given the request's owner each time.
+    chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
     """
 
     def __init__(
@@ -92,7 +82,8 @@ class Assistant:
         else:
             self._understanding = ModelUnderstanding(chat_model, embedder.tokenizer)
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
-        self._graph = self._build()
+        self._chat_model = chat_model.model if chat_model is not None else ""
+        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
 
     @property
     def toolbox(self) -> Toolbox:
@@ -105,8 +96,8 @@ class Assistant:
         tally collects what the turn spends, also when it does not come to its end.
         """
         events: asyncio.Queue[AgentEvent] = asyncio.Queue()
-        context = TurnContext(request=request, emit=events.put_nowait, tally=tally or Tally())
-        work = asyncio.create_task(self._work(context))
+        turn = TurnState(request=request, emit=events.put_nowait, tally=tally or Tally())
+        work = asyncio.create_task(self._work(turn))
         try:
             while True:
                 event = await events.get()
@@ -120,43 +111,66 @@ class Assistant:
 
     async def answer(self, request: TurnRequest) -> Done:
         """The end of the turn at once; raises what `Failed` would have said."""
-        context = TurnContext(request=request, emit=lambda _: None)
-        return await self._turn(context)
+        return await self._turn(TurnState(request=request, emit=lambda _: None))
 
-    async def _work(self, context: TurnContext) -> None:
+    async def _work(self, turn: TurnState) -> None:
         try:
-            context.emit(await self._turn(context))
+            turn.emit(await self._turn(turn))
         except CitewellError as error:
-            context.emit(Failed(error.code, error.message, error.details))
+            turn.emit(Failed(error.code, error.message, error.details))
         except asyncio.CancelledError:  # the reader has left, or the server stops
-            context.emit(Failed("internal", "The answer could not be finished."))
+            turn.emit(Failed("internal", "The answer could not be finished."))
             raise
         except BaseException:
             log.exception("a turn failed unexpectedly")
-            context.emit(Failed("internal", "The answer could not be finished."))
+            turn.emit(Failed("internal", "The answer could not be finished."))
             raise
 
-    async def _turn(self, context: TurnContext) -> Done:
-        if not context.request.message.strip():
+    async def _turn(self, turn: TurnState) -> Done:
+        if not turn.request.message.strip():
             raise EmptyQuery
         try:
-            with tracing_context(enabled=False), tallied(context.tally):
-                found = await self._graph.ainvoke(
-                    TurnState(results=(), draft=None), context=context, config={"recursion_limit": MAX_STEPS}
-                )
-            if context.stuffing is not None:
-                context.meter.stuffing_tokens = await context.stuffing
+            with tallied(turn.tally):
+                await self._walk(turn)
+            stuffing_tokens = await turn.stuffing if turn.stuffing is not None else None
         finally:
-            if context.stuffing is not None:
-                context.stuffing.cancel()
-        state = cast(TurnState, found)
-        context.timings_ms["total"] = round((time.monotonic() - context.started) * 1000, 2)
-        draft, answer = state.get("draft"), state.get("answer")
-        assert draft is not None
-        assert answer is not None
-        answer = replace(answer, trace=_trace(context, state))
-        usage = context.meter.usage(context.tally)
-        return Done(answer=answer, usage=usage, nearest=draft.nearest, summary=context.summary)
+            if turn.stuffing is not None:
+                turn.stuffing.cancel()
+        turn.timings_ms["total"] = round((time.monotonic() - turn.started) * 1000, 2)
+        assert turn.draft is not None
+        assert turn.answer is not None
+        answer = replace(turn.answer, trace=_trace(turn))
+        return Done(
+            answer=answer,
+            usage=self._usage(turn, stuffing_tokens),
+            nearest=turn.draft.nearest,
+            summary=turn.dialogue.summary,
+        )
+
+    async def _walk(self, turn: TurnState) -> None:
+        """Take the turn through the graph, up to its checked answer."""
+        if self._graph is None:
+            # The first turn loads LangGraph, which takes a second or more: in a thread, as others are being served.
+            self._graph = await asyncio.to_thread(self._build)
+        from langsmith import tracing_context
+
+        with tracing_context(enabled=False):
+            await self._graph.ainvoke(_Channels(turn=turn), config={"recursion_limit": MAX_STEPS})
+
+    def _usage(self, turn: TurnState, stuffing_tokens: int | None) -> Usage:
+        chat, embedded, reranked = (turn.tally.of(kind) for kind in ("chat", "embedding", "rerank"))
+        return Usage(
+            model=self._chat_model,
+            calls=sum(s.units for s in chat),
+            input_tokens=sum(s.input_tokens for s in chat),
+            output_tokens=sum(s.output_tokens for s in chat),
+            embedded_texts=sum(s.units for s in embedded),
+            embedding_tokens=sum(s.input_tokens for s in embedded),
+            rerank_units=sum(s.units for s in reranked),
+            searches=turn.searches,
+            stuffing_tokens=stuffing_tokens,
+            spent=turn.tally.spent,
+        )
 
     async def _count_stuffing(self, request: TurnRequest) -> int | None:
         """Tokens of the turn, had every file in scope been sent whole with the thread: four characters each."""
@@ -166,13 +180,18 @@ class Assistant:
         files = await self._library.count_characters(request.owner_id, request.scope)
         return (files + thread) // CHARACTERS_PER_TOKEN
 
-    def _build(self) -> CompiledStateGraph[Any, TurnContext, Any, Any]:
-        graph = StateGraph(TurnState, context_schema=TurnContext)
-        graph.add_node("detect_intent", self._detect_intent)
-        graph.add_node("rephrase", self._rephrase)
-        graph.add_node("assistant", self._step)
-        graph.add_node("tools", self._run_tools)
-        graph.add_node("check_citations", self._check_citations)
+    def _build(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        from langgraph.graph import END, START, StateGraph
+
+        graph = StateGraph(_Channels)
+        for name, step in {
+            "detect_intent": self._detect_intent,
+            "rephrase": self._rephrase,
+            "assistant": self._step,
+            "tools": self._run_tools,
+            "check_citations": self._check_citations,
+        }.items():
+            graph.add_node(name, _node(step))
         graph.add_edge(START, "detect_intent")
         graph.add_conditional_edges("detect_intent", _after_intent)
         graph.add_edge("rephrase", "assistant")
@@ -181,86 +200,82 @@ class Assistant:
         graph.add_edge("check_citations", END)
         return graph.compile()
 
-    async def _detect_intent(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        context = runtime.context
-        with context.timed("detect_intent"):
-            understood = await self._understanding.read(context)
+    async def _detect_intent(self, turn: TurnState) -> None:
+        with turn.timed("detect_intent"):
+            understood = await self._understanding.read(turn)
         if understood.intent.kind == "document_query":
-            context.stuffing = asyncio.create_task(self._count_stuffing(context.request))
-        message = context.request.message.strip()
-        return {
-            "intent": understood.intent,
-            "rephrased": understood.rephrased,
-            "question": message,
-            "queries": (message,),
-        }
+            turn.stuffing = asyncio.create_task(self._count_stuffing(turn.request))
+        turn.intent, turn.rephrased = understood.intent, understood.rephrased
+        turn.question = turn.request.message.strip()
+        turn.queries = (turn.question,)
 
-    async def _rephrase(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        rephrased = state.get("rephrased")
-        assert rephrased is not None
-        return {"question": rephrased.question, "queries": rephrased.queries}
+    async def _rephrase(self, turn: TurnState) -> None:
+        assert turn.rephrased is not None
+        turn.question, turn.queries = turn.rephrased.question, turn.rephrased.queries
 
-    async def _step(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        context = runtime.context
-        with context.timed("assistant"):
-            step = await self._assistant.step(context, _task(state), state.get("results", ()))
+    async def _step(self, turn: TurnState) -> None:
+        with turn.timed("assistant"):
+            step = await self._assistant.step(turn)
         if isinstance(step, Draft):
-            return {"draft": step, "calls": ()}
-        return {"calls": step}
+            turn.draft = step
+        else:
+            turn.calls = step
 
-    async def _run_tools(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        context = runtime.context
-        results: list[ToolResult] = []
-        with context.timed("tools"):
-            for call in state.get("calls", ()):
-                results.append(await self._toolbox.run(context, call))
-                context.append("tool_calls", {"name": call.name, "arguments": call.arguments})
-        return {"results": tuple(results), "calls": ()}
+    async def _run_tools(self, turn: TurnState) -> None:
+        with turn.timed("tools"):
+            for call in turn.calls:
+                turn.results += (await self._toolbox.run(turn, call),)
+                turn.append("tool_calls", {"name": call.name, "arguments": call.arguments})
+        turn.calls = ()
 
-    async def _check_citations(self, state: TurnState, runtime: Runtime[TurnContext]) -> TurnState:
-        context, draft = runtime.context, state.get("draft")
+    async def _check_citations(self, turn: TurnState) -> None:
+        draft = turn.draft
         assert draft is not None
-        with context.timed("check_citations"):
-            checked = await self._checker.check(context.request.owner_id, draft.text, draft.sources, settled=True)
+        with turn.timed("check_citations"):
+            checked = await self._checker.check(turn.request.owner_id, draft.text, draft.sources, settled=True)
         cited = {citation.n for citation in checked.citations}
         if cited:
-            context.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
+            turn.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
         if checked.removed:
-            context.note("removed_citations", list(checked.removed))
+            turn.note("removed_citations", list(checked.removed))
         if checked.reasons:
-            context.note("citation_reasons", {str(n): list(reasons) for n, reasons in checked.reasons.items()})
+            turn.note("citation_reasons", {str(n): list(reasons) for n, reasons in checked.reasons.items()})
         text = checked.text
-        if context.request.references and checked.citations:
+        if turn.request.references and checked.citations:
             text = with_references(text, checked.citations)
-            context.emit(TextDelta(text[len(checked.text) :]))
-        answer = Answer(text=text, citations=checked.citations, intent=_intent(state).kind, answered=draft.answered)
-        return {"answer": answer}
+            turn.emit(TextDelta(text[len(checked.text) :]))
+        turn.answer = Answer(text=text, citations=checked.citations, intent=turn.intent.kind, answered=draft.answered)
 
 
-def _after_intent(state: TurnState, runtime: Runtime[TurnContext]) -> Literal["rephrase", "assistant"]:
-    rephrased = state.get("rephrased")
-    changed = rephrased is not None and rephrased.queries != state.get("queries")
-    return "rephrase" if changed and _intent(state).kind == "document_query" else "assistant"
+class _Node(Protocol):
+    async def __call__(self, state: _Channels) -> _Channels: ...
 
 
-def _after_assistant(state: TurnState) -> Literal["tools", "check_citations"]:
-    return "tools" if state.get("calls") else "check_citations"
+def _node(step: Callable[[TurnState], Awaitable[None]]) -> _Node:
+    """A step as a node of the graph: it changes the turn, which goes on to the next node."""
+
+    async def run(state: _Channels) -> _Channels:
+        await step(state["turn"])
+        return state
+
+    return run
 
 
-def _intent(state: TurnState) -> Intent:
-    return state.get("intent") or Intent("document_query", 0.0)
+def _after_intent(state: _Channels) -> Literal["rephrase", "assistant"]:
+    turn = state["turn"]
+    changed = turn.rephrased is not None and turn.rephrased.queries != turn.queries
+    return "rephrase" if changed and turn.intent.kind == "document_query" else "assistant"
 
 
-def _task(state: TurnState) -> Task:
-    return Task(_intent(state), state.get("question", ""), state.get("queries", ()))
+def _after_assistant(state: _Channels) -> Literal["tools", "check_citations"]:
+    return "tools" if state["turn"].calls else "check_citations"
 
 
-def _trace(context: TurnContext, state: TurnState) -> JsonObject:
-    intent = _intent(state)
+def _trace(turn: TurnState) -> JsonObject:
     return {
-        "intent": intent.kind,
-        "intent_confidence": intent.confidence,
-        "question": state.get("question", ""),
-        "timings_ms": dict(context.timings_ms),
-        **context.details,
+        "intent": turn.intent.kind,
+        "intent_confidence": turn.intent.confidence,
+        "question": turn.question,
+        "timings_ms": dict(turn.timings_ms),
+        **turn.details,
     }

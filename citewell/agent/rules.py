@@ -9,10 +9,10 @@ from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
-from citewell.agent.turn.state import TurnContext
-from citewell.agent.turn.steps import Draft, Step, Task, first_calls, searches
-from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, ToolResult
+from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.turn.state import Draft, Stage, ToolResult, TurnState
+from citewell.agent.turn.steps import Step, first_calls, search_calls
+from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.understanding import Understood, understand
 from citewell.types import ChunkType, Hit
@@ -21,9 +21,9 @@ from citewell.types import ChunkType, Hit
 class RuleUnderstanding:
     """By rules alone."""
 
-    async def read(self, context: TurnContext) -> Understood:
+    async def read(self, turn: TurnState) -> Understood:
         """The intent; the message joined with what it refers to."""
-        return await understand(context.request)
+        return await understand(turn.request)
 
 
 class RuleAssistant:
@@ -34,35 +34,37 @@ class RuleAssistant:
         self._toolbox = toolbox
         self._planner = planner
 
-    async def step(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> Step:
-        """First the table query or the search, then the answer from what it found."""
-        if task.intent.kind == "general_conversation":
-            return _say(context, Draft(reply(task.intent.small_talk), answered=True))
-        if not results:
-            return await first_calls(context, task, self._toolbox, self._planner)
-        if context.planned is not None and results[-1].table is not None:
-            draft = _from_table(context.planned, results[-1])
-            return _say(context, draft) if draft else await searches(context, task)
-        if results[-1].call.name == "query_table":
-            return await searches(context, task)
-        found = [[source.hit for source in result.sources] for result in results if result.call.name == "search_files"]
-        return await self._from_passages(context, task.question, merged(found, MAX_TOP_K))
+    async def step(self, turn: TurnState) -> Step:
+        """Small talk is replied to at once; for a question, the stage says what to do with the results so far."""
+        if turn.intent.kind == "general_conversation":
+            return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
+        match turn.stage:
+            case Stage.LOOK_UP:
+                return await first_calls(turn, self._toolbox, self._planner)
+            case Stage.READ_ROWS:
+                draft = _from_table(turn.table_plan, turn.results[-1])
+                return _say(turn, draft) if draft else await search_calls(turn)
+            case Stage.READ_PASSAGES:
+                searches = [result for result in turn.results if result.call.name == "search_files"]
+                found = [[source.hit for source in result.sources] for result in searches]
+                return await self._from_passages(turn, merged(found, MAX_TOP_K))
 
-    async def _from_passages(self, context: TurnContext, question: str, hits: Sequence[Hit]) -> Draft:
-        if context.refused is not None and context.refused.computes:
+    async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
+        refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
+        if refused is not None and refused.computes:
             hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
-        top_k = context.request.top_k
-        with context.timed("extract"):
-            extract = await self._answerer.answer(question, hits[:top_k], hits[top_k:])
-        context.note("confidence", round(extract.confidence, 4))
+        top_k = turn.request.top_k
+        with turn.timed("extract"):
+            extract = await self._answerer.answer(turn.question, hits[:top_k], hits[top_k:])
+        turn.note("confidence", round(extract.confidence, 4))
         if extract.answered:
             for part in extract.parts:
-                context.emit(TextDelta(part))
+                turn.emit(TextDelta(part))
             return Draft(extract.text, True, extract.sources)
         text = extract.text
-        if context.refused is not None:
-            text += f" I could not work it out from the tables: {neutralise(quotable(context.refused.reason))}."
-        return _say(context, Draft(text, False, nearest=extract.sources))
+        if refused is not None:
+            text += f" I could not work it out from the tables: {neutralise(quotable(refused.reason))}."
+        return _say(turn, Draft(text, False, nearest=extract.sources))
 
 
 def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
@@ -80,14 +82,15 @@ def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
     return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
 
 
-def _from_table(planned: Planned, result: ToolResult) -> Draft | None:
-    """The worded result, with its sources numbered from 1; None when it does not answer."""
-    assert result.table is not None
+def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft | None:
+    """The worded result, with its sources numbered from 1; None when the query failed, or its rows do not answer."""
+    if not isinstance(planned, Planned) or result.table is None:
+        return None
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
     return Draft(text, True, sources) if text else None
 
 
-def _say(context: TurnContext, draft: Draft) -> Draft:
-    context.emit(TextDelta(draft.text))
+def _say(turn: TurnState, draft: Draft) -> Draft:
+    turn.emit(TextDelta(draft.text))
     return draft

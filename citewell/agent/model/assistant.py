@@ -13,9 +13,9 @@ from citewell.agent.model import prompts
 from citewell.agent.model.history import Memory
 from citewell.agent.model.window import TokenCounter, source_blocks
 from citewell.agent.tables.language.table_planner import TablePlanner
-from citewell.agent.turn.state import TurnContext
-from citewell.agent.turn.steps import Draft, Step, Task, first_calls
-from citewell.agent.turn.tools import Toolbox, ToolResult
+from citewell.agent.turn.state import Draft, Stage, ToolResult, TurnState
+from citewell.agent.turn.steps import Step, first_calls
+from citewell.agent.turn.tools import Toolbox
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Capability, ChatMessage, ChatModel, ToolCall
 
@@ -58,31 +58,31 @@ class ModelAssistant:
         self._memory = Memory(model, counter)
         self._budget = budget
 
-    async def step(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> Step:
+    async def step(self, turn: TurnState) -> Step:
         """First what the question needs in any case (a search, a table query); then as the model decides."""
-        context.meter.model = self._model.model
-        if task.intent.kind == "general_conversation":
-            return await self._small_talk(context)
-        if not results:
-            return await first_calls(context, task, self._toolbox, self._planner)
-        messages = await self._messages(context, task, results)
+        if turn.intent.kind == "general_conversation":
+            return await self._small_talk(turn)
+        if turn.stage is Stage.LOOK_UP:
+            return await first_calls(turn, self._toolbox, self._planner)
+        messages = await self._messages(turn)
         try:
-            return await self._ask(context, messages, len(results))
+            return await self._ask(turn, messages)
         except ProviderRejected as error:
-            if error.details.get("reason") != "context_too_long" or context.context_tokens <= _SMALLEST_CONTEXT:
+            too_long = error.details.get("reason") == "context_too_long"
+            if not too_long or turn.dialogue.context_tokens <= _SMALLEST_CONTEXT:
                 raise
-            context.context_tokens //= 4
-            return await self._ask(context, await self._messages(context, task, results), len(results))
+            turn.dialogue.context_tokens //= 4
+            return await self._ask(turn, await self._messages(turn))
 
-    async def _small_talk(self, context: TurnContext) -> Draft:
+    async def _small_talk(self, turn: TurnState) -> Draft:
         messages = [
             ChatMessage(role="system", content=prompts.SMALL_TALK),
-            *await self._memory.recall(context, self._budget.context_tokens // _HISTORY_SHARE),
-            ChatMessage(role="user", content=context.request.message),
+            *await self._memory.recall(turn, self._budget.context_tokens // _HISTORY_SHARE),
+            ChatMessage(role="user", content=turn.request.message),
         ]
-        speaker = Speaker(context.emit, tuple)
+        speaker = Speaker(turn.emit, tuple)
         await self._stream(
-            context,
+            turn,
             messages,
             speaker,
             tools=False,
@@ -90,35 +90,36 @@ class ModelAssistant:
         )
         return Draft(speaker.finish(), answered=True)
 
-    async def _ask(self, context: TurnContext, messages: list[ChatMessage], tool_calls: int) -> Step:
-        last = self._is_last(context, tool_calls)
+    async def _ask(self, turn: TurnState, messages: list[ChatMessage]) -> Step:
+        dialogue = turn.dialogue
+        last = self._is_last(turn)
         if last:
             messages = [*messages, ChatMessage(role="user", content=prompts.LAST_CALL)]
-        if context.speaker is None:
-            context.speaker = Speaker(context.emit, lambda: context.book.sources)
+        if dialogue.speaker is None:
+            dialogue.speaker = Speaker(turn.emit, lambda: turn.book.sources)
+        speaker = dialogue.speaker
         # Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
-        tools = Capability.TOOLS in self._model.capabilities and not (last and not context.rounds)
-        said_before = len(context.speaker.text)
-        calls = await self._stream(
-            context, messages, context.speaker, tools=tools, max_tokens=self._budget.answer_tokens
-        )
+        tools = Capability.TOOLS in self._model.capabilities and not (last and not dialogue.rounds)
+        said_before = len(speaker.text)
+        calls = await self._stream(turn, messages, speaker, tools=tools, max_tokens=self._budget.answer_tokens)
         if calls and not last:
-            said = context.speaker.finish()[said_before:]
-            context.rounds.append((ChatMessage(role="assistant", content=said.strip(), tool_calls=calls), tool_calls))
+            said = speaker.finish()[said_before:]
+            answer = ChatMessage(role="assistant", content=said.strip(), tool_calls=calls)
+            dialogue.rounds.append((answer, len(turn.results)))
             if said and not said.endswith("\n"):
-                context.speaker.say("\n\n")
+                speaker.say("\n\n")
             return calls
-        text = context.speaker.finish()
+        text = speaker.finish()
         if not text:
             raise ProviderUnavailable("The model gave an empty answer.")
-        if context.speaker.removed:
-            context.note("removed_citations", list(dict.fromkeys(context.speaker.removed)))
+        if speaker.removed:
+            turn.note("removed_citations", list(dict.fromkeys(speaker.removed)))
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
-        return Draft(text, answered, context.book.sources, () if answered else context.book.sources[:3])
+        return Draft(text, answered, turn.book.sources, () if answered else turn.book.sources[:3])
 
     async def _stream(
         self,
-        context: TurnContext,
+        turn: TurnState,
         messages: Sequence[ChatMessage],
         speaker: Speaker,
         *,
@@ -126,10 +127,9 @@ class ModelAssistant:
         max_tokens: int | None = None,
     ) -> tuple[ToolCall, ...]:
         """Say what the model says; the calls that it wants made."""
-        context.show_prompt("answer", messages)
+        turn.show_prompt("answer", messages)
         calls: list[ToolCall] = []
-        context.meter.calls += 1
-        with context.timed("model"):
+        with turn.timed("model"):
             async for delta in self._model.stream(
                 messages,
                 tools=self._toolbox.specs if tools else (),
@@ -143,44 +143,45 @@ class ModelAssistant:
                 if delta.tool_call is not None:
                     calls.append(delta.tool_call)
                 if delta.usage is not None:
-                    context.meter.add(delta.usage)
+                    turn.dialogue.tokens += delta.usage.input_tokens + delta.usage.output_tokens
         return tuple(calls)
 
-    async def _messages(self, context: TurnContext, task: Task, results: Sequence[ToolResult]) -> list[ChatMessage]:
+    async def _messages(self, turn: TurnState) -> list[ChatMessage]:
         """System, thread, question with the first findings, then each round of calls with its results."""
-        if not context.context_tokens:
-            context.context_tokens = self._budget.context_tokens
-        first = context.rounds[0][1] if context.rounds else len(results)
+        dialogue, results = turn.dialogue, turn.results
+        if not dialogue.context_tokens:
+            dialogue.context_tokens = self._budget.context_tokens
+        first = dialogue.rounds[0][1] if dialogue.rounds else len(results)
         found = {source.n: source for result in results[:first] for source in result.sources}
-        blocks = source_blocks(list(found.values()), self._counter, context.context_tokens)
+        blocks = source_blocks(list(found.values()), self._counter, dialogue.context_tokens)
         tables = [spaced(result.text) for result in results[:first] if result.call.name == "query_table"]
-        thread = await self._memory.recall(context, context.context_tokens // _HISTORY_SHARE)
+        thread = await self._memory.recall(turn, dialogue.context_tokens // _HISTORY_SHARE)
         native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
         question = prompts.question_prompt(
-            spaced(task.question), tables, has_sources=bool(blocks), native_citations=native
+            spaced(turn.question), tables, has_sources=bool(blocks), native_citations=native
         )
-        said = context.request.instructions
+        rules = prompts.system_prompt(native_citations=native, instructions=turn.request.instructions)
         messages = [
-            ChatMessage(role="system", content=prompts.system_prompt(native_citations=native, instructions=said)),
+            ChatMessage(role="system", content=rules),
             *thread,
             ChatMessage(role="user", content=question, sources=blocks),
         ]
-        for index, (answer, start) in enumerate(context.rounds):
-            end = context.rounds[index + 1][1] if index + 1 < len(context.rounds) else len(results)
+        ends = [start for _, start in dialogue.rounds[1:]] + [len(results)]
+        for (answer, start), end in zip(dialogue.rounds, ends, strict=False):
             messages.append(answer)
-            messages += [self._tool_message(context, result) for result in results[start:end]]
+            messages += [self._tool_message(turn, result) for result in results[start:end]]
         return messages
 
-    def _tool_message(self, context: TurnContext, result: ToolResult) -> ChatMessage:
-        blocks = source_blocks(result.sources, self._counter, context.context_tokens // 2)
+    def _tool_message(self, turn: TurnState, result: ToolResult) -> ChatMessage:
+        blocks = source_blocks(result.sources, self._counter, turn.dialogue.context_tokens // 2)
         return ChatMessage(role="tool", content=spaced(result.text), tool_call_id=result.call.id, sources=blocks)
 
-    def _is_last(self, context: TurnContext, tool_calls: int) -> bool:
+    def _is_last(self, turn: TurnState) -> bool:
         """Whether the model must answer now."""
-        budget, meter = self._budget, context.meter
+        budget, dialogue = self._budget, turn.dialogue
         return (
-            len(context.rounds) >= budget.model_calls - 1
-            or tool_calls >= budget.tool_calls
-            or meter.input_tokens + meter.output_tokens >= budget.tokens * 3 // 4
-            or time.monotonic() - context.started >= budget.seconds / 2
+            len(dialogue.rounds) >= budget.model_calls - 1
+            or len(turn.results) >= budget.tool_calls
+            or dialogue.tokens >= budget.tokens * 3 // 4
+            or time.monotonic() - turn.started >= budget.seconds / 2
         )

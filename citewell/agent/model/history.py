@@ -10,7 +10,7 @@ from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import PastMessage, ThreadSummary
 from citewell.agent.model import prompts
 from citewell.agent.model.window import TokenCounter, alternating
-from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.state import TurnState
 from citewell.errors import ProviderError
 from citewell.ports import ChatMessage, ChatModel
 from citewell.types import Scope
@@ -33,18 +33,18 @@ class Memory:
         self._model = model
         self._counter = counter
 
-    async def recall(self, context: TurnContext, budget: int) -> list[ChatMessage]:
-        """The thread as messages that every vendor accepts; notes a new summary in the context."""
-        request = context.request
-        summary = context.summary or request.summary
+    async def recall(self, turn: TurnState, budget: int) -> list[ChatMessage]:
+        """The thread as messages that every vendor accepts; notes a new summary in the turn."""
+        request = turn.request
+        summary = turn.dialogue.summary or request.summary
         if summary is not None and summary.scope != request.scope:
             summary = None
         rest = request.history[summary.covers :] if summary else request.history
         kept = await asyncio.to_thread(self._newest, rest, request.scope, budget)
-        if kept < len(rest) and context.summary is None:
+        if kept < len(rest) and turn.dialogue.summary is None:
             kept = await asyncio.to_thread(self._newest, rest, request.scope, budget // 2)
             cut = len(rest) - kept
-            summary = await self._summarise(context, summary, rest[:cut]) or summary
+            summary = await self._summarise(turn, summary, rest[:cut]) or summary
         return _messages(summary, request.history, len(request.history) - kept, request.scope)
 
     def _newest(self, history: Sequence[PastMessage], scope: Scope, budget: int) -> int:
@@ -60,10 +60,10 @@ class Memory:
         return kept
 
     async def _summarise(
-        self, context: TurnContext, before: ThreadSummary | None, messages: Sequence[PastMessage]
+        self, turn: TurnState, before: ThreadSummary | None, messages: Sequence[PastMessage]
     ) -> ThreadSummary | None:
         """A summary of all that is cut off; None where the model fails, for an answer matters more."""
-        scope = context.request.scope
+        scope = turn.request.scope
         lines = [f"Summary so far: {before.text}"] if before else []
         lines += [f"{past.role}: {strip_markers(past.content)}" for past in messages if _usable(past, scope)]
         asked = [
@@ -71,22 +71,21 @@ class Memory:
             ChatMessage(role="user", content="\n".join(lines)),
         ]
         text = ""
-        context.show_prompt("summary", asked)
-        context.meter.calls += 1
+        turn.show_prompt("summary", asked)
         try:
-            with context.timed("summarise"):
+            with turn.timed("summarise"):
                 async for delta in self._model.stream(asked, max_tokens=_SUMMARY_TOKENS):
                     text += delta.text
                     if delta.usage is not None:
-                        context.meter.add(delta.usage)
+                        turn.dialogue.tokens += delta.usage.input_tokens + delta.usage.output_tokens
         except ProviderError as error:
-            context.note("summary_failed", error.message)
+            turn.note("summary_failed", error.message)
             return None
         if not text.strip():
             return None
         covers = (before.covers if before else 0) + len(messages)
-        context.summary = ThreadSummary(text.strip(), covers, scope)
-        return context.summary
+        turn.dialogue.summary = ThreadSummary(text.strip(), covers, scope)
+        return turn.dialogue.summary
 
 
 def _messages(

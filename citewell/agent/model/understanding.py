@@ -8,7 +8,7 @@ from typing import Any
 from citewell.agent.model import prompts
 from citewell.agent.model.history import Memory
 from citewell.agent.model.window import TokenCounter
-from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.state import TurnState
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased, needs_context
 from citewell.agent.understand.small_talk import SmallTalk
@@ -30,24 +30,24 @@ class ModelUnderstanding:
         self._model = model
         self._memory = Memory(model, counter)
 
-    async def read(self, context: TurnContext) -> Understood:
+    async def read(self, turn: TurnState) -> Understood:
         """As the rules where they are sure, or where the model's answer cannot be used."""
-        by_rules = await understand(context.request)
-        request = context.request
+        by_rules = await understand(turn.request)
+        request = turn.request
         sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= _SURE
         stands_alone = not request.history and not needs_context(request.message)
         if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
             return by_rules
         try:
-            answer = await self._ask(context)
+            answer = await self._ask(turn)
         except ProviderRejected as error:
-            context.note("understanding_failed", error.message)
+            turn.note("understanding_failed", error.message)
             return by_rules
         return _understood(answer, by_rules)
 
-    async def _ask(self, context: TurnContext) -> str:
-        request = context.request
-        thread = await self._memory.recall(context, _HISTORY_TOKENS)
+    async def _ask(self, turn: TurnState) -> str:
+        request = turn.request
+        thread = await self._memory.recall(turn, _HISTORY_TOKENS)
         lines = [f"{message.role}: {message.content}" for message in thread]
         content = "\n".join([*lines, f"user (last message): {request.message}"])
         messages = [
@@ -55,15 +55,14 @@ class ModelUnderstanding:
             ChatMessage(role="user", content=content),
         ]
         text = ""
-        context.show_prompt("understanding", messages)
-        context.meter.calls += 1
-        with context.timed("model"):
+        turn.show_prompt("understanding", messages)
+        with turn.timed("model"):
             async for delta in self._model.stream(
                 messages, response_schema=prompts.UNDERSTAND_SCHEMA, max_tokens=_OUTPUT_TOKENS
             ):
                 text += delta.text
                 if delta.usage is not None:
-                    context.meter.add(delta.usage)
+                    turn.dialogue.tokens += delta.usage.input_tokens + delta.usage.output_tokens
         return text
 
 

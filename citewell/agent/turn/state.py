@@ -1,4 +1,4 @@
-"""What the steps of one turn share: the request, the numbered sources found so far, counters, and the way out for events."""
+"""The state of one turn: what was asked, what the steps have found and decided so far, and the way out for events."""
 
 from __future__ import annotations
 
@@ -7,13 +7,54 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from citewell.agent.citations.saying import Speaker
-from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest, Usage
+from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest
 from citewell.agent.tables.language.table_planner import Planned, Refused
+from citewell.agent.tables.run.engine import TableResult
+from citewell.agent.understand.intent import Intent
+from citewell.agent.understand.rephrase import Rephrased
 from citewell.metering import Tally
-from citewell.ports import ChatMessage, TokenUsage
-from citewell.types import Hit, JsonValue
+from citewell.ports import ChatMessage, ToolCall
+from citewell.types import Answer, Hit, JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call found: a text for the model, the passages it may cite, and of a table query the rows themselves."""
+
+    call: ToolCall
+    text: str
+    sources: tuple[Source, ...] = ()
+    table: TableResult | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer before its citations are checked. Its text has been emitted already, so it must be safe to render as it is.
+
+    sources: what `[n]` in the text may name; nearest: what to offer where there is no answer.
+    """
+
+    text: str
+    answered: bool
+    sources: tuple[Source, ...] = ()
+    nearest: tuple[Source, ...] = ()
+
+
+class Stage(Enum):
+    """What an assistant does when it is next asked for a step.
+
+    LOOK_UP:       nothing was looked up yet: plan a table query, or search
+    READ_ROWS:     the planned table query has run: answer from its rows, or search after all
+    READ_PASSAGES: a search has run: answer from the passages it found
+    """
+
+    LOOK_UP = auto()
+    READ_ROWS = auto()
+    READ_PASSAGES = auto()
 
 
 class SourceBook:
@@ -40,60 +81,54 @@ class SourceBook:
 
 
 @dataclass(slots=True)
-class Meter:
-    """Counts what a turn costs: the chat model's calls as they come, for the turn's budget; the rest is in the tally."""
+class Dialogue:
+    """What a chat model's calls in one turn hand on to each other.
 
-    model: str = ""
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    searches: int = 0
-    stuffing_tokens: int | None = None
+    rounds:         each message of the model that called tools, and how many results came before its own
+    context_tokens: room for passages per message; 0 until the first message, less after the model refused a longer one
+    tokens:         sent to and got from the model so far, for the turn's budget
+    summary:        of the thread's oldest messages, when this turn had one made
+    """
 
-    def add(self, usage: TokenUsage) -> None:
-        """Count what a call of a chat model cost."""
-        self.input_tokens += usage.input_tokens
-        self.output_tokens += usage.output_tokens
-
-    def usage(self, tally: Tally) -> Usage:
-        """The counts so far; chat tokens by the tally where the model is a metered one (it counts query variations too)."""
-        chat, embedded, reranked = tally.of("chat"), tally.of("embedding"), tally.of("rerank")
-        return Usage(
-            model=self.model,
-            calls=sum(s.units for s in chat) if chat else self.calls,
-            input_tokens=sum(s.input_tokens for s in chat) if chat else self.input_tokens,
-            output_tokens=sum(s.output_tokens for s in chat) if chat else self.output_tokens,
-            embedded_texts=sum(s.units for s in embedded),
-            embedding_tokens=sum(s.input_tokens for s in embedded),
-            rerank_units=sum(s.units for s in reranked),
-            searches=self.searches,
-            stuffing_tokens=self.stuffing_tokens,
-            spent=tally.spent,
-        )
+    speaker: Speaker | None = None
+    rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
+    context_tokens: int = 0
+    tokens: int = 0
+    summary: ThreadSummary | None = None
 
 
 @dataclass(slots=True)
-class TurnContext:
-    """Lives as long as one turn. `emit` hands an event to whoever reads the turn's stream.
+class TurnState:
+    """Lives as long as one turn; each step reads it and writes its own findings into it.
 
-    rounds: with a chat model, each message of it that called tools, and how many results stood before its own.
+    emit:       hands an event to whoever reads the turn's stream
+    understood: the intent, and the message made standalone, as read at the start
+    question:   the question to answer, and `queries` to search with: the message itself until it is rephrased
+    calls:      tools to run next; `results` of all calls so far, in order
+    table_plan: the table query planned by rules, or why there is none
+    stuffing:   counts what sending every file in scope whole would have taken
     """
 
     request: TurnRequest
     emit: Callable[[AgentEvent], None]
-    book: SourceBook = field(default_factory=SourceBook)
-    meter: Meter = field(default_factory=Meter)
-    timings_ms: dict[str, float] = field(default_factory=dict[str, float])
-    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    speaker: Speaker | None = None
-    summary: ThreadSummary | None = None
-    stuffing: asyncio.Task[int | None] | None = None
-    rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
-    context_tokens: int = 0
-    planned: Planned | None = None
-    refused: Refused | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.monotonic)
+    intent: Intent = Intent("document_query", 0.0)
+    rephrased: Rephrased | None = None
+    question: str = ""
+    queries: tuple[str, ...] = ()
+    stage: Stage = Stage.LOOK_UP
+    table_plan: Planned | Refused | None = None
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    book: SourceBook = field(default_factory=SourceBook)
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    draft: Draft | None = None
+    answer: Answer | None = None
+    searches: int = 0
+    stuffing: asyncio.Task[int | None] | None = None
+    timings_ms: dict[str, float] = field(default_factory=dict[str, float])
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
     @contextmanager
     def timed(self, step: str) -> Generator[None]:
@@ -109,15 +144,15 @@ class TurnContext:
         """Add a detail to the trace."""
         self.details[key] = value
 
-    def show_prompt(self, purpose: str, messages: Sequence[ChatMessage]) -> None:
-        """Add what a chat model is sent to the trace, when the request asks for it."""
-        if self.request.debug:
-            self.append("prompts", {"purpose": purpose, "messages": [_shown(message) for message in messages]})
-
     def append(self, key: str, value: Mapping[str, JsonValue]) -> None:
         """Add an entry to a list in the trace."""
         known = self.details.get(key)
         self.details[key] = [*(known if isinstance(known, list) else []), value]
+
+    def show_prompt(self, purpose: str, messages: Sequence[ChatMessage]) -> None:
+        """Add what a chat model is sent to the trace, when the request asks for it."""
+        if self.request.debug:
+            self.append("prompts", {"purpose": purpose, "messages": [_shown(message) for message in messages]})
 
 
 def _shown(message: ChatMessage) -> dict[str, JsonValue]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from citewell.agent.interface import Library, Searcher, Source, Tables
 from citewell.agent.tables.query.typed import MAX_ROWS, Comparison, Function, Part, parse_query
-from citewell.agent.tables.run.engine import TableEngine, TableResult, UnreadableCopy, find_table, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
-from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.state import ToolResult, TurnState
 from citewell.errors import DamagedFile, InvalidInput, NotFound, cut, named
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
@@ -21,18 +21,7 @@ MAX_TOP_K = 30
 MAX_READ = 12_000
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a tool call found: a text for the model, the passages it may cite, and of a table query the rows themselves."""
-
-    call: ToolCall
-    text: str
-    sources: tuple[Source, ...] = ()
-    table: TableResult | None = None
-    failed: bool = False
-
-
-Handler = Callable[[TurnContext, ToolCall], Awaitable[ToolResult]]
+Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
 
 
 class Toolbox:
@@ -55,7 +44,7 @@ class Toolbox:
         """The tools as a model sees them."""
         return tuple(spec for spec, _ in self._tools.values())
 
-    async def run(self, context: TurnContext, call: ToolCall) -> ToolResult:
+    async def run(self, turn: TurnState, call: ToolCall) -> ToolResult:
         """The result of one call."""
         if call.name not in self._tools:
             known = ", ".join(self._tools)
@@ -68,62 +57,62 @@ class Toolbox:
         call = replace(call, arguments=cast(JsonObject, sent))
         try:
             _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
-            return await handler(context, call)
+            return await handler(turn, call)
         except (InvalidInput, NotFound, DamagedFile, UnreadableCopy) as error:
             return ToolResult(call, f"That does not work: {error.message}", failed=True)
 
-    async def tables(self, context: TurnContext) -> Sequence[TableInfo]:
+    async def tables(self, turn: TurnState) -> Sequence[TableInfo]:
         """The tables in the scope of the turn."""
         if self._tables is None:
             return ()
-        return await self._tables.list_tables(context.request.owner_id, context.request.scope)
+        return await self._tables.list_tables(turn.request.owner_id, turn.request.scope)
 
-    async def _search_files(self, context: TurnContext, call: ToolCall) -> ToolResult:
+    async def _search_files(self, turn: TurnState, call: ToolCall) -> ToolResult:
         arguments = call.arguments
         query = _text(arguments, "query")
-        scope = context.request.scope
+        scope = turn.request.scope
         request = SearchRequest(
-            owner_id=context.request.owner_id,
+            owner_id=turn.request.owner_id,
             query=query,
-            top_k=_integer(arguments, "top_k", context.request.top_k, 1, MAX_TOP_K),
+            top_k=_integer(arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K),
             project_id=scope.project_id,
             resource_ids=_within(scope.resource_ids, _texts(arguments, "resource_ids")),
             types=_types(arguments),
-            rerank=context.request.rerank,
-            debug=context.request.debug,
+            rerank=turn.request.rerank,
+            debug=turn.request.debug,
         )
-        context.meter.searches += 1
-        with context.timed("search"):
+        turn.searches += 1
+        with turn.timed("search"):
             result = await self._searcher.search(request)
-        sources = context.book.add(result.hits)
-        if context.request.debug:
-            context.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
+        sources = turn.book.add(result.hits)
+        if turn.request.debug:
+            turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         found = f"{len(sources)} passages found." if sources else "Nothing was found."
         return ToolResult(call, found, sources)
 
-    async def _query_table(self, context: TurnContext, call: ToolCall) -> ToolResult:
+    async def _query_table(self, turn: TurnState, call: ToolCall) -> ToolResult:
         query = parse_query(call.arguments)
-        table = find_table(await self.tables(context), query.source)
-        with context.timed("query_table"):
-            result = await self._engine.run(context.request.owner_id, table, query)
-        sources = context.book.add(row_hits(context.request.owner_id, result))
+        table = find_table(await self.tables(turn), query.source)
+        with turn.timed("query_table"):
+            result = await self._engine.run(turn.request.owner_id, table, query)
+        sources = turn.book.add(row_hits(turn.request.owner_id, result))
         text = f"{table_name(table)}, all {table.rows:,} rows read:\n{result_text(result, [s.n for s in sources])}"
         return ToolResult(call, text, sources, result)
 
-    async def _list_resources(self, context: TurnContext, call: ToolCall) -> ToolResult:
+    async def _list_resources(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
-        resources = await self._library.list_resources(context.request.owner_id, context.request.scope)
+        resources = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
         lines = [
             f"{r.filename} (id {r.id}, {r.category}, {r.status}, {r.pages} pages, {r.characters} characters)"
             + (f": {r.note}" if r.note else "")
             for r in resources
         ]
-        lines += [_table_line(table) for table in await self.tables(context)]
+        lines += [_table_line(table) for table in await self.tables(turn)]
         return ToolResult(call, "\n".join(lines) or "There are no files.")
 
-    async def _read_resource(self, context: TurnContext, call: ToolCall) -> ToolResult:
+    async def _read_resource(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
-        request, arguments = context.request, call.arguments
+        request, arguments = turn.request, call.arguments
         wanted = _text(arguments, "resource_id")
         allowed = {r.id for r in await self._library.list_resources(request.owner_id, request.scope)}
         if wanted not in allowed:

@@ -9,8 +9,8 @@ from mcp import MCPError, types
 
 from citewell.agent.citations.bracketed import spaced
 from citewell.agent.interface import Source, TurnRequest
-from citewell.agent.turn.state import TurnContext
-from citewell.agent.turn.tools import Toolbox, ToolResult
+from citewell.agent.turn.state import ToolResult, TurnState
+from citewell.agent.turn.tools import Toolbox
 from citewell.errors import CitewellError
 from citewell.features.usage.service import Ledger
 from citewell.metering import tallied
@@ -52,10 +52,10 @@ class McpTools:
         if name not in {spec.name for spec in self.toolbox.specs}:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}")
         request = TurnRequest(owner_id=owner_id, message="", scope=scope, top_k=self.top_k)
-        context = TurnContext(request=request, emit=lambda _: None)
+        turn = TurnState(request=request, emit=lambda _: None)
         with tallied() as tally:
             try:
-                result = await self.toolbox.run(context, ToolCall("mcp", name, arguments or {}))
+                result = await self.toolbox.run(turn, ToolCall("mcp", name, arguments or {}))
             except CitewellError as error:
                 text = types.TextContent(type="text", text=error.message)
                 return types.CallToolResult(content=[text], is_error=True)

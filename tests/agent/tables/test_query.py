@@ -22,7 +22,7 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
     parse_query,
 )
-from citewell.agent.turn.state import TurnContext
+from citewell.agent.turn.state import TurnState
 from citewell.agent.turn.tools import Toolbox
 from citewell.errors import InvalidInput
 from citewell.ports import ToolCall
@@ -153,7 +153,7 @@ class _NoSearch:
 @pytest.mark.parametrize("count", ["1e999", "-1e999", "NaN", "2.5", "true", '"5"'])
 async def test_a_number_of_passages_that_is_not_whole_is_refused(count: str) -> None:
     call = ToolCall("c1", "search_files", {"query": "fees", "top_k": json.loads(count)})
-    context = TurnContext(request=TurnRequest(owner_id="ada", message="fees?"), emit=lambda _: None)
-    result = await Toolbox(_NoSearch()).run(context, call)
+    turn = TurnState(request=TurnRequest(owner_id="ada", message="fees?"), emit=lambda _: None)
+    result = await Toolbox(_NoSearch()).run(turn, call)
     assert result.failed
     assert result.text == "That does not work: `top_k` must be a whole number."
