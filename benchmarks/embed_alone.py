@@ -21,7 +21,7 @@ def main() -> None:
     with closing(sqlite3.connect(f"file:{data / 'citewell.db'}?mode=ro", uri=True)) as database:
         rows = database.execute("SELECT context, text FROM chunks ORDER BY resource_id, ordinal").fetchall()
     texts = list(dict.fromkeys(f"{context}\n{text}" if context else text for context, text in rows))
-    embedder = registry.build_embedder(load_settings(data=data))
+    embedder = registry.build_embedder(load_settings(data=data).embedding)
 
     async def embed() -> float:
         await embedder.embed(texts[:8])

@@ -64,7 +64,7 @@ def build(settings: Settings) -> FastAPI:
         async with open_services(settings) as services:
             app.state.services = services
             services.health.configuration = partial(examine_configuration, settings)
-            tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.top_k)
+            tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.retrieval.top_k)
             async with mcp.run(tools, services.auth, services.projects), _warming(services.parsers):
                 yield
 
@@ -77,7 +77,7 @@ def build(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     install_error_handlers(app)
-    app.add_middleware(BodyGuard, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+    app.add_middleware(BodyGuard, max_bytes=settings.server.max_body_bytes, seconds=settings.server.body_seconds)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
@@ -99,10 +99,10 @@ async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
 
 def check_exposure(settings: Settings) -> None:
     """Refuse to listen beyond this machine while there are no accounts."""
-    if settings.is_loopback or settings.auth_secret is not None:
+    if settings.server.is_loopback or settings.auth.secret is not None:
         return
     raise ConfigurationError(
-        f"Not listening on {settings.host}: anyone who can reach this address could connect, and no accounts are configured. "
+        f"Not listening on {settings.server.host}: anyone who can reach this address could connect, and no accounts are configured. "
         "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
         "or listen on 127.0.0.1 (CITEWELL_HOST)."
     )

@@ -10,7 +10,7 @@ import httpx
 
 from citewell.errors import DataFolderBusy, from_code
 from citewell.folder import DataFolder
-from citewell.settings import Settings
+from citewell.settings import Settings, change
 
 _TIMEOUT = httpx.Timeout(600.0, connect=5.0)
 
@@ -30,7 +30,7 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
     # Imported here, for it takes seconds: what talks to a running server does without.
     from citewell.app import build
 
-    app = build(settings.model_copy(update={"host": "127.0.0.1"}))
+    app = build(change(settings, host="127.0.0.1"))
     failure: Exception | None = None
     async with (
         app.router.lifespan_context(app),

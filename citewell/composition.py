@@ -46,7 +46,7 @@ from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
 from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VectorIndex, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.settings import Settings
+from citewell.settings import NoChat, Settings, change
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
 from citewell.storage.embeddings import EmbeddingCacheRepository
@@ -133,27 +133,27 @@ async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Service
     stack.callback(folder.release)
     DiskReserve(settings.data, LEAST_FREE).require()
     stores = await _open_stores(settings, stack)
-    blobs = registry.build_blob_store(settings)
+    blobs = registry.build_blob_store(settings.blobs)
     await _sweep(settings, stores, blobs)
     indexes = await _open_indexes(settings, stores, stack)
-    space = DiskReserve(settings.data, max(settings.reserved_disk_bytes, LEAST_FREE))
-    parsers = ParserPool(settings.parser_processes + 1, _parser_limits(settings), space=space)  # see `WorkerLimits`
+    space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, LEAST_FREE))
+    parsers = ParserPool(settings.parser.processes + 1, _parser_limits(settings), space=space)  # see `WorkerLimits`
     stack.push_async_callback(parsers.close)
     migration = IndexMigration(
         indexes,
         IndexRepository(stores.database),
         stores.content,
         _opener(settings, stores, indexes),
-        settings.max_dense_rows,
+        settings.chunking.max_dense_rows,
     )
     stack.push_async_callback(migration.close)
     await _open_beside(settings, stores, indexes, migration)
     services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration, space)
     await services.resources.finish_deletions()
     if indexes.rebuilding is not None:
-        task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.max_dense_rows))
+        task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
-    if settings.workers:
+    if settings.stages.workers:
         services.workers.start()
         stack.push_async_callback(services.workers.stop)
     return services
@@ -174,7 +174,7 @@ async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> 
         ProjectRepository(database),
         ResourceRepository(database),
         ContentRepository(database),
-        JobRepository(database, settings.lease_seconds),
+        JobRepository(database, settings.stages.lease_seconds),
     )
 
 
@@ -212,10 +212,10 @@ async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.A
     """The index that answers: the one that was active, else the configured model's. It is noted as being rebuilt unless it is whole."""
     repository = IndexRepository(stores.database)
     before = await repository.active()
-    if before is not None and before.store == settings.vector_store:
+    if before is not None and before.store == settings.store.provider:
         settings = _with_model(settings, before.settings)
     embedder = _embedder(settings, stores.database)
-    record = await repository.ensure_active(str(embedder.fingerprint), settings.vector_store, _model(settings))
+    record = await repository.ensure_active(str(embedder.fingerprint), settings.store.provider, _model(settings))
     if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
         await repository.activate(record.id)
     store, is_whole = await _open_store(settings, embedder, stores.content)
@@ -229,10 +229,10 @@ async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.A
 
 async def _open_store(settings: Settings, embedder: Embedder, content: ContentRepository) -> tuple[VectorIndex, bool]:
     """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
-    if settings.vector_store != "edge":
-        return await registry.open_index(settings, embedder.fingerprint), True
+    if not settings.store.is_embedded:
+        return await registry.open_index(settings.store, embedder.fingerprint), True
     try:
-        store = await registry.open_index(settings, embedder.fingerprint)
+        store = await registry.open_index(settings.store, embedder.fingerprint)
         condition = await condition_of(store, content)
         if condition is not Condition.DAMAGED:
             return store, condition is Condition.WHOLE
@@ -240,16 +240,16 @@ async def _open_store(settings: Settings, embedder: Embedder, content: ContentRe
         log.error("an index lacks what its points should hold")
     except Unavailable:
         log.warning("an index does not open", exc_info=True)
-    broken = registry.index_folder(settings, embedder.fingerprint)
+    broken = settings.store.index_folder(str(embedder.fingerprint))
     log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
     await asyncio.to_thread(_set_aside, broken)
-    return await registry.open_index(settings, embedder.fingerprint), await content.count_chunks() == 0
+    return await registry.open_index(settings.store, embedder.fingerprint), await content.count_chunks() == 0
 
 
 async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, migration: IndexMigration) -> None:
     """Open every other index, so that it stays up to date, and go on building; begin the configured model's when it is new."""
     for record in await migration.records.all():
-        if record.id == indexes.active.record.id or record.store != settings.vector_store:
+        if record.id == indexes.active.record.id or record.store != settings.store.provider:
             continue
         try:
             index = await migration.open_index(record.settings)
@@ -257,7 +257,7 @@ async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, m
             log.warning("index %s stays closed: %s", record.fingerprint, error.message)
             continue
         indexes.add(index)
-        if record.state is not IndexState.BUILDING and settings.vector_store == "edge":
+        if record.state is not IndexState.BUILDING and settings.store.is_embedded:
             if await condition_of(index.store, stores.content) is Condition.WHOLE:
                 continue
             log.warning("index %s has lost points; it is built again", record.fingerprint)
@@ -275,7 +275,7 @@ def _opener(settings: Settings, stores: _Stores, indexes: IndexSet) -> Opener:
     async def open_index(model: dict[str, Any]) -> OpenIndex:
         chosen = _with_model(settings, model)
         embedder = _embedder(chosen, stores.database)
-        record = await repository.create(str(embedder.fingerprint), chosen.vector_store, model)
+        record = await repository.create(str(embedder.fingerprint), chosen.store.provider, model)
         known = indexes.find(record.id)
         if known is not None:
             return known
@@ -288,15 +288,15 @@ def _opener(settings: Settings, stores: _Stores, indexes: IndexSet) -> Opener:
 def _model(settings: Settings) -> dict[str, Any]:
     """The settings that say which embedding model it is."""
     return {
-        "provider": settings.embedding_provider,
-        "model": settings.embedding_model,
-        "dimensions": settings.embedding_dimensions,
+        "provider": settings.embedding.provider,
+        "model": settings.embedding.model,
+        "dimensions": settings.embedding.dimensions,
     }
 
 
 def _with_model(settings: Settings, model: dict[str, Any]) -> Settings:
     names = {"provider": "embedding_provider", "model": "embedding_model", "dimensions": "embedding_dimensions"}
-    return settings.model_copy(update={names[key]: value for key, value in model.items() if key in names})
+    return change(settings, **{names[key]: value for key, value in model.items() if key in names})
 
 
 def _set_aside(folder: os.PathLike[str]) -> None:
@@ -315,10 +315,10 @@ async def _assemble(
     migration: IndexMigration,
     space: DiskReserve,
 ) -> Services:
-    chunking = server_chunking(settings)
+    chunking = server_chunking(settings.chunking)
     usage = UsageRepository(stores.database)
-    ledger = Ledger(usage, settings.prices)
-    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.max_upload_bytes, space)
+    ledger = Ledger(usage, settings.usage.prices)
+    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.uploads.max_bytes, space)
     workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking, ledger, space)
     resources = ResourceService(
         stores.resources,
@@ -336,7 +336,7 @@ async def _assemble(
     chat = _chat_model(settings)
     passages = SqlChunks(stores.content, stores.projects)
     reranker = _reranker(settings)
-    search = SearchService(indexes, passages, _retrieval(settings), reranker, chat, settings.top_k)
+    search = SearchService(indexes, passages, _retrieval(settings), reranker, chat, settings.retrieval.top_k)
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
     assistant = _assistant(settings, search, indexes.embedder, library, tables, chat)
@@ -346,11 +346,19 @@ async def _assemble(
     return Services(
         settings=settings,
         local_owner=local_owner,
-        auth=AuthService(stores.owners, _jwt_rules(settings), settings.requests_per_minute),
+        auth=AuthService(stores.owners, _jwt_rules(settings), settings.auth.requests_per_minute),
         resources=resources,
         search=search,
         chat=ChatService(
-            *(assistant, threads, stores.projects, stores.resources, ledger, settings.top_k, settings.compare_model),
+            *(
+                assistant,
+                threads,
+                stores.projects,
+                stores.resources,
+                ledger,
+                settings.retrieval.top_k,
+                settings.usage.compare_model,
+            ),
             can_rerank=reranker is not None,
         ),
         threads=threads,
@@ -376,14 +384,18 @@ def _workers(
     ledger: Ledger,
     space: DiskReserve,
 ) -> Workers:
-    limits = ExtractOptions(ocr=settings.ocr, max_pages=settings.max_pages, max_pixels=settings.max_pixels)
+    limits = ExtractOptions(
+        ocr=settings.parser.ocr, max_pages=settings.parser.max_pages, max_pixels=settings.parser.max_pixels
+    )
     read_ahead = ReadAhead(stores.projects, indexes, chunking)
     scratch = settings.data / "scratch"
     adoption = Adoption(stores.resources, stores.jobs, blobs, capture)
     extraction = ExtractionStage(
         stores.resources, stores.content, stores.jobs, blobs, parsers, adoption, scratch, limits, read_ahead
     )
-    describer = ImageDescriber(_vision_model(settings), stores.content, stores.jobs, blobs, settings.max_attempts)
+    describer = ImageDescriber(
+        _vision_model(settings), stores.content, stores.jobs, blobs, settings.stages.max_attempts
+    )
     indexing = CountedIndexing(
         stores.resources,
         stores.content,
@@ -392,21 +404,21 @@ def _workers(
         indexes,
         describer,
         chunking,
-        settings.max_dense_rows,
+        settings.chunking.max_dense_rows,
         ledger,
     )
     worker_limits = WorkerLimits(
-        extracting=settings.parser_processes,
-        max_attempts=settings.max_attempts,
-        lease_seconds=settings.lease_seconds,
+        extracting=settings.parser.processes,
+        max_attempts=settings.stages.max_attempts,
+        lease_seconds=settings.stages.lease_seconds,
     )
     name = f"{socket.gethostname()}:{os.getpid()}"
     return Workers(name, stores.jobs, extraction, indexing, worker_limits, space)
 
 
 def _embedder(settings: Settings, database: Database) -> Embedder:
-    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings))
-    if settings.embedding_provider != "builtin":
+    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings.embedding))
+    if not settings.embedding.is_local:
         embedder = RetryingEmbedder(embedder)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
 
@@ -419,6 +431,7 @@ def _assistant(
     tables: SqlTables,
     chat: ChatModel | None,
 ) -> Assistant:
+    configured = settings.chat
     return Assistant(
         search,
         embedder,
@@ -427,62 +440,63 @@ def _assistant(
         tables=tables,
         chat_model=chat,
         budget=Budget(
-            context_tokens=settings.context_tokens,
-            seconds=settings.answer_seconds,
-            answer_tokens=settings.max_tokens,
-            temperature=settings.temperature or 0.0,
+            context_tokens=settings.answers.context_tokens,
+            seconds=settings.answers.seconds,
+            answer_tokens=None if isinstance(configured, NoChat) else configured.max_tokens,
+            temperature=0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0,
         ),
     )
 
 
 def _chat_model(settings: Settings) -> ChatModel | None:
-    model = registry.build_chat_model(settings)
-    return MeteredChat(model, settings.chat_provider) if model is not None else None
+    model = registry.build_chat_model(settings.chat)
+    return MeteredChat(model, settings.chat.provider) if model is not None else None
 
 
 def _vision_model(settings: Settings) -> VisionModel | None:
-    model = registry.build_vision_model(settings)
-    return MeteredVision(model, settings.vision_provider) if model is not None else None
+    model = registry.build_vision_model(settings.vision)
+    return MeteredVision(model, settings.vision.provider) if model is not None else None
 
 
 def _reranker(settings: Settings) -> Reranker | None:
-    reranker = registry.build_reranker(settings)
-    return MeteredReranker(reranker, settings.rerank_provider) if reranker is not None else None
+    reranker = registry.build_reranker(settings.rerank)
+    return MeteredReranker(reranker, settings.rerank.provider) if reranker is not None else None
 
 
 def _parser_limits(settings: Settings) -> ParserLimits:
     return ParserLimits(
-        memory_bytes=settings.parser_memory_bytes,
-        total_seconds=settings.parser_seconds,
-        stall_seconds=settings.parser_silence_seconds,
+        memory_bytes=settings.parser.memory_bytes,
+        total_seconds=settings.parser.seconds,
+        stall_seconds=settings.parser.silence_seconds,
     )
 
 
 def _retrieval(settings: Settings) -> RetrievalOptions:
+    retrieval, rerank = settings.retrieval, settings.rerank
     return RetrievalOptions(
-        candidates=settings.candidates,
-        rerank_candidates=settings.rerank_candidates,
-        rerank_top_n=settings.rerank_top_n,
-        rerank_threshold=settings.rerank_threshold or None,
-        rerank=settings.rerank_enabled,
-        variations=settings.query_variations,
-        self_query=SelfQuery(settings.self_query),
-        fusion=FusionMethod(settings.fusion),
-        dense_weight=settings.dense_weight,
-        vector_threshold=max(settings.score_threshold, settings.vector_threshold),
-        near_duplicate=settings.near_duplicate or None,
-        diversity=settings.diversity,
+        candidates=retrieval.candidates,
+        rerank_candidates=rerank.candidates,
+        rerank_top_n=rerank.top_n,
+        rerank_threshold=rerank.threshold or None,
+        rerank=rerank.enabled,
+        variations=retrieval.query_variations,
+        self_query=SelfQuery(retrieval.self_query),
+        fusion=FusionMethod(retrieval.fusion),
+        dense_weight=retrieval.dense_weight,
+        vector_threshold=max(retrieval.score_threshold, retrieval.vector_threshold),
+        near_duplicate=retrieval.near_duplicate or None,
+        diversity=retrieval.diversity,
     )
 
 
 def _jwt_rules(settings: Settings) -> JwtRules | None:
-    if settings.auth_secret is None:
+    if settings.auth.secret is None:
         return None
     return JwtRules(
-        secret=settings.auth_secret.get_secret_value(),
-        algorithm=settings.jwt_algorithm,
-        issuer=settings.jwt_issuer,
-        audience=settings.jwt_audience,
+        secret=settings.auth.secret.get_secret_value(),
+        algorithm=settings.auth.algorithm,
+        issuer=settings.auth.issuer,
+        audience=settings.auth.audience,
     )
 
 

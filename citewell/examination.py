@@ -6,6 +6,7 @@ import importlib.util
 import platform
 import shutil
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 
 from citewell import console
@@ -46,31 +47,31 @@ def _data_folder(settings: Settings) -> Finding:
 
 
 def _exposure(settings: Settings) -> Finding:
-    if settings.auth_secret is not None:
-        return Finding("accounts", "ok", f"JWTs signed with {settings.jwt_algorithm}, and tokens")
-    if settings.is_loopback:
+    if settings.auth.secret is not None:
+        return Finding("accounts", "ok", f"JWTs signed with {settings.auth.algorithm}, and tokens")
+    if settings.server.is_loopback:
         return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
     advice = "Set CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
-    return Finding("accounts", "error", f"none, but {settings.host} can be reached from outside", advice)
+    return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
 
 
 def _providers(settings: Settings) -> list[Finding]:
-    chosen: list[tuple[str, str, Callable[[Settings], object]]] = [
-        ("embeddings", settings.embedding_provider, registry.build_embedder),
-        ("rerank", settings.rerank_provider, registry.build_reranker),
-        ("chat", settings.chat_provider, registry.build_chat_model),
-        ("vision", settings.vision_provider, registry.build_vision_model),
-        ("blobs", settings.blob_backend, registry.build_blob_store),
+    chosen: list[tuple[str, str, Callable[[], object]]] = [
+        ("embeddings", settings.embedding.provider, partial(registry.build_embedder, settings.embedding)),
+        ("rerank", settings.rerank.provider, partial(registry.build_reranker, settings.rerank)),
+        ("chat", settings.chat.provider, partial(registry.build_chat_model, settings.chat)),
+        ("vision", settings.vision.provider, partial(registry.build_vision_model, settings.vision)),
+        ("blobs", settings.blobs.provider, partial(registry.build_blob_store, settings.blobs)),
     ]
-    return [_provider(part, name, build, settings) for part, name, build in chosen]
+    return [_provider(part, name, build) for part, name, build in chosen]
 
 
-def _provider(part: str, name: str, build: Callable[[Settings], object], settings: Settings) -> Finding:
+def _provider(part: str, name: str, build: Callable[[], object]) -> Finding:
     if name == "none":
         what = {"chat": "none: answers are extractive", "vision": "none: images are kept and read by OCR"}
         return Finding(part, "ok", what.get(part, "none"))
     try:
-        build(settings)
+        build()
     except CitewellError as error:
         return Finding(part, "error", f"{name}: {error.message}")
     return Finding(part, "ok", name)

@@ -33,7 +33,7 @@ def serve(settings: Settings) -> None:
     # The app's life is `_Server`'s matter: uvicorn would log a traceback where the configuration is to blame, and go on.
     config = uvicorn.Config(
         app,
-        http=bounded_protocol(settings.header_seconds),
+        http=bounded_protocol(settings.server.header_seconds),
         lifespan="off",
         log_level=settings.log_level,
         access_log=False,
@@ -46,17 +46,15 @@ def serve(settings: Settings) -> None:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in settings.server.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        listener.bind((settings.server.host, settings.server.port))
     except (OSError, UnicodeError) as error:
         listener.close()
         reason = error.strerror if isinstance(error, OSError) else "this is no host's name"
-        message = (
-            f"Cannot listen on {settings.host}:{settings.port}: {reason}. Choose another with --port or CITEWELL_PORT."
-        )
+        message = f"Cannot listen on {settings.server.host}:{settings.server.port}: {reason}. Choose another with --port or CITEWELL_PORT."
         raise ConfigurationError(message) from error
     listener.set_inheritable(True)
     return listener
@@ -88,14 +86,14 @@ class _Server(uvicorn.Server):
         try:
             await super().startup(sockets)
         except OSError as error:
-            raise ConfigurationError(f"Cannot listen on {self._settings.host}: {error.strerror}.") from error
+            raise ConfigurationError(f"Cannot listen on {self._settings.server.host}: {error.strerror}.") from error
         if not self.started:
             return
         self.was_ready = True
         for note in self._settings.without_effect:
             log.warning("%s", note)
         folder: DataFolder = self._app.state.services.folder
-        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
+        host = f"[{self._settings.server.host}]" if ":" in self._settings.server.host else self._settings.server.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)
         with suppress(OSError):  # what it prints may go to a file on a disk that is full

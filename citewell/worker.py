@@ -9,22 +9,21 @@ import signal
 from citewell.composition import open_services
 from citewell.console import out
 from citewell.errors import ConfigurationError
-from citewell.settings import Settings
+from citewell.settings import Settings, change
 
 log = logging.getLogger(__name__)
 
 
 def work(settings: Settings) -> None:
     """Work until told to stop. Raises `ConfigurationError` unless database and vector store can be shared."""
-    if settings.database_url is None or settings.vector_store == "edge":
+    if settings.database_url is None or settings.store.is_embedded:
         raise ConfigurationError(
-            "The server does this work itself while everything is stored in its data folder. To share it, set "
-            "CITEWELL_DATABASE_URL (Postgres) and CITEWELL_VECTOR_STORE (qdrant, pgvector, redis or pinecone) for all of them, "
-            "a shared CITEWELL_BLOB_BACKEND, and a data folder of its own for each (--data)."
+            "A worker needs a database (CITEWELL_DATABASE_URL) and a vector store that it can share with the server, and the only one, "
+            "CITEWELL_VECTOR_STORE=edge, belongs to one process. Run `citewell serve`: it does this work itself."
         )
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    asyncio.run(_work(settings.model_copy(update={"workers": max(1, settings.workers)})))
+    asyncio.run(_work(change(settings, workers=max(1, settings.stages.workers))))
 
 
 async def _work(settings: Settings) -> None:

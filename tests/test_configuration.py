@@ -4,56 +4,74 @@ from __future__ import annotations
 
 import re
 import traceback
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from pydantic import AliasChoices
 
 from citewell.errors import ConfigurationError
-from citewell.setting_names import NOT_READ, READ_WITH, USED_WITH
-from citewell.settings import Settings, load_settings
+from citewell.settings import AnthropicChat, OpenAIChat, Settings, load_settings
+from citewell.settings.groups import declared
+from citewell.settings.loading import GROUPS, PROVIDERS, VARIABLES
+from citewell.settings.names import NOT_READ, READ_WITH, RESERVED, USED_WITH
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
-def _names() -> list[list[str]]:
-    return [
-        [str(choice) for choice in field.validation_alias.choices]
-        for field in Settings.model_fields.values()
-        if isinstance(field.validation_alias, AliasChoices)
-    ]
+SERVED = {keyword: names for keyword, names in VARIABLES.items() if keyword not in RESERVED}
+# Names that belong to a choice without an adapter: documented with the reserved settings.
+UNREAD = {name for name, (chooser, wanted) in READ_WITH.items() if not set(wanted) & set(PROVIDERS[chooser])}
 
 
-def test_every_setting_has_aliases() -> None:
-    assert len(_names()) == len(Settings.model_fields)
-
-
-@pytest.mark.parametrize("names", _names(), ids=lambda names: names[0])
-def test_setting_is_documented_with_all_its_names(names: list[str]) -> None:
+@pytest.mark.parametrize("names", SERVED.values(), ids=lambda names: names[0])
+def test_setting_is_documented_with_all_its_names(names: tuple[str, ...]) -> None:
     row = next((line for line in DOCUMENT.splitlines() if line.startswith(f"| `{names[0]}` ")), "")
-    assert set(re.findall(r"`([A-Z0-9_]+)`", row.split("|")[1] + row.split("|")[2]) if row else ()) == set(names)
+    documented = set(re.findall(r"`([A-Z0-9_]+)`", "".join(row.split("|")[1:3])))
+    assert documented == set(names) - UNREAD
 
 
 def test_documentation_names_no_setting_that_does_not_exist() -> None:
     documented = set(re.findall(r"^\| `(CITEWELL_[A-Z0-9_]+)`", DOCUMENT, re.MULTILINE))
-    assert documented == {names[0] for names in _names()}
+    assert documented == {names[0] for names in SERVED.values()}
+
+
+def test_documentation_lists_the_names_that_nothing_reads_yet_and_promises_nothing_of_them() -> None:
+    before, _, rest = DOCUMENT.partition("## Reserved names")
+    reserved, _, after = rest.partition("\n## ")
+    names = {name for keyword in RESERVED for name in VARIABLES[keyword]} | UNREAD
+    assert {name for name in names if f"`{name}`" not in reserved} == set()
+    assert {name for name in names if f"`{name}`" in before + after} == set()
+
+
+@pytest.mark.parametrize("group", PROVIDERS)
+def test_documentation_offers_the_providers_that_there_are(group: str) -> None:
+    row = next(line for line in DOCUMENT.splitlines() if line.startswith(f"| `{VARIABLES[group][0]}` "))
+    words = set(re.findall(r"`([a-z0-9]+)`", row))
+    assert words - {"local"} == set(PROVIDERS[group]) - {"local"}
+
+
+def test_the_same_setting_has_the_same_names_wherever_it_is_declared() -> None:
+    groups = (Settings, *(kind for kinds in GROUPS.values() for kind in kinds))
+    found = {(names.keyword, names.variables) for group in groups for names in declared(group).values()}
+    assert len(found) == len({keyword for keyword, _ in found})
 
 
 def test_plain_names_of_the_field_work_and_ours_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RETRIEVAL_TOP_K", "7")
     monkeypatch.setenv("PORT", "1")
-    assert load_settings().top_k == 7
-    assert load_settings().port == 8000
+    assert load_settings().retrieval.top_k == 7
+    assert load_settings().server.port == 8000
     monkeypatch.setenv("CITEWELL_TOP_K", "9")
-    assert load_settings().top_k == 9
+    assert load_settings().retrieval.top_k == 9
 
 
 def test_dotenv_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text("EMBEDDING_PROVIDER=voyage\nVOYAGE_API_KEY=hush-hush\n")
+    (tmp_path / ".env").write_text("LLM_PROVIDER=anthropic\nANTHROPIC_API_KEY=hush-hush\n")
     settings = load_settings()
-    assert settings.embedding_provider == "voyage"
+    assert isinstance(settings.chat, AnthropicChat)
+    assert settings.chat.api_key is not None
     assert "hush" not in repr(settings)
 
 
@@ -66,44 +84,29 @@ def test_a_bad_value_names_its_setting(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 # Every variable that the systems Citewell replaces read, and what it leads to here.
 READ: list[tuple[dict[str, str], str, object]] = [
-    ({"EMBEDDING_PROVIDER": "voyage"}, "embedding_provider", "voyage"),
-    ({"EMBEDDINGS_PROVIDER": "openai"}, "embedding_provider", "openai"),
-    ({"EMBEDDINGS_PROVIDER": "local"}, "embedding_provider", "builtin"),
-    ({"EMBEDDING_MODEL": "voyage-3"}, "embedding_model", "voyage-3"),
-    ({"EMBEDDING_PROVIDER": "openai", "OPENAI_EMBEDDING_MODEL": "m"}, "embedding_model", "m"),
-    ({"EMBEDDING_PROVIDER": "pinecone", "PINECONE_EMBED_MODEL": "m"}, "embedding_model", "m"),
-    (
-        {"EMBEDDING_PROVIDER": "pinecone", "PINECONE_EMBED_MODEL": "m", "OPENAI_EMBEDDING_MODEL": "n"},
-        "embedding_model",
-        "m",
-    ),
-    ({"RERANK_ENABLED": "true"}, "rerank_enabled", True),
-    ({"RERANK_MODEL": "rerank-2"}, "rerank_model", "rerank-2"),
-    ({"RERANK_PROVIDER": "pinecone", "PINECONE_RERANK_MODEL": "bge"}, "rerank_model", "bge"),
-    ({"RERANK_THRESHOLD": "0.1"}, "rerank_threshold", 0.1),
-    ({"RERANK_TOP_N": "5"}, "rerank_top_n", 5),
-    ({"RETRIEVAL_TOP_K": "5"}, "top_k", 5),
-    ({"TOP_K": "7"}, "top_k", 7),
-    ({"DEFAULT_TOP_K": "4"}, "top_k", 4),
-    ({"RETRIEVAL_CANDIDATES": "20"}, "candidates", 20),
-    ({"SCORE_THRESHOLD": "0.3"}, "score_threshold", 0.3),
-    ({"SIMILARITY_THRESHOLD": "0.7"}, "score_threshold", 0.7),
-    ({"CHUNK_SIZE": "512"}, "chunk_size", 512),
-    ({"CHUNK_SIZE_TOKENS": "1000"}, "chunk_size", 1000),
-    ({"CHUNK_OVERLAP": "64"}, "chunk_overlap", 64),
-    ({"CHUNK_OVERLAP_TOKENS": "100"}, "chunk_overlap", 100),
-    ({"QDRANT_HOST": "qdrant"}, "qdrant_address", "http://qdrant:6333"),
-    ({"QDRANT_HOST": "10.0.0.5", "QDRANT_PORT": "7000"}, "qdrant_address", "http://10.0.0.5:7000"),
-    ({"QDRANT_HOST": "::1"}, "qdrant_address", "http://[::1]:6333"),
-    ({"QDRANT_HOST": "a", "QDRANT_URL": "https://b"}, "qdrant_address", "https://b"),
-    ({"QDRANT_PORT": "7000"}, "qdrant_address", None),
-    ({"QDRANT_COLLECTION_NAME": "files"}, "qdrant_collection", "files"),
-    ({"PINECONE_INDEX_NAME": "rag"}, "pinecone_index", "rag"),
-    ({"PINECONE_NAMESPACE": "documents"}, "pinecone_namespace", "documents"),
-    ({"OPENAI_MODEL": "gpt-4o-mini"}, "chat_model", "gpt-4o-mini"),
-    ({"LLM_PROVIDER": "anthropic", "OPENAI_MODEL": "gpt", "LLM_MODEL": "claude"}, "chat_model", "claude"),
-    ({"MAX_TOKENS": "1024"}, "max_tokens", 1024),
-    ({"TEMPERATURE": "0.2"}, "temperature", 0.2),
+    ({"EMBEDDINGS_PROVIDER": "local"}, "embedding.provider", "builtin"),
+    ({"EMBEDDING_MODEL": "m"}, "embedding.model", "m"),
+    ({"EMBEDDING_MODEL": "m", "OPENAI_EMBEDDING_MODEL": "n"}, "embedding.model", "m"),
+    ({"OPENAI_EMBEDDING_MODEL": "m"}, "embedding.model", None),
+    ({"PINECONE_EMBED_MODEL": "m"}, "embedding.model", None),
+    ({"RERANK_ENABLED": "true"}, "rerank.enabled", True),
+    ({"RERANK_THRESHOLD": "0.1"}, "rerank.threshold", 0.1),
+    ({"RERANK_TOP_N": "5"}, "rerank.top_n", 5),
+    ({"RETRIEVAL_TOP_K": "5"}, "retrieval.top_k", 5),
+    ({"TOP_K": "7"}, "retrieval.top_k", 7),
+    ({"DEFAULT_TOP_K": "4"}, "retrieval.top_k", 4),
+    ({"RETRIEVAL_CANDIDATES": "20"}, "retrieval.candidates", 20),
+    ({"SCORE_THRESHOLD": "0.3"}, "retrieval.score_threshold", 0.3),
+    ({"SIMILARITY_THRESHOLD": "0.7"}, "retrieval.score_threshold", 0.7),
+    ({"CHUNK_SIZE": "512"}, "chunking.size", 512),
+    ({"CHUNK_SIZE_TOKENS": "1000"}, "chunking.size", 1000),
+    ({"CHUNK_OVERLAP": "64"}, "chunking.overlap", 64),
+    ({"CHUNK_OVERLAP_TOKENS": "100"}, "chunking.overlap", 100),
+    ({"CHAT_PROVIDER": "openai", "OPENAI_MODEL": "gpt-4o-mini"}, "chat.model", "gpt-4o-mini"),
+    ({"LLM_PROVIDER": "anthropic", "OPENAI_MODEL": "gpt", "LLM_MODEL": "claude"}, "chat.model", "claude"),
+    ({"VISION_PROVIDER": "openai", "OPENAI_MODEL": "gpt"}, "vision.chat_model", "gpt"),
+    ({"LLM_PROVIDER": "openai", "MAX_TOKENS": "1024"}, "chat.max_tokens", 1024),
+    ({"LLM_PROVIDER": "openai", "TEMPERATURE": "0.2"}, "chat.temperature", 0.2),
 ]
 
 
@@ -111,7 +114,7 @@ READ: list[tuple[dict[str, str], str, object]] = [
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
     """An environment and a folder without any of the names that are read."""
     monkeypatch.chdir(tmp_path)
-    for name in [*(name for names in _names() for name in names), *NOT_READ]:
+    for name in [*(name for names in VARIABLES.values() for name in names), *NOT_READ]:
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
 
@@ -122,14 +125,61 @@ def test_names_of_other_systems_are_read(
 ) -> None:
     for name, given in variables.items():
         bare.setenv(name, given)
-    assert getattr(load_settings(), field) == value
+    assert attrgetter(field)(load_settings()) == value
 
 
-def test_keys_of_other_systems_are_read(bare: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "PINECONE_API_KEY", "VOYAGE_API_KEY", "ANTHROPIC_API_KEY", "QDRANT_API_KEY"):
-        bare.setenv(name, f"the {name}")
-        key = getattr(load_settings(), name.lower())
-        assert key.get_secret_value() == f"the {name}"
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_chat_model_gets_its_own_providers_key_and_address(bare: pytest.MonkeyPatch, provider: str) -> None:
+    bare.setenv("LLM_PROVIDER", provider)
+    for name in ("OPENAI", "ANTHROPIC"):
+        bare.setenv(f"{name}_API_KEY", f"the key of {name}")
+        bare.setenv(f"{name}_BASE_URL", f"http://{name.lower()}.test")
+    chat = load_settings().chat
+    assert isinstance(chat, OpenAIChat | AnthropicChat)
+    assert chat.api_key is not None
+    assert chat.api_key.get_secret_value() == f"the key of {provider.upper()}"
+    assert chat.base_url == f"http://{provider}.test"
+
+
+def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("TEMPERATURE", "1")
+    assert [name for name in ("temperature", "model", "api_key") if hasattr(load_settings().chat, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "name", "value"),
+    [
+        ({"EMBEDDING_PROVIDER": "voyage", "VOYAGE_API_KEY": "k"}, "EMBEDDING_PROVIDER", "voyage"),
+        ({"EMBEDDINGS_PROVIDER": "openai", "OPENAI_EMBEDDING_MODEL": "m"}, "EMBEDDINGS_PROVIDER", "openai"),
+        ({"VECTOR_DB": "qdrant", "QDRANT_HOST": "::1", "QDRANT_PORT": "7000"}, "VECTOR_DB", "qdrant"),
+        ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX_NAME": "rag"}, "VECTOR_STORE", "pinecone"),
+        ({"CITEWELL_VECTOR_STORE": "redis", "REDIS_URL": "redis://r"}, "CITEWELL_VECTOR_STORE", "redis"),
+        ({"RERANK_PROVIDER": "pinecone", "PINECONE_RERANK_MODEL": "bge"}, "RERANK_PROVIDER", "pinecone"),
+        ({"STORAGE_BACKEND": "s3", "S3_BUCKET": "files"}, "STORAGE_BACKEND", "s3"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(
+    bare: pytest.MonkeyPatch, variables: dict[str, str], name: str, value: str
+) -> None:
+    for variable, given in variables.items():
+        bare.setenv(variable, given)
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings()
+    assert raised.value.message == f"There is no adapter for {value!r} here. Choose another one in {name}."
+
+
+@pytest.mark.parametrize("keyword", RESERVED)
+def test_a_reserved_name_is_known_and_noted_where_it_is_set(bare: pytest.MonkeyPatch, keyword: str) -> None:
+    value = {
+        **dict.fromkeys(("s3_endpoint", "embedding_base_url", "qdrant_url"), "http://h"),
+        "redis_url": "redis://r",
+        "pgvector_url": "postgresql://h/d",
+        "qdrant_port": "7000",
+    }.get(keyword, "word")
+    bare.setenv(VARIABLES[keyword][-1], value)
+    notes = load_settings().without_effect
+    assert [note.split()[0] for note in notes] == ([] if keyword.endswith("_api_key") else [VARIABLES[keyword][-1]])
 
 
 @pytest.mark.parametrize(
@@ -166,22 +216,19 @@ def test_nothing_set_is_nothing_to_say(bare: pytest.MonkeyPatch) -> None:
 def test_an_empty_value_of_another_tool_counts_as_not_set(bare: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_BASE_URL", "DATABASE_URL", "TOP_K", "OPENAI_API_KEY"):
         bare.setenv(name, "")
-    settings = load_settings()
-    assert (settings.chat_base_url, settings.database_url, settings.top_k, settings.openai_api_key) == (
-        None,
-        None,
-        10,
-        None,
-    )
+    settings = load_settings(chat_provider="openai")
+    assert isinstance(settings.chat, OpenAIChat)
+    assert (settings.chat.base_url, settings.database_url, settings.chat.api_key) == (None, None, None)
+    assert settings.retrieval.top_k == 10
 
 
 def test_the_tables_of_names_name_what_exists() -> None:
-    aliases = {name for names in _names() for name in names}
+    aliases = {name for names in VARIABLES.values() for name in names}
     assert set(READ_WITH) <= aliases
-    assert set(USED_WITH) <= set(Settings.model_fields)
+    assert set(USED_WITH) <= set(VARIABLES)
     assert not set(NOT_READ) & aliases
     assert all(f"`{name}`" in DOCUMENT for name in NOT_READ)
-    assert {field for field, _ in [*READ_WITH.values(), *USED_WITH.values()]} <= set(Settings.model_fields)
+    assert {keyword for keyword, _ in [*READ_WITH.values(), *USED_WITH.values()]} <= set(PROVIDERS)
 
 
 @pytest.mark.parametrize("name", ["CITEWELL_TEST_EXAMPLES", "CITEWELL_BENCH_CACHE", "CITEWELL_PYTHON"])

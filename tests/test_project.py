@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
 
-# Who besides settings.py touches the environment, and for what.
+# Who touches the environment, and for what.
 ENVIRONMENT_USERS = {
     "citewell/__init__.py": "turns ONNX Runtime's reports off before it is imported",
-    "citewell/settings.py": "the only reader of configuration",
+    "citewell/settings/loading.py": "the only reader of configuration",
     "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }

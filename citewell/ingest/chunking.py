@@ -11,15 +11,13 @@ from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput
 from citewell.ports import Embedder, FloatMatrix
-from citewell.settings import Settings
+from citewell.settings import ChunkingSettings
 from citewell.types import Category, JsonObject, Resource
 
 
-def server_chunking(settings: Settings) -> ChunkConfig:
+def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
     """How the settings have files cut where a project says nothing else."""
-    return ChunkConfig(
-        strategy=Strategy(settings.chunk_strategy), size=settings.chunk_size, overlap=settings.chunk_overlap
-    )
+    return ChunkConfig(strategy=Strategy(settings.strategy), size=settings.size, overlap=settings.overlap)
 
 
 def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:

@@ -11,7 +11,7 @@ from citewell.adapters import registry
 from citewell.composition import Services, open_services
 from citewell.errors import Conflict, NotFound
 from citewell.ports import Embedder
-from citewell.settings import Settings, load_settings
+from citewell.settings import EmbeddingSettings, load_settings
 from citewell.storage.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
@@ -19,15 +19,15 @@ from citewell.types import SearchRequest
 RECORDS = [
     {"id": str(n), "text": f"The {word} is kept in room {n}."} for n, word in enumerate(["lamp", "globe", "harp"])
 ]
-OTHER = {"provider": "openai", "model": "other", "dimensions": 32}
+OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
 
 
 @pytest.fixture(autouse=True)
 def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever model is configured, its vectors come from hashes: 64 dimensions for the default one."""
 
-    def build(settings: Settings) -> Embedder:
-        return HashEmbedder(settings.embedding_model or "default", settings.embedding_dimensions or 64)
+    def build(settings: EmbeddingSettings) -> Embedder:
+        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)
 

@@ -16,7 +16,7 @@ from citewell.adapters.index.qdrant_edge_engine import DENSE, LEXICAL, open_shar
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder
 from citewell.ingest import indexing
 from citewell.ports import Embedder
-from citewell.settings import Settings
+from citewell.settings import EmbeddingSettings
 from citewell.storage.content import ContentRepository
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Condition, Filter, Operator, Status
@@ -34,8 +34,8 @@ Points = dict[str, tuple[dict[str, Any], list[float] | None, dict[int, float]]]
 
 @pytest.fixture(autouse=True)
 def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: Settings) -> Embedder:
-        return HashEmbedder(settings.embedding_model or "default", settings.embedding_dimensions or 64)
+    def build(settings: EmbeddingSettings) -> Embedder:
+        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)
 
@@ -148,7 +148,7 @@ def test_a_deleted_index_is_built_again_as_it_was(copy: Path) -> None:
 def test_a_migrated_index_differs_in_its_vectors_alone(copy: Path) -> None:
     with _open(copy) as cw:
         services = cw._services
-        model = {"provider": "openai", "model": "other", "dimensions": 32}
+        model = {"provider": "builtin", "model": "other", "dimensions": 32}
         record = cw._call(services.indexes.build(services.local_owner, model, 0.0))
         cw._call(services.indexes.migration.wait(record.id))
     before, after = _points(_index(copy)), _points(_index(copy, "other"))

@@ -19,7 +19,7 @@ from citewell.composition import Services, open_services
 from citewell.errors import ProviderUnavailable
 from citewell.indexes import restoring
 from citewell.ports import Embedder
-from citewell.settings import Settings, load_settings
+from citewell.settings import EmbeddingSettings, Settings, load_settings
 from citewell.storage.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
@@ -27,13 +27,13 @@ from tests.indexes.test_migration import whole
 
 RECORDS = 600
 TEXTS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(RECORDS)]
-OTHER = {"provider": "openai", "model": "other", "dimensions": 32}
+OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
 
 
 @pytest.fixture(autouse=True)
 def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: Settings) -> Embedder:
-        return HashEmbedder(settings.embedding_model or "default", settings.embedding_dimensions or 64)
+    def build(settings: EmbeddingSettings) -> Embedder:
+        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)
 

@@ -14,7 +14,7 @@ from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput, NotFound
 from citewell.ingest.chunking import with_settings
 from citewell.ports import Embedder
-from citewell.settings import Settings, load_settings
+from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, JsonObject
 
@@ -26,7 +26,7 @@ TEXT = "\n\n".join(
 
 @pytest.fixture(autouse=True)
 def hash_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: Settings) -> Embedder:
+    def build(settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder("default", 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)

@@ -16,7 +16,7 @@ from citewell.adapters import registry
 from citewell.composition import Services, open_services
 from citewell.console import coverage_notes
 from citewell.ports import Embedder
-from citewell.settings import Settings, load_settings
+from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, Element, ElementType, Resource
 from tests.extract.pdf.drawing import HEIGHT, Draw, lines, pdf, prose
@@ -27,7 +27,7 @@ FURNITURE = (ElementType.HEADER, ElementType.FOOTER)
 
 @pytest.fixture(autouse=True)
 def hash_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: Settings) -> Embedder:
+    def build(settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder("default", 64)
 
     monkeypatch.setattr(registry, "build_embedder", build)

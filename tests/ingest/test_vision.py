@@ -16,7 +16,7 @@ from citewell.adapters import registry
 from citewell.composition import Services, open_services
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Embedder, ImageInput
-from citewell.settings import Settings, load_settings
+from citewell.settings import EmbeddingSettings, VisionSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, ChunkType, ElementType, Resource, Status, UploadOptions
 from tests.extract.pdf.drawing import Draw, lines, pdf, prose
@@ -48,10 +48,10 @@ class ColourModel:
 def model(monkeypatch: pytest.MonkeyPatch) -> ColourModel:
     seen = ColourModel()
 
-    def vision(settings: Settings) -> ColourModel | None:
-        return seen if settings.vision_provider == "openai" else None
+    def vision(settings: VisionSettings) -> ColourModel | None:
+        return seen if settings.provider == "openai" else None
 
-    def embedder(settings: Settings) -> Embedder:
+    def embedder(settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder("default", 64)
 
     monkeypatch.setattr(registry, "build_vision_model", vision)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from citewell.disk import disk_errors
 from citewell.errors import DamagedFile, InvalidInput, NotFound
-from citewell.settings import Settings
+from citewell.settings import LocalBlobs
 
 _KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
 _PIECE = 1024 * 1024
@@ -100,6 +100,6 @@ def _keys(folder: Path, prefix: str) -> list[str]:
     return sorted(key for key in found if key.startswith(prefix))
 
 
-def build(settings: Settings) -> LocalBlobStore:
+def build(settings: LocalBlobs) -> LocalBlobStore:
     """The blob store in the data folder."""
-    return LocalBlobStore(settings.data / "blobs")
+    return LocalBlobStore(settings.folder)

@@ -15,7 +15,7 @@ from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, 
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError
 from citewell.ports import Capability, SourceBlock, ToolSpec
-from citewell.settings import Settings
+from citewell.settings import AnthropicChat, AnthropicVision
 from citewell.types import JsonObject
 
 ANSWER_TOKENS = 4_096
@@ -98,16 +98,14 @@ def chat(
     )
 
 
-def build(settings: Settings, model: str) -> PatientChat:
+def build(settings: AnthropicChat | AnthropicVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
-    if settings.anthropic_api_key is None:
-        raise ConfigurationError(
-            f"{settings.name_of('chat_provider')} is 'anthropic': put its key into ANTHROPIC_API_KEY."
-        )
-    key = settings.anthropic_api_key.get_secret_value()
+    if settings.api_key is None:
+        raise ConfigurationError(f"{settings.name_of('provider')} is 'anthropic': put its key into ANTHROPIC_API_KEY.")
+    key = settings.api_key.get_secret_value()
     warm = settings.temperature is not None
-    inner = chat(model, key, settings.anthropic_base_url, settings.answer_seconds, with_temperature=warm)
-    return PatientChat(inner, settings.answer_seconds)
+    inner = chat(model, key, settings.base_url, settings.seconds, with_temperature=warm)
+    return PatientChat(inner, settings.seconds)
 
 
 def _search_result(source: SourceBlock) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, 
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderRejected
 from citewell.ports import Capability, SourceBlock, ToolSpec
-from citewell.settings import Settings
+from citewell.settings import OpenAIChat, OpenAIVision
 from citewell.types import JsonObject
 
 _RULES: tuple[ErrorRule, ...] = (
@@ -85,13 +85,13 @@ def chat(model: str, api_key: str, base_url: str | None = None, timeout: float =
     )
 
 
-def build(settings: Settings, model: str) -> PatientChat:
+def build(settings: OpenAIChat | OpenAIVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
-    key = settings.openai_api_key
-    if key is None and settings.chat_base_url is None:
+    key = settings.api_key
+    if key is None and settings.base_url is None:
         raise ConfigurationError(
-            f"{settings.name_of('chat_provider')} is 'openai': put its key into OPENAI_API_KEY, or set CITEWELL_CHAT_BASE_URL."
+            f"{settings.name_of('provider')} is 'openai': put its key into OPENAI_API_KEY, or set CITEWELL_CHAT_BASE_URL."
         )
     secret = key.get_secret_value() if key else "none"
-    inner = chat(model, secret, settings.chat_base_url, settings.answer_seconds)
-    return PatientChat(inner, settings.answer_seconds)
+    inner = chat(model, secret, settings.base_url, settings.seconds)
+    return PatientChat(inner, settings.seconds)

@@ -17,7 +17,7 @@ import numpy as np
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, MODEL_NAME, BuiltinModel
 from citewell.errors import ConfigurationError
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
-from citewell.settings import Settings
+from citewell.settings import BuiltinEmbedding
 
 TOKENS_PER_RUN = 256
 """Texts of one length go to the session together, up to this many tokens: measured best, see `benchmarks/embedder.py`."""
@@ -122,18 +122,18 @@ class BuiltinEmbedder:
             waiting.clear()
 
 
-def build(settings: Settings) -> BuiltinEmbedder:
+def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
     """The built-in embedder; `ConfigurationError` when the settings ask it for another model or size."""
-    if settings.embedding_model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
+    if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
-            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.embedding_model!r}: "
-            f"remove {settings.name_of('embedding_model')}, or choose another provider."
+            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}: "
+            f"remove {settings.name_of('model')}, or choose another provider."
         )
     embedder = BuiltinEmbedder.load()
-    if settings.embedding_dimensions not in (None, embedder.fingerprint.dimensions):
+    if settings.dimensions not in (None, embedder.fingerprint.dimensions):
         raise ConfigurationError(
             f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions: "
-            f"remove {settings.name_of('embedding_dimensions')}."
+            f"remove {settings.name_of('dimensions')}."
         )
     return embedder
 

@@ -21,7 +21,8 @@ from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsel
 from citewell.disk import LEAST_FREE, DiskReserve, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
-from citewell.ports import Capability, FloatMatrix
+from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.settings import EdgeStore
 from citewell.types import Filter, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
@@ -320,6 +321,11 @@ class QdrantEdgeIndex:
             raise
         except Exception as error:  # the engine raises nothing more specific
             raise Unavailable(f"The index could not do this: {error}") from error
+
+
+async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:
+    """The index of a model's vectors; see `QdrantEdgeIndex.open`."""
+    return await QdrantEdgeIndex.open(settings.index_folder(str(fingerprint)), fingerprint.dimensions)
 
 
 def _nothing() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.ports import FloatMatrix, Reranked, TextKind
-from citewell.settings import Settings
+from citewell.settings import BuiltinRerank
 
 MODEL = "late-interaction"
 _REMEMBERED = 256
@@ -60,7 +60,7 @@ class LateInteractionReranker:
         return [known[text] for text in documents]
 
 
-def build(settings: Settings) -> LateInteractionReranker:
+def build(settings: BuiltinRerank) -> LateInteractionReranker:
     """The built-in reranker, on a built-in embedder of its own."""
     return LateInteractionReranker(BuiltinEmbedder.load())
 

@@ -83,7 +83,7 @@ def _projects(request: Request) -> ProjectRepository:
 
 
 def _kept(request: Request, chunking: ChunkingIn | None) -> dict[str, Any]:
-    return chunking.settings(server_chunking(request.app.state.services.settings)) if chunking else {}
+    return chunking.settings(server_chunking(request.app.state.services.settings.chunking)) if chunking else {}
 
 
 @router.get("/projects")

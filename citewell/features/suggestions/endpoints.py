@@ -39,7 +39,7 @@ def _suggestions(request: Request) -> SuggestionService:
     if not hasattr(state, "suggestions"):
         resources: ResourceService = services.resources
         # Asking a model costs money; the extractive answerer is asked before its questions are offered.
-        check = _answers(services.chat.assistant) if services.settings.chat_provider == "none" else None
+        check = _answers(services.chat.assistant) if services.settings.chat.provider == "none" else None
         state.suggestions = SuggestionService(resources.resources, resources.content, check)
     return state.suggestions
 

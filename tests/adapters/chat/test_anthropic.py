@@ -8,11 +8,12 @@ from collections.abc import Callable
 import anthropic
 import pytest
 
+from citewell.adapters import registry
 from citewell.adapters.chat.anthropic import AnthropicDialect, build, chat
 from citewell.adapters.chat.langchain import LangChainChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
 from citewell.ports import ChatMessage, ImageInput, SourceBlock
-from citewell.settings import Settings, load_settings
+from citewell.settings import AnthropicChat, load_settings
 from citewell.testing.chat_model import (
     QUESTION,
     ChatModelConformance,
@@ -83,7 +84,7 @@ def test_every_error_of_the_sdk_is_one_of_ours():
 
 def test_settings_that_lack_something_are_told():
     with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
-        build(load_settings(chat_provider="anthropic"), "claude-test")
+        registry.build_chat_model(load_settings(chat_provider="anthropic", chat_model="claude-test").chat)
 
 
 async def test_no_temperature_is_sent_unless_one_is_configured(anthropic_server: Server) -> None:
@@ -108,8 +109,11 @@ async def test_a_model_that_takes_no_temperature_answers_without_and_the_log_say
     assert caplog.messages == ["claude-next-test takes no temperature: it is left out from now on"]
 
 
-def _settings(server: Server, **settings: object) -> Settings:
-    return load_settings(chat_provider="anthropic", anthropic_api_key=KEY, anthropic_base_url=server[1], **settings)
+def _settings(server: Server, **settings: object) -> AnthropicChat:
+    address = {"anthropic_api_key": KEY, "anthropic_base_url": server[1]}
+    chat = load_settings(chat_provider="anthropic", **address, **settings).chat
+    assert isinstance(chat, AnthropicChat)
+    return chat
 
 
 def _all_subclasses(kind: type) -> list[type]:

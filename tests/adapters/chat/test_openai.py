@@ -10,7 +10,7 @@ import pytest
 
 from citewell.adapters import registry
 from citewell.adapters.chat.langchain import LangChainChat
-from citewell.adapters.chat.openai import OpenAIDialect, build, chat
+from citewell.adapters.chat.openai import OpenAIDialect, chat
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderRejected, ProviderUnavailable
 from citewell.ports import ChatMessage, ImageInput
 from citewell.settings import load_settings
@@ -114,11 +114,13 @@ def test_every_error_of_the_sdk_is_one_of_ours():
 
 def test_settings_that_lack_something_are_told():
     with pytest.raises(ConfigurationError, match="CHAT_MODEL"):
-        registry.build_chat_model(load_settings(chat_provider="openai", openai_api_key="k"))
+        registry.build_chat_model(load_settings(chat_provider="openai", openai_api_key="k").chat)
     with pytest.raises(ConfigurationError, match="VISION_MODEL"):
-        registry.build_vision_model(load_settings(vision_provider="openai", openai_api_key="k"))
-    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        build(load_settings(chat_provider="openai"), "gpt-test")
+        registry.build_vision_model(load_settings(vision_provider="openai", openai_api_key="k").vision)
+    with pytest.raises(ConfigurationError, match=r"CHAT_PROVIDER.*OPENAI_API_KEY"):
+        registry.build_chat_model(load_settings(chat_provider="openai", chat_model="gpt-test").chat)
+    with pytest.raises(ConfigurationError, match=r"VISION_PROVIDER.*OPENAI_API_KEY"):
+        registry.build_vision_model(load_settings(vision_provider="openai", chat_model="gpt-test").vision)
 
 
 def _all_subclasses(kind: type) -> list[type]:

@@ -1,20 +1,47 @@
-"""The names that settings go by: which of them gives a setting its value, and which are unknown, empty or without effect."""
+"""The names of settings: which one gives a setting its value, and which are reserved, unknown, empty or without effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import SecretStr
+
 from citewell.errors import ConfigurationError
+from citewell.settings.values import HttpAddress, PineconeHost, Port, PostgresAddress, QdrantHost, RedisAddress
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
 PREFIX = "CITEWELL_"
-# Variables of ours that are no settings: those of the tests, the benchmarks, and the scripts that start Citewell.
+# Citewell's variables that are not settings: those of the tests, the benchmarks, and the scripts that start it.
 _NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
-# For these an empty value does not mean "as if it were not there", whoever's name it is: it would leave the door open.
+# For these an empty value does not mean "as if it were not there", whatever its name: it would leave the door open.
 _NEVER_EMPTY = frozenset({"auth_secret"})
 _MAY_BE_EMPTY = frozenset({"blob_prefix", "compare_model"})
+
+
+@dataclass(frozen=True)
+class Names:
+    """A setting's keyword in code, and the variables that give its value, the first that is set winning."""
+
+    keyword: str
+    variables: tuple[str, ...]
+
+
+def named(keyword: str, *others: str) -> Names:
+    """`load_settings(keyword=…)`, `CITEWELL_<KEYWORD>`, and the names that other tools use for the same thing."""
+    return Names(keyword, (f"{PREFIX}{keyword.upper()}", *others))
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A setting that nothing reads yet: what its value must be, and which choices of which setting it belongs to."""
+
+    names: Names
+    kind: object
+    chosen_by: str
+    providers: tuple[str, ...]
+
 
 # Names of other tools that only mean something with certain values of another setting.
 READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -23,20 +50,46 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone",)),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
-# Settings that are only used with certain values of another one.
+# Settings of providers that have no adapter in this version: their names are known and their values checked, and nothing reads them.
+# Each moves into its provider's group together with the adapter.
+RESERVED: Mapping[str, Reserved] = {
+    reserved.names.keyword: reserved
+    for reserved in (
+        Reserved(named("blob_bucket", "S3_BUCKET", "GCS_BUCKET", "AWS_S3_BUCKET"), str, "blob_backend", ("s3", "gcs")),
+        Reserved(named("blob_prefix"), str, "blob_backend", ("s3", "gcs")),
+        Reserved(named("s3_endpoint", "S3_ENDPOINT", "AWS_ENDPOINT_URL"), HttpAddress, "blob_backend", ("s3",)),
+        Reserved(named("s3_region", "S3_REGION", "AWS_REGION"), str, "blob_backend", ("s3",)),
+        Reserved(named("embedding_base_url"), HttpAddress, "embedding_provider", ("openai", "voyage", "pinecone")),
+        Reserved(named("qdrant_url", "QDRANT_URL"), HttpAddress, "vector_store", ("qdrant",)),
+        Reserved(named("qdrant_host", "QDRANT_HOST"), QdrantHost, "vector_store", ("qdrant",)),
+        Reserved(named("qdrant_port", "QDRANT_PORT"), Port, "vector_store", ("qdrant",)),
+        Reserved(
+            named("qdrant_collection", "QDRANT_COLLECTION", "QDRANT_COLLECTION_NAME"),
+            *(str, "vector_store", ("qdrant",)),
+        ),
+        Reserved(named("qdrant_api_key", "QDRANT_API_KEY"), SecretStr, "vector_store", ("qdrant",)),
+        Reserved(
+            named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL"), PostgresAddress, "vector_store", ("pgvector",)
+        ),
+        Reserved(named("redis_url", "REDIS_URL"), RedisAddress, "vector_store", ("redis",)),
+        Reserved(named("pinecone_api_key", "PINECONE_API_KEY"), SecretStr, "vector_store", ("pinecone",)),
+        Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
+        Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
+        Reserved(named("pinecone_namespace", "PINECONE_NAMESPACE"), str, "vector_store", ("pinecone",)),
+        Reserved(
+            named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL"),
+            *(str, "rerank_provider", ("voyage", "pinecone", "fastembed")),
+        ),
+        Reserved(named("voyage_api_key", "VOYAGE_API_KEY"), SecretStr, "embedding_provider", ("voyage",)),
+    )
+}
+# Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
 USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "blob_bucket": ("blob_backend", ("s3", "gcs")),
-    "s3_endpoint": ("blob_backend", ("s3",)),
-    "s3_region": ("blob_backend", ("s3",)),
-    "qdrant_url": ("vector_store", ("qdrant",)),
-    "qdrant_host": ("vector_store", ("qdrant",)),
-    "qdrant_port": ("vector_store", ("qdrant",)),
-    "qdrant_collection": ("vector_store", ("qdrant",)),
-    "pgvector_url": ("vector_store", ("pgvector",)),
-    "redis_url": ("vector_store", ("redis",)),
-    "pinecone_index": ("vector_store", ("pinecone",)),
-    "pinecone_host": ("vector_store", ("pinecone",)),
-    "pinecone_namespace": ("vector_store", ("pinecone",)),
+    **{
+        keyword: (reserved.chosen_by, reserved.providers)
+        for keyword, reserved in RESERVED.items()
+        if reserved.kind is not SecretStr
+    },
     "temperature": ("chat_provider", ("openai", "anthropic")),
     "max_tokens": ("chat_provider", ("openai", "anthropic")),
 }
@@ -44,8 +97,8 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 NOT_READ: Mapping[str, str] = {
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
     "FILES_API_TTL_HOURS": "files are kept until they are deleted",
-    "SUPABASE_URL": "put the database's connection string into CITEWELL_PGVECTOR_URL",
-    "SUPABASE_KEY": "put the database's connection string into CITEWELL_PGVECTOR_URL",
+    "SUPABASE_URL": "there is no vector store in Postgres; CITEWELL_DATABASE_URL takes the database's connection string for everything else",
+    "SUPABASE_KEY": "there is no vector store in Postgres; CITEWELL_DATABASE_URL takes the database's connection string for everything else",
     "AIRTABLE_PAT": "there is no connector for Airtable; send its records to POST /records",
     "AIRTABLE_BASE_ID": "there is no connector for Airtable; send its records to POST /records",
     "AIRTABLE_TABLE_NAME": "there is no connector for Airtable; send its records to POST /records",
@@ -63,7 +116,7 @@ class Given:
 
 
 def check_names(variables: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raise `ConfigurationError` for a name with our prefix that is no setting; `where` says where it was found."""
+    """Raise `ConfigurationError` for a name that begins with `CITEWELL_` and is not a setting; `where` says where it was found."""
     ours = {name for name in known if name.startswith(PREFIX)}
     for name in sorted(set(map(str.upper, variables))):
         if name.startswith(PREFIX) and name not in ours and not name.startswith(_NO_SETTINGS):
@@ -95,7 +148,7 @@ def gather(
 ) -> Given:
     """The value of each field that was set: in code, else under the first of its names that has one.
 
-    Raises `ConfigurationError` for an empty value under a name of ours; under another tool's name it counts as not set.
+    Raises `ConfigurationError` for an empty value under one of Citewell's names; under another tool's name it counts as not set.
     """
     given = Given()
     for name, value in overrides.items():

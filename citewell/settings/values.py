@@ -9,11 +9,14 @@ import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+# More than anybody means, and less than databases and operating systems take.
+MAX_NUMBER = 2**31 - 1
+MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
@@ -147,3 +150,16 @@ Price = Annotated[float, Field(ge=0)]
 Prices = Annotated[dict[str, tuple[Price, Price]], BeforeValidator(_parsed)]
 # Other tools call the model that runs on this machine "local".
 LocalIsBuiltin = BeforeValidator(_builtin_for_local)
+Port = Annotated[int, Field(ge=1, le=65535)]
+Natural = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Count = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+Seconds = Annotated[float, Field(gt=0, le=MAX_NUMBER)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Cosine = Annotated[float, Field(ge=-1, le=1)]
+ChunkStrategy = Literal["sections", "tokens", "characters", "recursive", "semantic", "rows"]
+# Every provider that Citewell knows by name; those with an adapter have a class in `groups`.
+EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "fastembed"]
+RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "fastembed"]
+ChatProvider = Literal["none", "openai", "anthropic"]
+VectorStore = Literal["edge", "qdrant", "pgvector", "redis", "pinecone"]
+BlobBackend = Literal["local", "s3", "gcs"]

@@ -1,0 +1,51 @@
+"""Settings: read once at start by `load_settings`, and passed on as `Settings`."""
+
+from citewell.settings.groups import (
+    AnthropicChat,
+    AnthropicVision,
+    BlobSettings,
+    BuiltinEmbedding,
+    BuiltinRerank,
+    ChatSettings,
+    ChunkingSettings,
+    EdgeStore,
+    EmbeddingSettings,
+    LocalBlobs,
+    NoChat,
+    NoRerank,
+    NoVision,
+    OpenAIChat,
+    OpenAIVision,
+    RerankSettings,
+    Settings,
+    StoreSettings,
+    VisionSettings,
+)
+from citewell.settings.loading import change, load_settings
+from citewell.settings.values import EmbeddingProvider, VectorStore
+
+__all__ = [
+    "AnthropicChat",
+    "AnthropicVision",
+    "BlobSettings",
+    "BuiltinEmbedding",
+    "BuiltinRerank",
+    "ChatSettings",
+    "ChunkingSettings",
+    "EdgeStore",
+    "EmbeddingProvider",
+    "EmbeddingSettings",
+    "LocalBlobs",
+    "NoChat",
+    "NoRerank",
+    "NoVision",
+    "OpenAIChat",
+    "OpenAIVision",
+    "RerankSettings",
+    "Settings",
+    "StoreSettings",
+    "VectorStore",
+    "VisionSettings",
+    "change",
+    "load_settings",
+]

@@ -1,0 +1,351 @@
+"""Every setting: its group, type, range, default and names. Where a provider is chosen, the group is a union of one class per provider.
+
+A provider's class holds that provider's settings only, and its adapter is given nothing else. Values arrive here checked: see `loading`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_type_hints
+
+from pydantic import Field, SecretStr
+
+from citewell.settings.names import Names, named
+from citewell.settings.values import (
+    MAX_BYTES,
+    MAX_NUMBER,
+    ChunkStrategy,
+    Cosine,
+    Count,
+    DatabaseAddress,
+    Folder,
+    HttpAddress,
+    ListeningHost,
+    Natural,
+    Prices,
+    Seconds,
+    Share,
+    async_url,
+    is_loopback,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Settings that belong together. `given` holds the name under which each setting was given, by its keyword."""
+
+    given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
+
+    def name_of(self, name: str) -> str:
+        """The name under which a field was given, else the first that it has."""
+        names = declared(type(self))[name]
+        return self.given.get(names.keyword, names.variables[0])
+
+
+def declared(group: type[Group]) -> dict[str, Names]:
+    """The names of every setting of a group, by field."""
+    return {name: names for name, hint in hints(group).items() if (names := names_in(hint)) is not None}
+
+
+@cache
+def hints(group: type[Group]) -> dict[str, Any]:
+    """The annotated type of every field of a group."""
+    return get_type_hints(group, include_extras=True)
+
+
+def names_in(hint: object) -> Names | None:
+    """The names in an annotated type; None for what is not a setting."""
+    return next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Names)), None)
+
+
+# Settings that more than one class reads.
+_EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
+_VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
+_BLOB_BACKEND = named("blob_backend", "STORAGE_BACKEND")
+_RERANK_PROVIDER = named("rerank_provider", "RERANK_PROVIDER")
+_CHAT_PROVIDER = named("chat_provider", "CHAT_PROVIDER", "LLM_PROVIDER")
+_VISION_PROVIDER = named("vision_provider", "VISION_PROVIDER")
+_DataFolder = Annotated[Folder, named("data")]
+_AnswerSeconds = Annotated[Seconds, named("answer_seconds")]
+_ChatModel = Annotated[str | None, named("chat_model", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")]
+_VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
+_Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
+_MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings(Group):
+    """Where the server listens, and what one connection may cost."""
+
+    host: Annotated[ListeningHost, named("host")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535), named("port")] = 8000
+    max_body_bytes: Annotated[int, Field(ge=1024), named("max_body_bytes")] = 32 * 1024 * 1024
+    header_seconds: Annotated[Seconds, named("header_seconds")] = 20.0
+    body_seconds: Annotated[Seconds, named("body_seconds")] = 60.0
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server can be reached from this machine only."""
+        return is_loopback(self.host)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthSettings(Group):
+    """How requests prove who sends them, and how many each owner may send."""
+
+    secret: Annotated[SecretStr | None, named("auth_secret", "JWT_SECRET")] = None
+    algorithm: Annotated[Literal["HS256", "HS384", "HS512"], named("jwt_algorithm", "JWT_ALGORITHM")] = "HS256"
+    issuer: Annotated[str | None, named("jwt_issuer", "JWT_ISSUER")] = None
+    audience: Annotated[str | None, named("jwt_audience", "JWT_AUDIENCE")] = None
+    requests_per_minute: Annotated[Natural, named("requests_per_minute")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadSettings(Group):
+    """Which files are accepted."""
+
+    max_bytes: Annotated[int, Field(ge=1, le=MAX_BYTES), named("max_upload_bytes", "MAX_FILE_SIZE")] = 512 * 1024 * 1024
+    reserved_disk_bytes: Annotated[int, Field(ge=0, le=MAX_BYTES), named("reserved_disk_bytes")] = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(Group):
+    """The processes that read files, and how much of a file they read."""
+
+    processes: Annotated[int, Field(ge=1, le=64), named("parser_processes")] = 2
+    memory_bytes: Annotated[int, Field(ge=256 * 1024**2, le=MAX_BYTES), named("parser_memory_bytes")] = 2 * 1024**3
+    seconds: Annotated[Seconds, named("parser_seconds")] = 600.0
+    silence_seconds: Annotated[Seconds, named("parser_silence_seconds")] = 60.0
+    max_pages: Annotated[Count, named("max_pages")] = 2_000
+    max_pixels: Annotated[Count, named("max_pixels")] = 89_000_000
+    ocr: Annotated[bool, named("ocr")] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageSettings(Group):
+    """The durable stages: who runs them, and when they are given up."""
+
+    workers: Annotated[int, Field(ge=0, le=64), named("workers")] = 1
+    max_attempts: Annotated[Count, named("max_attempts")] = 3
+    lease_seconds: Annotated[float, Field(ge=5, le=MAX_NUMBER), named("lease_seconds")] = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkingSettings(Group):
+    """How text is cut where its project says nothing else; None stands for the strategy's own size."""
+
+    strategy: Annotated[ChunkStrategy, named("chunk_strategy", "CHUNKING_STRATEGY")] = "sections"
+    size: Annotated[int | None, Field(ge=16, le=100_000), named("chunk_size", "CHUNK_SIZE", "CHUNK_SIZE_TOKENS")] = None
+    overlap: Annotated[int | None, Field(ge=0), named("chunk_overlap", "CHUNK_OVERLAP", "CHUNK_OVERLAP_TOKENS")] = None
+    max_dense_rows: Annotated[Natural, named("max_dense_rows")] = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltinEmbedding(Group):
+    """The embedder that is part of Citewell; another `model` or number of `dimensions` is refused."""
+
+    is_local: ClassVar[bool] = True
+
+    provider: Annotated[Literal["builtin"], _EMBEDDING_PROVIDER] = "builtin"
+    model: Annotated[
+        str | None,
+        named("embedding_model", "EMBEDDING_MODEL", "OPENAI_EMBEDDING_MODEL", "PINECONE_EMBED_MODEL"),
+    ] = None
+    dimensions: Annotated[int | None, Field(ge=1, le=65_536), named("embedding_dimensions", "EMBEDDING_DIMENSIONS")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeStore(Group):
+    """Qdrant Edge: the index is in the data folder, in this process."""
+
+    is_embedded: ClassVar[bool] = True
+
+    provider: Annotated[Literal["edge"], _VECTOR_STORE] = "edge"
+    data: _DataFolder
+
+    def index_folder(self, fingerprint: str) -> Path:
+        """The folder of one model's index."""
+        return self.data / "indexes" / "".join(c if c.isalnum() or c in "-." else "_" for c in fingerprint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalBlobs(Group):
+    """Files are kept in the data folder."""
+
+    provider: Annotated[Literal["local"], _BLOB_BACKEND] = "local"
+    data: _DataFolder
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.data / "blobs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalSettings(Group):
+    """How a search is run; thresholds are cosines, shares are parts of 1."""
+
+    top_k: Annotated[int, Field(ge=1, le=100), named("top_k", "TOP_K", "RETRIEVAL_TOP_K", "DEFAULT_TOP_K")] = 10
+    candidates: Annotated[int, Field(ge=1, le=1_000), named("candidates", "RETRIEVAL_CANDIDATES")] = 100
+    score_threshold: Annotated[
+        Cosine, named("score_threshold", "SCORE_THRESHOLD", "VECTOR_SCORE_THRESHOLD", "SIMILARITY_THRESHOLD")
+    ] = -1.0
+    vector_threshold: Annotated[Cosine, named("vector_threshold")] = -1.0
+    query_variations: Annotated[int, Field(ge=0, le=10), named("query_variations")] = 0
+    self_query: Annotated[Literal["off", "rules", "model"], named("self_query")] = "rules"
+    fusion: Annotated[Literal["hybrid", "convex", "distribution", "rrf"], named("fusion")] = "hybrid"
+    dense_weight: Annotated[Share, named("dense_weight")] = 0.5
+    near_duplicate: Annotated[Share, named("near_duplicate")] = 0.0
+    diversity: Annotated[Share, named("diversity")] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rerank(Group):
+    enabled: Annotated[bool, named("rerank_enabled", "RERANK_ENABLED")] = False
+    candidates: Annotated[int | None, Field(ge=1, le=1_000), named("rerank_candidates", "RERANK_CANDIDATES")] = None
+    top_n: Annotated[int | None, Field(ge=1, le=100), named("rerank_top_n", "RERANK_TOP_N")] = None
+    threshold: Annotated[float, named("rerank_threshold", "RERANK_THRESHOLD")] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltinRerank(_Rerank):
+    """The reranker that is part of Citewell."""
+
+    provider: Annotated[Literal["builtin"], _RERANK_PROVIDER] = "builtin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoRerank(_Rerank):
+    """A search that asks for reranking is refused."""
+
+    provider: Annotated[Literal["none"], _RERANK_PROVIDER] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSettings(Group):
+    """What one answer may use."""
+
+    context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
+    seconds: _AnswerSeconds = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageSettings(Group):
+    """What tokens cost, and the model at whose price the ledger compares when no chat model is configured."""
+
+    prices: Annotated[Prices, named("prices")] = field(default_factory=dict[str, tuple[float, float]])
+    compare_model: Annotated[str, named("compare_model")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OpenAI(Group):
+    api_key: Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")] = None
+    base_url: Annotated[HttpAddress | None, named("chat_base_url", "OPENAI_BASE_URL")] = None
+    seconds: _AnswerSeconds = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Anthropic(Group):
+    api_key: Annotated[SecretStr | None, named("anthropic_api_key", "ANTHROPIC_API_KEY")] = None
+    base_url: Annotated[HttpAddress | None, named("anthropic_base_url", "ANTHROPIC_BASE_URL")] = None
+    seconds: _AnswerSeconds = 120.0
+    temperature: _Temperature = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoChat(Group):
+    """No chat model: answers are extracted."""
+
+    provider: Annotated[Literal["none"], _CHAT_PROVIDER] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAIChat(_OpenAI):
+    """A chat model of OpenAI, or of an endpoint that is compatible with it."""
+
+    provider: Annotated[Literal["openai"], _CHAT_PROVIDER] = "openai"
+    model: _ChatModel = None
+    temperature: _Temperature = None
+    max_tokens: _MaxTokens = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnthropicChat(_Anthropic):
+    """A chat model of Anthropic."""
+
+    provider: Annotated[Literal["anthropic"], _CHAT_PROVIDER] = "anthropic"
+    model: _ChatModel = None
+    max_tokens: _MaxTokens = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoVision(Group):
+    """No vision model: images are kept and read by OCR."""
+
+    provider: Annotated[Literal["none"], _VISION_PROVIDER] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAIVision(_OpenAI):
+    """A vision model of OpenAI, or of an endpoint that is compatible with it; `chat_model` where `model` is not set."""
+
+    provider: Annotated[Literal["openai"], _VISION_PROVIDER] = "openai"
+    model: _VisionModel = None
+    chat_model: _ChatModel = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnthropicVision(_Anthropic):
+    """A vision model of Anthropic; `chat_model` where `model` is not set."""
+
+    provider: Annotated[Literal["anthropic"], _VISION_PROVIDER] = "anthropic"
+    model: _VisionModel = None
+    chat_model: _ChatModel = None
+
+
+EmbeddingSettings: TypeAlias = BuiltinEmbedding
+StoreSettings: TypeAlias = EdgeStore
+BlobSettings: TypeAlias = LocalBlobs
+RerankSettings: TypeAlias = BuiltinRerank | NoRerank
+ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
+VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Group):
+    """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
+
+    data: _DataFolder
+    database_url: Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")] = None
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
+    server: ServerSettings
+    auth: AuthSettings
+    uploads: UploadSettings
+    blobs: BlobSettings
+    parser: ParserSettings
+    stages: StageSettings
+    chunking: ChunkingSettings
+    embedding: EmbeddingSettings
+    store: StoreSettings
+    retrieval: RetrievalSettings
+    rerank: RerankSettings
+    chat: ChatSettings
+    vision: VisionSettings
+    answers: AnswerSettings
+    usage: UsageSettings
+    values: Mapping[str, object] = field(repr=False, compare=False)
+    """What was set, by keyword; for `change`."""
+    without_effect: tuple[str, ...] = ()
+    """What was set and is not used, with the reason: a sentence each."""
+
+    @property
+    def sql_url(self) -> str:
+        """The SQLAlchemy URL: Postgres when configured, else SQLite in the data folder."""
+        if self.database_url is None:
+            return f"sqlite+aiosqlite:///{self.data / 'citewell.db'}"
+        return async_url(self.database_url)

@@ -1,0 +1,223 @@
+"""From the environment, `.env` and code to `Settings`: the only reader of the environment (see `docs/configuration.md`)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args
+
+from dotenv import dotenv_values
+from pydantic import ConfigDict, ValidationError, create_model
+
+from citewell.errors import ConfigurationError
+from citewell.settings.groups import AnthropicChat, Group, Settings, declared, hints, names_in
+from citewell.settings.names import RESERVED, Given, check_names, check_overrides, gather
+from citewell.settings.values import (
+    BlobBackend,
+    ChatProvider,
+    EmbeddingProvider,
+    LocalIsBuiltin,
+    RerankProvider,
+    VectorStore,
+)
+from citewell.spelling import nearest
+from citewell.types.chunking import Strategy, chunk_sizes, measured_in_characters
+
+AnyGroup = TypeVar("AnyGroup", bound=Group)
+# A provider is checked against all that are known; then its class is looked up in the group's union.
+_KNOWN_PROVIDERS: Mapping[str, Any] = {
+    "embedding_provider": Annotated[EmbeddingProvider, LocalIsBuiltin],
+    "vector_store": VectorStore,
+    "blob_backend": BlobBackend,
+    "rerank_provider": RerankProvider,
+    "chat_provider": ChatProvider,
+    "vision_provider": ChatProvider,
+}
+
+
+def _groups() -> dict[str, tuple[type[Group], ...]]:
+    """The groups of `Settings`, each with the classes that it may have: one per provider, the default first."""
+    hinted = {name: get_args(hint) or (hint,) for name, hint in hints(Settings).items() if names_in(hint) is None}
+    return {name: kinds for name, kinds in hinted.items() if isinstance(kinds[0], type) and issubclass(kinds[0], Group)}
+
+
+def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
+    """The variables of every setting and the type that its value must have, by keyword."""
+    found: dict[str, tuple[tuple[str, ...], Any]] = {}
+    for group in (Settings, *(kind for kinds in GROUPS.values() for kind in kinds)):
+        for name, names in declared(group).items():
+            found[names.keyword] = names.variables, _KNOWN_PROVIDERS.get(names.keyword, hints(group)[name])
+    return found | {keyword: (one.names.variables, one.kind) for keyword, one in RESERVED.items()}
+
+
+GROUPS = _groups()
+_SETTINGS = _settings()
+VARIABLES = {keyword: variables for keyword, (variables, _) in _SETTINGS.items()}
+# The providers that have an adapter, the default first, by the keyword that chooses one.
+PROVIDERS: dict[str, tuple[str, ...]] = {
+    names.keyword: tuple(getattr(kind, "provider", "") for kind in kinds)
+    for kinds in GROUPS.values()
+    if (names := declared(kinds[0]).get("provider")) is not None
+}
+_DEFAULTS: dict[str, Any] = {keyword: providers[0] for keyword, providers in PROVIDERS.items()}
+_FIELDS: dict[str, Any] = {keyword: (kind, None) for keyword, (_, kind) in _SETTINGS.items()}
+# A threshold that is not a number is neither above nor below anything; and what was given may be a key.
+_Values = create_model(
+    "_Values",
+    __config__=ConfigDict(allow_inf_nan=False, hide_input_in_errors=True),
+    **_FIELDS,
+)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Settings from overrides, then the environment, then `.env`; raises `ConfigurationError` that names what was set."""
+    given_here = {name: value for name, value in overrides.items() if value is not None}
+    check_overrides(given_here, VARIABLES)
+    given = gather(VARIABLES, _DEFAULTS, _environment(), given_here)
+    try:
+        checked = _Values(**given.values)
+    except ValidationError as error:
+        problems = [_problem(given, found) for found in error.errors(include_url=False)]
+        # Not chained: the cause would show what was given, which may be a key.
+        raise ConfigurationError(" ".join(problems)) from None
+    values = {keyword: getattr(checked, keyword) for keyword in checked.model_fields_set}
+    values.setdefault("data", default_data_folder())
+    settings = _built(values, given.names, tuple(given.notes))
+    if contradictions := _contradictions(settings):
+        raise ConfigurationError(" ".join(contradictions))
+    return settings
+
+
+def change(settings: Settings, **values: object) -> Settings:
+    """The same settings with other values of some, by keyword, which are not checked; `ConfigurationError` without an adapter."""
+    return _built({**settings.values, **values}, settings.given, settings.without_effect)
+
+
+def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[str, ...]) -> Settings:
+    groups = {name: _fill(_chosen(kinds, values, given), values, given) for name, kinds in GROUPS.items()}
+    return _fill(Settings, values, given, **groups, values=values, without_effect=notes)
+
+
+def _chosen(kinds: tuple[type[Group], ...], values: Mapping[str, object], given: Mapping[str, str]) -> type[Group]:
+    names = declared(kinds[0]).get("provider")
+    if names is None:
+        return kinds[0]
+    provider = values.get(names.keyword, _DEFAULTS[names.keyword])
+    if provider not in PROVIDERS[names.keyword]:
+        name = given.get(names.keyword, names.variables[0])
+        raise ConfigurationError(f"There is no adapter for {provider!r} here. Choose another one in {name}.")
+    return kinds[PROVIDERS[names.keyword].index(provider)]
+
+
+def _fill(
+    group: type[AnyGroup], values: Mapping[str, object], given: Mapping[str, str], /, **others: object
+) -> AnyGroup:
+    own = {name: values[names.keyword] for name, names in declared(group).items() if names.keyword in values}
+    return group(given=given, **own, **others)  # pyright: ignore[reportArgumentType]
+
+
+def _environment() -> dict[str, str]:
+    """The environment over `.env`, with names in capitals; `ConfigurationError` for an unknown name that begins with `CITEWELL_`."""
+    known = [name for names in VARIABLES.values() for name in names]
+    try:
+        in_file = {name: value or "" for name, value in dotenv_values(".env", interpolate=True).items()}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"The file {Path('.env').absolute()} cannot be read: {error}.") from error
+    check_names(os.environ, known, "the environment")
+    check_names(in_file, known, str(Path(".env").absolute()))
+    return {name.upper(): value for source in (in_file, os.environ) for name, value in source.items()}
+
+
+_PROBLEMS = {
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "must be a smaller number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:.12g}",
+}
+
+
+def _problem(given: Given, found: Any) -> str:
+    """What is wrong with one value, as a sentence. Values that may hold a secret are not shown."""
+    field = str(found["loc"][0])
+    kind, context, value = found["type"], found.get("ctx", {}), given.values.get(field)
+    if kind == "literal_error":
+        allowed = [choice.strip(" '") for choice in context["expected"].replace(" or ", ", ").split(",")]
+        near = nearest(str(value), allowed)
+        text = f"must be {context['expected']}" + (f". Did you mean {near!r}?" if near else ".")
+    elif kind == "value_error":
+        text = f"{context['error']}."
+    else:
+        text = _PROBLEMS.get(kind, f"is not valid: {found['msg']}").format(**context) + "."
+    shown = kind in _PROBLEMS or kind == "literal_error"
+    return f"{given.names[field]} is {str(value)[:80]!r}, but it {text}" if shown else f"{given.names[field]} {text}"
+
+
+def _contradictions(settings: Settings) -> list[str]:
+    return [
+        problem
+        for problem in (_chunk_problem(settings), _secret_problem(settings), _temperature_problem(settings))
+        if problem is not None
+    ]
+
+
+def _chunk_problem(settings: Settings) -> str | None:
+    chunking = settings.chunking
+    strategy = Strategy(chunking.strategy)
+    for field in ("size", "overlap"):
+        name = chunking.name_of(field)
+        if name.endswith("_TOKENS") and measured_in_characters(strategy):
+            strategy_name = chunking.name_of("strategy")
+            return f"{name} is in tokens, but {strategy_name} is {strategy.value!r}, which counts characters."
+    size, overlap = chunk_sizes(strategy, chunking.size, chunking.overlap)
+    if overlap <= size // 2:
+        return None
+    whose = chunking.name_of("size") if chunking.size else f"the {strategy.value!r} strategy's chunk size"
+    return f"{chunking.name_of('overlap')} is {overlap}, but it must be at most {size // 2}: half of {whose} ({size})."
+
+
+# RFC 7518, section 3.2: a key as long as the hash. Fewer different bytes than this are a placeholder or a keyboard row.
+_SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
+_LEAST_DIFFERENT = 8
+
+
+def _secret_problem(settings: Settings) -> str | None:
+    if settings.auth.secret is None:
+        return None
+    secret, least = settings.auth.secret.get_secret_value().encode(), _SECRET_BYTES[settings.auth.algorithm]
+    name = settings.auth.name_of("secret")
+    if len(secret) < least:
+        advice = f"Make one with: openssl rand -hex {least}"
+        return f"{name} must have at least {least} bytes for {settings.auth.algorithm}. {advice}"
+    if len(set(secret)) < _LEAST_DIFFERENT:
+        return f"{name} must be random. Make one with: openssl rand -hex {least}"
+    return None
+
+
+def _temperature_problem(settings: Settings) -> str | None:
+    chat = settings.chat
+    if isinstance(chat, AnthropicChat) and chat.temperature is not None and chat.temperature > 1:
+        return f"{chat.name_of('temperature')} is {chat.temperature:g}, but it must be at most 1 for Anthropic."
+    return None
+
+
+def default_data_folder() -> Path:
+    """The per-user data folder of this operating system. Raises `ConfigurationError` for a user without a home."""
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise ConfigurationError("This user has no home folder. Set CITEWELL_DATA to the data folder.") from error
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "citewell"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home)) / "citewell"
+    return Path(os.environ.get("XDG_DATA_HOME", home / ".local" / "share")) / "citewell"
