@@ -13,12 +13,11 @@ from reportlab.pdfgen.canvas import Canvas
 from citewell.errors import ExtractionError
 from citewell.extract.formats.pdf.columns import reading_order
 from citewell.extract.formats.pdf.fonts import TextStyle
-from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.geometry import Rect, rotation_of
 from citewell.extract.formats.pdf.lines import build_runs
 from citewell.extract.formats.pdf.paragraphs import paragraphs
 from citewell.extract.formats.pdf.tables.detect import find_tables
 from citewell.extract.formats.pdf.tables.render import render
-from citewell.extract.formats.pdf.turn import turn_of
 from citewell.extract.formats.pdf.words import Word
 from tests.extract.documents.seeds import damaged
 from tests.extract.pdf.drawing import lines, pdf, prose, read_pdf
@@ -58,14 +57,14 @@ def test_tables_hold_no_word_twice_and_their_cells_do_not_overlap(
         ]
         assert len(squares) == len(set(squares))
         assert all(r < table.height and c < table.width for r, c in squares)
-        rendered = render(table, 1, turn_of(0), None)
+        rendered = render(table, 1, rotation_of(0), None)
         assert rendered is None or len({len(row) for row in rendered.table.grid}) == 1
 
 
 @given(angle=st.integers(0, 359), x=st.floats(-500, 500), y=st.floats(-500, 500))
 def test_turning_upright_and_back_is_where_it_was(angle: int, x: float, y: float) -> None:
-    turn = turn_of(angle)
-    assert turn.shown_point(*turn.point(x, y)) == pytest.approx((x, y), abs=1e-6)
+    rotation = rotation_of(angle)
+    assert rotation.shown_point(*rotation.point(x, y)) == pytest.approx((x, y), abs=1e-6)
 
 
 @given(seed=st.integers(0, 2**32))

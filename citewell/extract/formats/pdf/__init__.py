@@ -9,17 +9,13 @@ from pathlib import Path
 from pypdfium2 import PdfDocument
 
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.pdf.attachments import AttachmentReader
-from citewell.extract.formats.pdf.bookmarks import outline_depths
-from citewell.extract.formats.pdf.content import PageContent
-from citewell.extract.formats.pdf.document import describe, language, open_document
-from citewell.extract.formats.pdf.reader import PageReader
+from citewell.extract.formats.pdf.document import AttachmentReader, describe, language, open_document, outline_depths
+from citewell.extract.formats.pdf.furniture import THRESHOLDS as FURNITURE
+from citewell.extract.formats.pdf.pages import PageContent, PageReader
+from citewell.extract.formats.pdf.structure import THRESHOLDS as STRUCTURE
 from citewell.extract.formats.pdf.structure import Survey, survey
 from citewell.extract.formats.pdf.tables.join import join_over_pages
 from citewell.extract.formats.pdf.writer import PageWriter
-
-_SAMPLE_PAGES = 12
-_NEIGHBOURS = 2
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -43,23 +39,27 @@ def extract(path: Path, sink: Sink) -> None:
 
 def _survey(document: PdfDocument, reader: PageReader) -> Survey:
     total = len(document)
-    sample = (reader.sample(index) for index in range(0, total, max(1, total // _SAMPLE_PAGES)))
+    sample = (reader.sample(index) for index in range(0, total, max(1, total // STRUCTURE.sample_pages)))
     lines = ((run for passage in page.passages for run in passage.runs) for page in sample)
     return survey(lines, outline_depths(document))
 
 
 def _with_neighbours(pages: Iterable[PageContent]) -> Iterator[tuple[PageContent, list[PageContent]]]:
-    """Each page with up to two pages on either side."""
-    window: deque[PageContent] = deque(maxlen=2 * _NEIGHBOURS + 1)
+    """Each page with the pages around it that may show its running headers."""
+    window: deque[PageContent] = deque(maxlen=2 * FURNITURE.neighbours + 1)
     waiting: deque[PageContent] = deque()
     for page in pages:
         window.append(page)
         waiting.append(page)
-        if len(waiting) > _NEIGHBOURS:
+        if len(waiting) > FURNITURE.neighbours:
             ready = waiting.popleft()
             yield ready, [other for other in window if other is not ready]
     for ready in waiting:
         yield (
             ready,
-            [other for other in window if other is not ready and abs(other.number - ready.number) <= _NEIGHBOURS],
+            [
+                other
+                for other in window
+                if other is not ready and abs(other.number - ready.number) <= FURNITURE.neighbours
+            ],
         )

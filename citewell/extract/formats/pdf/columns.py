@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from citewell.extract.formats.pdf.lines import Line, join_row, rows
 
-_GUTTER = 0.8
-_NARROW_GUTTER = 0.45
-_EDGE = 0.05
-_SAME_EDGE = 2.5
-_CANDIDATES = 6
-_SPANNING = 0.34
-_PER_BREAK = 0.5
-_MIN_ROWS = 2
-_MIN_SIDE_HEIGHT = 2.2
-_SHORT_TEXT = 18
-_ALIGNED = 0.45
-_MAX_DEPTH = 12
-_BESIDE = 0.3
-_MOST_BESIDE = 500
-_ROW_HEIGHT = 1.4
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnThresholds:
+    """Thresholds of finding columns; an em is the median font size of the runs considered.
+
+    Set by hand on the development documents.
+
+    gutter:         ems of white that part two columns: smaller values find columns in loosely set text, larger ones miss narrow
+                    gutters
+    narrow_gutter:  ems tried where no strip of `gutter` ems is free
+    edge:           points by which a run may reach into a gutter, which covers rounding
+    same_edge:      points within which the starts (or ends) of runs are one edge
+    candidates:     edges that are tried on either side, the most frequent first; bounds the work per page
+    spanning:       share of the runs side by side that may cross a gutter (headings, figures over both columns)
+    per_break:      what each line across the gutter costs, in units of `least_height`: it breaks the columns into bands
+    least_rows:     rows on either side without which there are no columns
+    least_height:   ems of height over which text is side by side, less than which does not count
+    short_text:     mean characters of a run up to which a side may be labels or values, read row by row rather than column by
+                    column
+    aligned:        share of the shorter side's runs with a partner on their baseline from which such text is read row by row
+    same_baseline:  ems by which the baselines of such partners may differ
+    beside:         share of the lower run's height that two runs have in common to be side by side
+    row_height:     ems of height for which a table or image counts as one row
+    deepest:        columns within columns; bounds recursion
+    most_beside:    runs that each run is compared with; bounds the work on pages of thousands of labels
+    """
+
+    gutter: float = 0.8
+    narrow_gutter: float = 0.45
+    edge: float = 0.05
+    same_edge: float = 2.5
+    candidates: int = 6
+    spanning: float = 0.34
+    per_break: float = 0.5
+    least_rows: int = 2
+    least_height: float = 2.2
+    short_text: int = 18
+    aligned: float = 0.45
+    same_baseline: float = 0.3
+    beside: float = 0.3
+    row_height: float = 1.4
+    deepest: int = 12
+    most_beside: int = 500
+
+
+THRESHOLDS = ColumnThresholds()
 
 
 def reading_order(runs: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
@@ -52,11 +84,14 @@ def _middle(run: Line) -> float:
 
 def _weight(runs: list[Line]) -> int:
     """How many rows these are; a table counts as many as would fit in its place."""
-    return sum(1 if run.float_index is None else 1 + int((run.y1 - run.y0) / (_ROW_HEIGHT * run.size)) for run in runs)
+    return sum(
+        1 if run.float_index is None else 1 + int((run.y1 - run.y0) / (THRESHOLDS.row_height * run.size))
+        for run in runs
+    )
 
 
 def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Line]]:
-    if _weight(runs) < 2 * _MIN_ROWS or depth > _MAX_DEPTH:
+    if _weight(runs) < 2 * THRESHOLDS.least_rows or depth > THRESHOLDS.deepest:
         return [runs]
     gutter = _best_gutter(runs)
     if gutter is None:
@@ -73,12 +108,12 @@ def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Lin
 def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
     """The white strip with the most text side by side; None when the text is one column (or reads row by row)."""
     paired = _paired(runs)
-    if _weight(paired) < 2 * _MIN_ROWS:
+    if _weight(paired) < 2 * THRESHOLDS.least_rows:
         return None
     size = median(run.size for run in paired)
     best, best_side = None, 0.0
-    for low, high in _gaps(paired, (_GUTTER * size, _NARROW_GUTTER * size)):
-        side = _side_by_side(runs, low, high, _MIN_SIDE_HEIGHT * size)
+    for low, high in _gaps(paired, (THRESHOLDS.gutter * size, THRESHOLDS.narrow_gutter * size)):
+        side = _side_by_side(runs, low, high, THRESHOLDS.least_height * size)
         if side > best_side:
             best, best_side = (low, high), side
     return best
@@ -89,12 +124,14 @@ def _paired(runs: list[Line]) -> list[Line]:
     ordered = sorted(runs, key=lambda run: run.y0)
     found: set[int] = set()
     for i, run in enumerate(ordered):
-        for j in range(i + 1, min(len(ordered), i + _MOST_BESIDE)):
+        for j in range(i + 1, min(len(ordered), i + THRESHOLDS.most_beside)):
             other = ordered[j]
             if other.y0 >= run.y1:
                 break
             apart = other.x0 >= run.x1 or other.x1 <= run.x0
-            if apart and min(run.y1, other.y1) - other.y0 > _BESIDE * min(run.y1 - run.y0, other.y1 - other.y0):
+            if apart and min(run.y1, other.y1) - other.y0 > THRESHOLDS.beside * min(
+                run.y1 - run.y0, other.y1 - other.y0
+            ):
                 found.update((i, j))
     return [ordered[i] for i in sorted(found)]
 
@@ -114,21 +151,25 @@ def _first_free(runs: list[Line], gaps: Sequence[tuple[float, float]]) -> list[t
 
 
 def _is_free(runs: list[Line], low: float, high: float) -> bool:
-    left = sum(1 for run in runs if run.x1 <= low + _EDGE)
-    right = sum(1 for run in runs if run.x0 >= high - _EDGE)
-    return left >= _MIN_ROWS and right >= _MIN_ROWS and len(runs) - left - right < _SPANNING * len(runs)
+    left = sum(1 for run in runs if run.x1 <= low + THRESHOLDS.edge)
+    right = sum(1 for run in runs if run.x0 >= high - THRESHOLDS.edge)
+    return (
+        left >= THRESHOLDS.least_rows
+        and right >= THRESHOLDS.least_rows
+        and len(runs) - left - right < THRESHOLDS.spanning * len(runs)
+    )
 
 
 def _frequent(values: list[float]) -> list[float]:
     """Places at which the most edges stand, at most six."""
     groups: list[list[float]] = []
     for value in sorted(values):
-        if groups and value - groups[-1][0] <= _SAME_EDGE:
+        if groups and value - groups[-1][0] <= THRESHOLDS.same_edge:
             groups[-1].append(value)
         else:
             groups.append([value])
-    common = sorted((group for group in groups if len(group) >= _MIN_ROWS), key=len, reverse=True)
-    return [group[0] for group in common[:_CANDIDATES]]
+    common = sorted((group for group in groups if len(group) >= THRESHOLDS.least_rows), key=len, reverse=True)
+    return [group[0] for group in common[: THRESHOLDS.candidates]]
 
 
 def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], list[Line], list[Line]]]:
@@ -151,9 +192,9 @@ def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], 
 def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
     """Height over which text stands on both sides of the strip and reads column by column, less something per break."""
     bands = _bands(runs, low, high)
-    total = -_PER_BREAK * least * (len(bands) - 1)
+    total = -THRESHOLDS.per_break * least * (len(bands) - 1)
     for _, left, right in bands:
-        if _weight(left) < _MIN_ROWS or _weight(right) < _MIN_ROWS:
+        if _weight(left) < THRESHOLDS.least_rows or _weight(right) < THRESHOLDS.least_rows:
             continue
         top = max(min(run.y0 for run in left), min(run.y0 for run in right))
         bottom = min(max(run.y1 for run in left), max(run.y1 for run in right))
@@ -168,11 +209,11 @@ def _reads_by_row(left: list[Line], right: list[Line], top: float, bottom: float
     beside_right = [run for run in right if run.y1 > top and run.y0 < bottom]
     if not beside_left or not beside_right:
         return True
-    if min(_mean_length(beside_left), _mean_length(beside_right)) > _SHORT_TEXT:
+    if min(_mean_length(beside_left), _mean_length(beside_right)) > THRESHOLDS.short_text:
         return False
     fewer, more = sorted((beside_left, beside_right), key=len)
-    aligned = sum(any(abs(a.baseline - b.baseline) < 0.3 * a.size for b in more) for a in fewer)
-    return aligned >= _ALIGNED * len(fewer)
+    aligned = sum(any(abs(a.baseline - b.baseline) < THRESHOLDS.same_baseline * a.size for b in more) for a in fewer)
+    return aligned >= THRESHOLDS.aligned * len(fewer)
 
 
 def _mean_length(runs: list[Line]) -> float:

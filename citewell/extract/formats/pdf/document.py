@@ -1,4 +1,4 @@
-"""Opening a PDF: password, damage and page limits turned into our errors; what the file says about itself."""
+"""A PDF as a whole: opening it, what it says about itself, its outline, and the files attached to it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import re
 from pathlib import Path
 
 import pypdfium2.raw as pdfium_c
-from pypdfium2 import PdfDocument, PdfFormEnv, PdfiumError
+from pypdfium2 import PdfAttachment, PdfDocument, PdfFormEnv, PdfiumError
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
-from citewell.types import ExtractOptions
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.pdf.structure import fold_title
+from citewell.types import ExtractOptions, Locator
 
 _FIELDS = {
     "Title": "title",
@@ -89,3 +91,85 @@ def iso_date(value: str) -> str:
         return date
     zone = "+00:00" if zulu else f"{sign}{zone_hours}:{zone_minutes or '00'}" if sign else ""
     return f"{date}T{hour}:{minute or '00'}:{second or '00'}{zone}"
+
+
+_MAX_DEPTH = 8
+_MAX_ENTRIES = 10_000
+
+
+def outline_depths(document: PdfDocument) -> dict[tuple[int, str], int]:
+    """(page, folded title) → depth, 1 for the top. A damaged outline is as good as none."""
+    depths: dict[tuple[int, str], int] = {}
+    try:
+        for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
+            target = bookmark.get_dest()
+            index = target.get_index() if target else None
+            if index is not None and len(depths) < _MAX_ENTRIES:
+                depths.setdefault((index + 1, fold_title(bookmark.get_title())), bookmark.level + 1)
+    except (PdfiumError, UnicodeDecodeError):
+        return depths
+    return depths
+
+
+_MAX_NAME = 200
+
+
+class AttachmentReader:
+    """Writes attachments as children, within the depth, number and size limits."""
+
+    def __init__(self, document: PdfDocument, sink: Sink) -> None:
+        self._document = document
+        self._sink = sink
+        self._left = sink.options.max_output_bytes
+
+    def of_document(self) -> None:
+        """Those that belong to the document as a whole."""
+        count = self._document.count_attachments()
+        for index in range(count):
+            if not self._allowed():
+                self._sink.skip(f"{count - index} attachments beyond the limits for files inside files")
+                return
+            self._sink.progress(0, len(self._document))
+            try:
+                attachment = self._document.get_attachment(index)
+            except PdfiumError:
+                self._sink.warn(f"Attachment {index + 1} is damaged.")
+                continue
+            self._write(attachment, Locator())
+
+    def of_page(self, handle: object, locator: Locator) -> None:
+        """One that is pinned to a page; `handle` is PDFium's."""
+        if self._allowed():
+            self._write(PdfAttachment(handle, self._document), locator)
+        else:
+            self._sink.skip("An attachment beyond the limits for files inside files")
+
+    def _allowed(self) -> bool:
+        options = self._sink.options
+        return options.depth < options.max_depth and len(self._sink.children) < options.max_archive_members
+
+    def _write(self, attachment: PdfAttachment, locator: Locator) -> None:
+        try:
+            name = _file_name(attachment.get_name())
+            size = _size(attachment.raw)
+            if size > self._left:
+                self._sink.skip(f"Attachment {name!r} of {size:,} bytes: larger than the limit")
+                return
+            data = bytes(attachment.get_data())
+        except (PdfiumError, UnicodeDecodeError):
+            self._sink.warn("An attachment is damaged or empty.")
+            return
+        self._left -= size
+        self._sink.add_child(name, locator).write_bytes(data)
+
+
+def _size(attachment: object) -> int:
+    needed = ctypes.c_ulong()
+    pdfium_c.FPDFAttachment_GetFile(attachment, None, 0, ctypes.byref(needed))
+    return int(needed.value)
+
+
+def _file_name(name: str) -> str:
+    """The last part of the name, which is all that a name may say here."""
+    last = name.replace("\\", "/").replace("\x00", "").rsplit("/", 1)[-1].strip()
+    return last[:_MAX_NAME] or "attachment"

@@ -23,13 +23,30 @@ _SUBSET = re.compile(r"^[A-Z]{6}\+")
 _FIXED_PITCH = 1
 _ITALIC_FLAG = 1 << 6
 _FORCE_BOLD = 1 << 18
-_HEAVY = 700
-_INVISIBLE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FontThresholds:
+    """Thresholds of reading fonts; an em is the font's size. Set by hand on the development documents.
+
+    heavy:          weight (1 to 1,000, as in OpenType) from which a font without a telling name is bold
+    letter_top:     ems that letters reach above the baseline; what a font's ascent has beyond that is taken off its words'
+                    rectangles
+    letter_bottom:  ems that letters reach below the baseline, likewise for the descent
+    most_ems:       an ascent or descent of more ems is nonsense, and counts as unknown
+    stride:         words that are skipped in looking for the end of a text object; a matter of speed alone
+    """
+
+    heavy: int = 700
+    letter_top: float = 0.78
+    letter_bottom: float = 0.22
+    most_ems: float = 3.0
+    stride: int = 6
+
+
+THRESHOLDS = FontThresholds()
+
 _NAME_LIMIT = 256
-_STRIDE = 6
-_LETTER_TOP = 0.78
-_LETTER_BOTTOM = 0.22
-_MAX_METRIC = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +64,6 @@ class TextStyle:
     bold: bool = False
     italic: bool = False
     mono: bool = False
-    invisible: bool = False
     angle: int = 0
     over: float = 0.0
     under: float = 0.0
@@ -85,7 +101,7 @@ class StyleReader:
         last = len(characters) - 1
         while len(found) <= last:
             place = len(found)
-            ahead = min(place + _STRIDE, last)
+            ahead = min(place + THRESHOLDS.stride, last)
             address = native.text_object(self._textpage, characters[place])
             style = self._style(address, characters[place])
             # What lies between two characters of one text object belongs to it too.
@@ -106,15 +122,14 @@ class StyleReader:
         a, b, c, d = self._matrix[0], self._matrix[1], self._matrix[2], self._matrix[3]
         native.text_size(address, ctypes.addressof(self._size))
         font_address = native.object_font(address) or 0
-        mode = native.render_mode(address)
-        key = (font_address, mode, a, b, c, d, self._size.value)
+        key = (font_address, a, b, c, d, self._size.value)
         found = self._by_setting.get(key)
         if found is None:
-            found = self._made(self._font(font_address), mode, (a, b), self._size.value * math.hypot(c, d))
+            found = self._made(self._font(font_address), (a, b), self._size.value * math.hypot(c, d))
             found = self._by_setting[key] = self._styles.setdefault(found, found)
         return found
 
-    def _made(self, font: _Font, mode: int, direction: tuple[float, float], size: float) -> TextStyle:
+    def _made(self, font: _Font, direction: tuple[float, float], size: float) -> TextStyle:
         a, b = direction
         return TextStyle(
             font=font.name,
@@ -122,7 +137,6 @@ class StyleReader:
             bold=font.bold,
             italic=font.italic,
             mono=font.mono,
-            invisible=mode == _INVISIBLE,
             angle=self._frame.angle(a, b) if a or b else 0,
             over=round(font.over * size, 2),
             under=round(font.under * size, 2),
@@ -146,17 +160,17 @@ def _read_font(address: int) -> _Font:
         name=name,
         bold=bool(_BOLD.search(name))
         or bool(flags & _FORCE_BOLD)
-        or (_ANONYMOUS.match(name) is not None and native.font_weight(address) >= _HEAVY),
+        or (_ANONYMOUS.match(name) is not None and native.font_weight(address) >= THRESHOLDS.heavy),
         italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
         mono=bool(_MONO.search(name)) or bool(flags & _FIXED_PITCH),
-        over=max(0.0, _metric(native.font_ascent, address) - _LETTER_TOP),
-        under=max(0.0, -_metric(native.font_descent, address) - _LETTER_BOTTOM),
+        over=max(0.0, _metric(native.font_ascent, address) - THRESHOLDS.letter_top),
+        under=max(0.0, -_metric(native.font_descent, address) - THRESHOLDS.letter_bottom),
     )
 
 
 def _metric(read: Callable[..., int], address: int) -> float:
     """Ascent or descent in font sizes; 0 when the font does not tell, or tells nonsense."""
     value = ctypes.c_float()
-    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > _MAX_METRIC:
+    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > THRESHOLDS.most_ems:
         return 0.0
     return value.value

@@ -12,11 +12,33 @@ _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[\W_]*[ivxlc]{1,7}[\W_]*$", re.IGNORECASE)
 _NUMBER = re.compile(r"^[\W_]*(?:page|seite|página|pagina|p\.)?[\W_]*#(?:\s*(?:of|/|von|de|sur)\s*#)?[\W_]*$")
 _CAPTION = re.compile(r"^(?:table|figure|exhibit|tab\.|fig\.)\s*[\w.-]*#", re.IGNORECASE)
-_EDGE_ROWS = 3
-_EDGE_ZONE = 0.25
-_NUMBER_ZONE = 0.1
-_SAME_PLACE = 5.0
-_MIN_LETTERS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurnitureThresholds:
+    """Thresholds of finding running headers, footers and page numbers; heights are shares of the page's.
+
+    Set by hand on the development documents. Larger zones take the first line of text for a header where it recurs (letters,
+    forms).
+
+    edge_rows:      outermost rows at the top and at the bottom that may be headers or footers
+    edge_zone:      height at the top and at the bottom that those rows lie in
+    number_zone:    height at the bottom, and half of it at the top, in which a number alone is a page number, even on a single
+                    page
+    same_place:     points by which the height of a header may vary from page to page
+    least_letters:  letters of a header; what has fewer is no text that could recur by intention
+    neighbours:     pages before and after that are searched for the same text: two, as left and right pages differ
+    """
+
+    edge_rows: int = 3
+    edge_zone: float = 0.25
+    number_zone: float = 0.1
+    same_place: float = 5.0
+    least_letters: int = 3
+    neighbours: int = 2
+
+
+THRESHOLDS = FurnitureThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +55,12 @@ class Edge:
 
 def page_edges(runs: Sequence[Line], height: float) -> list[Edge]:
     """The runs of the outermost rows of a page."""
-    found = rows([run for run in runs if run.y1 < _EDGE_ZONE * height or run.y0 > (1 - _EDGE_ZONE) * height])
+    found = rows(
+        [run for run in runs if run.y1 < THRESHOLDS.edge_zone * height or run.y0 > (1 - THRESHOLDS.edge_zone) * height]
+    )
     middle = height / 2
-    above = [row for row in found if row[0].y0 < middle][:_EDGE_ROWS]
-    below = [row for row in found if row[0].y0 >= middle][-_EDGE_ROWS:]
+    above = [row for row in found if row[0].y0 < middle][: THRESHOLDS.edge_rows]
+    below = [row for row in found if row[0].y0 >= middle][-THRESHOLDS.edge_rows :]
     return [
         Edge(_key(run.text), run.x0, run.x1, run.y0, top, run)
         for top, group in ((True, above), (False, below))
@@ -63,16 +87,16 @@ def running(edges: Sequence[Edge], neighbours: Sequence[Sequence[Edge]], height:
 
 
 def _is_wordy(key: str) -> bool:
-    return sum(c.isalpha() for c in key) >= _MIN_LETTERS
+    return sum(c.isalpha() for c in key) >= THRESHOLDS.least_letters
 
 
 def _in_number_zone(edge: Edge, height: float) -> bool:
-    return edge.y0 < _NUMBER_ZONE * height / 2 or edge.y0 > (1 - _NUMBER_ZONE) * height
+    return edge.y0 < THRESHOLDS.number_zone * height / 2 or edge.y0 > (1 - THRESHOLDS.number_zone) * height
 
 
 def _recurs(edge: Edge, neighbours: Sequence[Sequence[Edge]]) -> bool:
     return any(
-        other.top == edge.top and other.key == edge.key and abs(other.y0 - edge.y0) < _SAME_PLACE
+        other.top == edge.top and other.key == edge.key and abs(other.y0 - edge.y0) < THRESHOLDS.same_place
         for page in neighbours
         for other in page
     )

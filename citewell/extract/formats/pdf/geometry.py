@@ -107,3 +107,46 @@ def page_frame(page: PdfPage) -> PageFrame:
     if rotation == 3 * QUARTER:
         return PageFrame(height, width, rotation, 0, -1, -1, 0, top, right)
     return PageFrame(width, height, rotation, 1, 0, 0, -1, -left, top)
+
+
+_EXACT: dict[float, tuple[float, float]] = {0: (1.0, 0.0), 90: (0.0, 1.0), 180: (-1.0, 0.0), 270: (0.0, -1.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """A rotation by `angle` degrees clockwise about the origin, which makes text of that angle upright."""
+
+    angle: float
+    cosine: float
+    sine: float
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Shown page to upright frame."""
+        return x * self.cosine - y * self.sine, x * self.sine + y * self.cosine
+
+    def shown_point(self, u: float, v: float) -> tuple[float, float]:
+        """Upright frame to shown page."""
+        return u * self.cosine + v * self.sine, v * self.cosine - u * self.sine
+
+    def upright(self, rect: Rect) -> Rect:
+        """The smallest upright rectangle around a rectangle of the shown page."""
+        return rect if self.angle == 0 else _around([self.point(x, y) for x, y in _corners(rect)])
+
+    def shown(self, rect: Rect) -> Rect:
+        """The smallest rectangle of the shown page around an upright one."""
+        return rect if self.angle == 0 else _around([self.shown_point(x, y) for x, y in _corners(rect)])
+
+
+def rotation_of(angle: float) -> Rotation:
+    """The rotation that makes text of this angle (degrees counter-clockwise) upright."""
+    cosine, sine = _EXACT.get(angle) or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+    return Rotation(angle, cosine, sine)
+
+
+def _corners(rect: Rect) -> list[tuple[float, float]]:
+    return [(rect.x0, rect.y0), (rect.x1, rect.y0), (rect.x1, rect.y1), (rect.x0, rect.y1)]
+
+
+def _around(points: list[tuple[float, float]]) -> Rect:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return Rect(min(xs), min(ys), max(xs), max(ys))

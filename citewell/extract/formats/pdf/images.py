@@ -20,13 +20,35 @@ from citewell.extract.formats.pdf.objects import ImagePlace
 from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, place_lines, render
 from citewell.extract.formats.pdf.words import Word
 
-_SMALLEST = 30 * 1024
-_FEWEST_PIXELS = 60 * 20
-_MAX_PER_DOCUMENT = 1_000
-_COMPRESSION = 3
-_SCAN_SHARE = 0.7
-_SCAN_CHARACTERS = 100
-_TEXT_INSIDE = 20
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageThresholds:
+    """Thresholds of images on a page. Set by hand on the development documents.
+
+    smallest:            bytes, as stored or as PNG, of the smallest image kept; smaller ones are logos, bullets and lines
+    fewest_pixels:       pixels below which an image is not even decoded
+    scan_share:          share of the page's area that a scan covers
+    scan_characters:     characters read by OCR from which such an image is text on the page rather than a picture
+    text_inside:         characters of the text layer on an image from which OCR has nothing to add
+    background_runs:     runs of text that lie on an image from which it is a background
+    background_overlap:  share of a run's area that lies on it
+    most:                images kept of a document
+    compression:         zlib level of their PNG: higher ones cost time and save little
+    """
+
+    smallest: int = 30 * 1024
+    fewest_pixels: int = 60 * 20
+    scan_share: float = 0.7
+    scan_characters: int = 100
+    text_inside: int = 20
+    background_runs: int = 2
+    background_overlap: float = 0.5
+    most: int = 1_000
+    compression: int = 3
+
+
+THRESHOLDS = ImageThresholds()
+
 _POINTS = 72.0
 
 
@@ -63,14 +85,14 @@ class ImageReader:
         `words` are those of the text layer; None when the whole page was read by OCR, so that its images need not be.
         """
         covered = sum(place.rect.area for place in places)
-        if words is None and covered >= _SCAN_SHARE * frame.width * frame.height:
+        if words is None and covered >= THRESHOLDS.scan_share * frame.width * frame.height:
             return [], [], []
         images: list[PageImage] = []
         scans: list[OcrText] = []
         skipped: list[str] = []
         for place in places:
             width, height = _pixel_size(place)
-            if width * height < _FEWEST_PIXELS or _outside(place.rect, frame):
+            if width * height < THRESHOLDS.fewest_pixels or _outside(place.rect, frame):
                 continue
             if width * height > self._sink.options.max_pixels:
                 skipped.append(f"An image of {width} x {height} pixels, more than the limit")
@@ -100,11 +122,11 @@ class ImageReader:
             skipped.append("An image that could not be decoded")
             return None
         data = _png(picture)
-        if max(len(data), len(stored)) < _SMALLEST:
+        if max(len(data), len(stored)) < THRESHOLDS.smallest:
             return None
         rect = place.rect
         lines: list[OcrLine] = []
-        if words is not None and _characters_in(rect, words) < _TEXT_INSIDE:
+        if words is not None and _characters_in(rect, words) < THRESHOLDS.text_inside:
             if self._budget.reason:
                 skipped.append(f"Text in images: {self._budget.reason}")
             else:
@@ -124,13 +146,13 @@ class ImageReader:
         dpi = _POINTS * size[0] / max(1.0, rect.width)
         shown = render(page, frame, rect, dpi, self._sink.options.max_pixels)
         lines = self._budget.read(shown, beat).lines
-        if rect.area < _SCAN_SHARE * frame.width * frame.height:
+        if rect.area < THRESHOLDS.scan_share * frame.width * frame.height:
             return lines, None
         placed = place_lines(lines, rect, shown.size)
-        return lines, placed if placed.characters >= _SCAN_CHARACTERS else None
+        return lines, placed if placed.characters >= THRESHOLDS.scan_characters else None
 
     def _keep(self, data: bytes, picture: Image.Image) -> str | None:
-        if len(self._kept) >= _MAX_PER_DOCUMENT:
+        if len(self._kept) >= THRESHOLDS.most:
             return None
         name = f"image-{len(self._kept) + 1}.png"
         path = self._sink.add_blob(name, "image/png", "image", {"width": picture.width, "height": picture.height})
@@ -175,7 +197,7 @@ def _picture(place: ImagePlace, frame: PageFrame) -> Image.Image | None:
 
 def _png(picture: Image.Image) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", compress_level=_COMPRESSION)
+    picture.save(buffer, "PNG", compress_level=THRESHOLDS.compression)
     return buffer.getvalue()
 
 

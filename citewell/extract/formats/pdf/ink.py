@@ -1,14 +1,18 @@
-"""Where the words of a page leave ink, and rectangles that hold the words of a span and nothing else."""
+"""Where the words of a page leave ink, and rectangles for spans of text that hold their words and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.geometry import Rect, Rotation
+from citewell.extract.formats.pdf.lines import around
+from citewell.extract.formats.pdf.running_text import Span
 from citewell.extract.formats.pdf.words import Word
 
 Rects: TypeAlias = npt.NDArray[np.float64]
@@ -26,10 +30,35 @@ class Group(NamedTuple):
 Pieces: TypeAlias = Sequence[tuple[int, Rect]]
 """Rectangles of a word's parts, each with the number of its first character."""
 
-MARGIN = 0.02
-"""Points by which a rectangle is smaller than its ink, so that rounding does not make it touch what is next to it."""
 
-_MOST_NEAR = 400
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InkThresholds:
+    """Thresholds of reading ink, used by `ink_reading` too. Lengths are points; the rest bounds the work per page. `benchmarks/locators.py` measures them.
+
+    margin:        by which a rectangle is smaller than its ink on each side, so that rounding does not make it touch what is
+                   next to it
+    overlap:       by which a word may reach back into the one before on its line: kerning, not another column
+    flat:          height or width up to which a glyph has no outline that PDFium knows (bitmap fonts, spaces)
+    most_near:     rectangles around a span that are compared with it
+    most_units:    lines of a page; beyond, rectangles come from the font's boxes alone
+    most_pairs:    pairs of words that touch; beyond, none is cleared of the others
+    most_glyphs:   glyphs of a word that is cleared of others
+    most_others:   glyphs of other words around it
+    rows_at_once:  rectangles compared with all others in one step of numpy
+    """
+
+    margin: float = 0.02
+    overlap: float = 0.5
+    flat: float = 0.03
+    most_near: int = 400
+    most_units: int = 10_000
+    most_pairs: int = 20_000
+    most_glyphs: int = 60
+    most_others: int = 300
+    rows_at_once: int = 64
+
+
+THRESHOLDS = InkThresholds()
 
 
 class Unit(NamedTuple):
@@ -98,7 +127,7 @@ class Ink:
         rects = self._rects[place]
         whole = np.concatenate([np.fmin.reduce(rects[:, :2]), np.fmax.reduce(rects[:, 2:])])
         indices = np.flatnonzero(touching(whole[None], self._rects)[0])
-        if len(indices) > _MOST_NEAR:
+        if len(indices) > THRESHOLDS.most_near:
             return []
         return list(zip(indices.tolist(), self._rects[indices].tolist(), strict=True))
 
@@ -111,7 +140,12 @@ def touching(some: Rects, others: Rects) -> npt.NDArray[np.bool_]:
 
 def inset(rect: Sequence[float]) -> Rect:
     """The rectangle, smaller by the margin on each side."""
-    return Rect(rect[0] + MARGIN, rect[1] + MARGIN, rect[2] - MARGIN, rect[3] - MARGIN)
+    return Rect(
+        rect[0] + THRESHOLDS.margin,
+        rect[1] + THRESHOLDS.margin,
+        rect[2] - THRESHOLDS.margin,
+        rect[3] - THRESHOLDS.margin,
+    )
 
 
 def _union(a: Sequence[float], b: Sequence[float]) -> list[float]:
@@ -121,8 +155,58 @@ def _union(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 
 def _meets_another(rect: Sequence[float], near: Sequence[tuple[int, list[float]]], members: set[int]) -> bool:
-    x0, y0, x1, y1 = rect[0] + MARGIN, rect[1] + MARGIN, rect[2] - MARGIN, rect[3] - MARGIN
+    x0, y0, x1, y1 = (
+        rect[0] + THRESHOLDS.margin,
+        rect[1] + THRESHOLDS.margin,
+        rect[2] - THRESHOLDS.margin,
+        rect[3] - THRESHOLDS.margin,
+    )
     return any(
         other[0] < x1 and other[2] > x0 and other[1] < y1 and other[3] > y0 and index not in members
         for index, other in near
     )
+
+
+Placed = list[tuple[int, Rect]]
+
+
+def places(spans: Sequence[Span], rotation: Rotation, ink: Ink | None) -> Placed:
+    """Offsets and rectangles of spans, in order; without `ink` (text that OCR read) one around each."""
+    if ink is None:
+        return [(span.start, rotation.shown(around(span.words))) for span in spans]
+    found: Placed = []
+    for span in spans:
+        groups = ink.groups(span.words)
+        offsets = [span.start] if len(groups) == 1 else _offsets(span)
+        found += [(offsets[group.word] + group.character, group.rect) for group in groups]
+    return found
+
+
+def row_places(row: Sequence[Span], start: int, rotation: Rotation, ink: Ink | None, *, by_cell: bool) -> Placed:
+    """The same for the cells of one table row, whose text begins at `start`.
+
+    They share a rectangle where they are read in their order, except `by_cell`: then each has its own.
+    """
+    if not row:
+        return []
+    if by_cell:
+        found = places(row, rotation, ink)
+        return [(start, found[0][1]), *found[1:]]
+    words = [word for span in row for word in span.words]
+    if ink is None:
+        return [(start, rotation.shown(_bounds(words)))]
+    offsets = [offset for span in row for offset in _offsets(span)]
+    groups = ink.groups(words)
+    return [(start, groups[0].rect)] + [(offsets[group.word] + group.character, group.rect) for group in groups[1:]]
+
+
+def _offsets(span: Span) -> list[int]:
+    """Where the text of each of a span's words begins."""
+    found = [span.start]
+    for before, word in pairwise(span.words):
+        found.append(found[-1] + len(before.text) + word.space_before)
+    return found
+
+
+def _bounds(words: Sequence[Word]) -> Rect:
+    return Rect(min(w.x0 for w in words), min(w.y0 for w in words), max(w.x1 for w in words), max(w.y1 for w in words))

@@ -1,4 +1,4 @@
-"""Reads where the words of a page leave ink: by the line where lines stand apart, by the word and the glyph where they do not."""
+"""Reads where the words of a page leave ink: by the line where lines are apart, by the word and the glyph where they overlap."""
 
 from __future__ import annotations
 
@@ -12,19 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from citewell.extract.formats.pdf import native
-from citewell.extract.formats.pdf.clearing import Glyph, clear_pieces
-from citewell.extract.formats.pdf.geometry import PageFrame
-from citewell.extract.formats.pdf.ink import MARGIN, Ink, Pieces, Rects, Unit, touching
+from citewell.extract.formats.pdf.geometry import PageFrame, Rect
+from citewell.extract.formats.pdf.ink import THRESHOLDS, Ink, Pieces, Rects, Unit, inset, touching
 from citewell.extract.formats.pdf.words import Word
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 
 _NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1f\x7f\uffff]+")
-_OVERLAP = 0.5
-_FLAT = 0.03
-_MOST_UNITS = 10_000
-_MOST_PAIRS = 20_000
-_ROWS = 64
 
 
 def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink | None:
@@ -34,7 +28,7 @@ def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) 
     """
     nameless = [match.span() for match in _NO_TEXT.finditer(text)]
     begins = _unit_begins(words, nameless)
-    if not words or len(begins) + len(nameless) > _MOST_UNITS:
+    if not words or len(begins) + len(nameless) > THRESHOLDS.most_units:
         return None
     bounds = list(pairwise([*begins, len(words)]))
     spans = [(words[a].start, words[b - 1].end) for a, b in bounds]
@@ -43,7 +37,7 @@ def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) 
     for some, others in _touching_pairs(unit_rects):
         apart[some] = apart[others] = False
     units = [
-        Unit(a, b - 1, rect[1] + MARGIN, rect[3] - MARGIN, alone and rect[0] == rect[0])
+        Unit(a, b - 1, rect[1] + THRESHOLDS.margin, rect[3] - THRESHOLDS.margin, alone and rect[0] == rect[0])
         for (a, b), rect, alone in zip(bounds, unit_rects.tolist(), apart.tolist(), strict=False)
     ]
     unit_of = [unit for unit in units for _ in range(unit.first, unit.last + 1)]
@@ -67,7 +61,7 @@ def _unit_begins(words: Sequence[Word], nameless: Sequence[tuple[int, int]]) -> 
         while stop < word.start:
             stop = next(waiting, (1 << 62, 0))[0]
             right = float("inf")
-        if not index or word.breaks or word.x0 < right - _OVERLAP or word.style.angle:
+        if not index or word.breaks or word.x0 < right - THRESHOLDS.overlap or word.style.angle:
             begins.append(index)
         right = word.x1
     return begins
@@ -79,7 +73,7 @@ def _has_height(textpage: int, start: int, end: int) -> bool:
     place = ctypes.addressof(box)
     native.char_box(textpage, start, place, place + 8, place + 16, place + 24)
     native.char_box(textpage, end - 1, place + 32, place + 40, place + 48, place + 56)
-    return box[3] - box[2] > _FLAT < box[7] - box[6]
+    return box[3] - box[2] > THRESHOLDS.flat < box[7] - box[6]
 
 
 def _rects_by_unit(words: Sequence[Word], unit_of: Sequence[Unit]) -> Rects:
@@ -89,13 +83,13 @@ def _rects_by_unit(words: Sequence[Word], unit_of: Sequence[Unit]) -> Rects:
 
 def _flat_as_set(rects: Rects, words: Sequence[Word], bounds: Sequence[tuple[int, int]]) -> Rects:
     """The rectangles; those without height or width, which fonts without outlines have, as high and wide as the font's boxes."""
-    flat = np.flatnonzero((rects[:, 2] - rects[:, 0] < _FLAT) | (rects[:, 3] - rects[:, 1] < _FLAT))
+    flat = np.flatnonzero((rects[:, 2] - rects[:, 0] < THRESHOLDS.flat) | (rects[:, 3] - rects[:, 1] < THRESHOLDS.flat))
     for number in flat[flat < len(bounds)].tolist():
         some = words[slice(*bounds[number])]
         rect = rects[number]
-        if rect[2] - rect[0] < _FLAT:
+        if rect[2] - rect[0] < THRESHOLDS.flat:
             rect[0], rect[2] = min(word.x0 for word in some), max(word.x1 for word in some)
-        if rect[3] - rect[1] < _FLAT:
+        if rect[3] - rect[1] < THRESHOLDS.flat:
             rect[1], rect[3] = min(word.y0 for word in some), max(word.y1 for word in some)
     return rects
 
@@ -141,9 +135,9 @@ def _touching_pairs(rects: Rects) -> Iterator[tuple[Indices, Indices]]:
     """Indices of rectangles and, at the same places, of others that touch them; each pair once."""
     order = np.argsort(rects[:, 1])
     ordered = rects[order]
-    inner = ordered + np.array([MARGIN, MARGIN, -MARGIN, -MARGIN])
-    for start in range(0, len(order), _ROWS):
-        some = inner[start : start + _ROWS]
+    inner = ordered + np.array([THRESHOLDS.margin, THRESHOLDS.margin, -THRESHOLDS.margin, -THRESHOLDS.margin])
+    for start in range(0, len(order), THRESHOLDS.rows_at_once):
+        some = inner[start : start + THRESHOLDS.rows_at_once]
         end = start + int(np.searchsorted(ordered[start:, 1], np.fmax.reduce(some[:, 3])))
         rows, columns = np.triu(touching(some, ordered[start:end]), k=1).nonzero()
         yield order[start + rows], order[start + columns]
@@ -155,7 +149,7 @@ def _partners(rects: Rects) -> dict[int, list[int]]:
     pairs = 0
     for some, others in _touching_pairs(rects):
         pairs += len(some)
-        if pairs > _MOST_PAIRS:
+        if pairs > THRESHOLDS.most_pairs:
             return {}
         for a, b in zip(some.tolist(), others.tolist(), strict=True):
             found.setdefault(a, []).append(b)
@@ -188,6 +182,92 @@ def _glyphs(textpage: int, word: Word, frame: PageFrame) -> list[Glyph]:
     for number in range(word.end - word.start):
         if native.char_box(textpage, word.start + number, *addresses):
             rect = frame.rect(left.value, bottom.value, right.value, top.value)
-            if rect.width > _FLAT and rect.height > _FLAT:
+            if rect.width > THRESHOLDS.flat and rect.height > THRESHOLDS.flat:
                 found.append((number, (rect.x0, rect.y0, rect.x1, rect.y1)))
     return found
+
+
+Box: TypeAlias = tuple[float, float, float, float]
+Glyph: TypeAlias = tuple[int, Box]
+"""The number of a character in its word, and x0, y0, x1, y1 of its glyph."""
+
+
+def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
+    """Rectangles that touch all of the word's own glyphs and no others', each with its first character; at least one glyph.
+
+    One for the word where that can be, else one for each of its parts. What stands right on top of other glyphs keeps its rectangle.
+    """
+    whole = _around([box for _, box in own])
+    foreign = [box for box in others if _touch(box, whole)]
+    if len(own) > THRESHOLDS.most_glyphs or len(foreign) > THRESHOLDS.most_others:
+        return [(0, inset(whole))]
+    rect = _narrowed(whole, [box for _, box in own], foreign)
+    if rect or len(own) == 1:
+        return [(0, rect or inset(whole))]
+    pieces: list[tuple[int, Rect]] = []
+    for run in _runs(own, foreign):
+        boxes = [box for _, box in run]
+        around = _around(boxes)
+        near = [box for box in (*foreign, *(box for _, box in own)) if _touch(box, around) and box not in boxes]
+        narrowed = _narrowed(around, boxes, near)
+        if narrowed is None:
+            return [(0, inset(whole))]
+        pieces.append((run[0][0] if pieces else 0, narrowed))
+    return pieces
+
+
+def _runs(own: Sequence[Glyph], foreign: Sequence[Box]) -> list[list[Glyph]]:
+    """Glyphs in order, as many together as touch no others."""
+    runs: list[list[Glyph]] = []
+    for glyph in own:
+        if runs and glyph[1] == runs[-1][-1][1]:  # a ligature's letters
+            runs[-1].append(glyph)
+            continue
+        if runs:
+            around = _around([box for _, box in (*runs[-1], glyph)])
+            besides = (other for other in own if other is not glyph and other not in runs[-1])
+            if not any(_touch(box, around) for box in foreign) and not any(_touch(b, around) for _, b in besides):
+                runs[-1].append(glyph)
+                continue
+        runs.append([glyph])
+    return runs
+
+
+def _around(boxes: Sequence[Box]) -> Box:
+    return min(b[0] for b in boxes), min(b[1] for b in boxes), max(b[2] for b in boxes), max(b[3] for b in boxes)
+
+
+def _touch(a: Box, b: Box) -> bool:
+    return (
+        a[0] < b[2] - THRESHOLDS.margin
+        and a[2] > b[0] + THRESHOLDS.margin
+        and a[1] < b[3] - THRESHOLDS.margin
+        and a[3] > b[1] + THRESHOLDS.margin
+    )
+
+
+def _narrowed(whole: Box, own: Sequence[Box], foreign: Sequence[Box]) -> Rect | None:
+    """The rectangle made less high, else less wide, until it touches its own glyphs alone; None when it cannot."""
+    if not foreign:
+        return inset(whole)
+    for low, high in ((1, 3), (0, 2)):
+        band = _free_band([(box[low], box[high]) for box in own], [(box[low], box[high]) for box in foreign])
+        if band:
+            narrowed = list(whole)
+            narrowed[low], narrowed[high] = band
+            return inset(narrowed)
+    return None
+
+
+def _free_band(own: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The widest band that touches all of `own` and none of `taken`."""
+    start, most = min(low for low, _ in own), max(high for _, high in own)
+    highest, lowest = max(low for low, _ in own), min(high for _, high in own)
+    best: tuple[float, float] | None = None
+    for low, high in [*sorted(taken), (most, most)]:
+        end = min(low, most)
+        reaches = end - highest > 3 * THRESHOLDS.margin and lowest - start > 3 * THRESHOLDS.margin
+        if end - start > 4 * THRESHOLDS.margin and reaches and (best is None or end - start > best[1] - best[0]):
+            best = start, end
+        start = max(start, high)
+    return best

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from citewell.extract.formats.pdf.fonts import TextStyle
@@ -18,11 +19,33 @@ MARKER = re.compile(
 """A word that opens a list item or a numbered heading, and is often set off by a tab."""
 
 _PLACE = "\ufffc" * 40
-_WIDE_GAP = 1.0
-_MARKER_GAP = 5.0
-_BACKWARD = 0.5
-_SAME_ROW = 0.5
-_FULL_SIZE = 0.85
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineThresholds:
+    """Thresholds of joining words to runs and lines; an em is the larger font size of the two words compared.
+
+    Set by hand on the development documents. The gap between columns of a table is decided elsewhere (`tables.text_grid`).
+
+    wide_gap:       a gap of more ems ends a run: smaller values cut justified lines into pieces, larger ones join narrow
+                    columns
+    marker_gap:     a list marker or number may be followed by a tab of so many ems
+    backward:       ems by which a word may overlap the one before (kerning, accents, bold set by printing twice)
+    same_row:       share of the lower word's height that two words of a run have in common
+    same_baseline:  points by which the bottoms of two words in one style may differ for the quick test to join them
+    full_size:      words smaller than this share of the line's largest are marks (superscripts, footnote numbers), which do not
+                    make the line taller
+    """
+
+    wide_gap: float = 1.0
+    marker_gap: float = 5.0
+    backward: float = 0.5
+    same_row: float = 0.5
+    same_baseline: float = 1.0
+    full_size: float = 0.85
+
+
+THRESHOLDS = LineThresholds()
 
 
 class Line(NamedTuple):
@@ -80,7 +103,7 @@ def around(words: Sequence[Word]) -> Rect:
     """The rectangle of words on one line. Raised and lowered marks do not make it taller, as far as their middles lie in it."""
     x0, x1 = min([word.x0 for word in words]), max([word.x1 for word in words])
     largest = max([word.style.size for word in words])
-    full = [word for word in words if word.style.size >= _FULL_SIZE * largest]
+    full = [word for word in words if word.style.size >= THRESHOLDS.full_size * largest]
     y0, y1 = min([word.y0 for word in full]), max([word.y1 for word in full])
     if len(full) < len(words):
         middles = [(word.y0 + word.y1) / 2 for word in words]
@@ -112,24 +135,24 @@ def _follows(previous: Word, word: Word) -> bool:
     return (
         word.style is previous.style
         and not word.breaks
-        and abs(word.y1 - previous.y1) < 1.0
-        and 0.0 <= word.x0 - previous.x1 <= _WIDE_GAP * word.style.size
+        and abs(word.y1 - previous.y1) < THRESHOLDS.same_baseline
+        and 0.0 <= word.x0 - previous.x1 <= THRESHOLDS.wide_gap * word.style.size
     )
 
 
 def _continues(run: list[Word], previous: Word, word: Word) -> bool:
     height = min(previous.y1 - previous.y0, word.y1 - word.y0)
-    if min(previous.y1, word.y1) - max(previous.y0, word.y0) < _SAME_ROW * height:
+    if min(previous.y1, word.y1) - max(previous.y0, word.y0) < THRESHOLDS.same_row * height:
         return False
     size = max(previous.style.size, word.style.size)
     gap = word.x0 - previous.x1
-    if gap < -_BACKWARD * size:
+    if gap < -THRESHOLDS.backward * size:
         gap = previous.x0 - word.x1
-        if gap < -_BACKWARD * size or not is_right_to_left(previous.text + word.text):
+        if gap < -THRESHOLDS.backward * size or not is_right_to_left(previous.text + word.text):
             return False
-    if gap <= _WIDE_GAP * size:
+    if gap <= THRESHOLDS.wide_gap * size:
         return True
-    return gap <= _MARKER_GAP * size and len(run) == 1 and MARKER.match(previous.text) is not None
+    return gap <= THRESHOLDS.marker_gap * size and len(run) == 1 and MARKER.match(previous.text) is not None
 
 
 def rows(runs: Sequence[Line]) -> list[list[Line]]:

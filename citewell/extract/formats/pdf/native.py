@@ -41,9 +41,6 @@ text_size = _typed(pdfium_c.FPDFTextObj_GetFontSize, _INT, _VOID, _VOID)
 object_font = _typed(pdfium_c.FPDFTextObj_GetFont, _VOID, _VOID)
 """(text object) → address of its font, or None."""
 
-render_mode = _typed(pdfium_c.FPDFTextObj_GetTextRenderMode, _INT, _VOID)
-"""(text object) → render mode; 3 is invisible."""
-
 font_name = _typed(pdfium_c.FPDFFont_GetBaseFontName, ctypes.c_size_t, _VOID, _VOID, ctypes.c_size_t)
 """(font, buffer, its size) → bytes needed, with the final NUL."""
 

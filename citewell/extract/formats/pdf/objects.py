@@ -11,15 +11,43 @@ from pypdfium2 import PdfPage
 
 from citewell.extract.formats.pdf.geometry import PageFrame, Rect
 
-_THIN = 2.5
-_SHORTEST_RULE = 4.0
-_SMALLEST_FILL = 5.0
-_MAX_OBJECTS = 20_000
-_MAX_RULES = 8_000
-_MAX_SEGMENTS = 4_000
-_MAX_DEPTH = 6
-_WHITE = 250
-_PAGE_SHARE = 0.9
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawingThresholds:
+    """Thresholds of reading lines, areas and images. Set by hand on the development documents.
+
+    thin:             points of thickness up to which a filled or stroked shape is a line
+    shortest_rule:    points of the shortest line; shorter ones are parts of letters and marks
+    smallest_fill:    points of the narrower side of the smallest area
+    background:       share of the page from which an area is its background
+    white:            level (0 to 255) of the darkest channel from which a colour does not show on white
+    fill_segments:    path segments of the most complicated shape that is taken for a rectangle
+    straight:         points by which a horizontal or vertical segment may be slanted
+    typed_rule:       dashes or underscores in a row that are a line, not text
+    typed_thickness:  points of thickness that such a line is given
+    most_objects:     objects read of a page; bounds time on maps and plans
+    most_rules:       lines from which the drawing is `full` and no table is looked for
+    most_segments:    segments of the longest path that lines are read from
+    deepest:          forms within forms
+    """
+
+    thin: float = 2.5
+    shortest_rule: float = 4.0
+    smallest_fill: float = 5.0
+    background: float = 0.9
+    white: int = 250
+    fill_segments: int = 6
+    straight: float = 1.0
+    typed_rule: int = 10
+    typed_thickness: float = 0.5
+    most_objects: int = 20_000
+    most_rules: int = 8_000
+    most_segments: int = 4_000
+    deepest: int = 6
+
+
+THRESHOLDS = DrawingThresholds()
+
 _IDENTITY = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 Matrix = tuple[float, float, float, float, float, float]
 
@@ -55,7 +83,7 @@ def read_drawing(page: PdfPage, frame: PageFrame) -> Drawing:
         elif kind == pdfium_c.FPDF_PAGEOBJ_PATH and not drawing.full:
             drawing.paths += 1
             _add_path(drawing, handle, matrix, frame)
-            drawing.full = len(drawing.rules) > _MAX_RULES
+            drawing.full = len(drawing.rules) > THRESHOLDS.most_rules
     return drawing
 
 
@@ -68,14 +96,14 @@ def _objects(page: PdfPage) -> Iterator[tuple[int, object, Matrix]]:
         count = pdfium_c.FPDFFormObj_CountObjects(parent) if is_form else pdfium_c.FPDFPage_CountObjects(parent)
         for index in range(count):
             seen += 1
-            if seen > _MAX_OBJECTS:
+            if seen > THRESHOLDS.most_objects:
                 return
             handle = (
                 pdfium_c.FPDFFormObj_GetObject(parent, index) if is_form else pdfium_c.FPDFPage_GetObject(parent, index)
             )
             kind = pdfium_c.FPDFPageObj_GetType(handle)
             if kind == pdfium_c.FPDF_PAGEOBJ_FORM:
-                if depth < _MAX_DEPTH:
+                if depth < THRESHOLDS.deepest:
                     stack.append((handle, True, _times(_matrix(handle), matrix), depth + 1))
             elif kind != pdfium_c.FPDF_PAGEOBJ_TEXT:
                 yield kind, handle, matrix
@@ -115,20 +143,23 @@ def _bounds(handle: object, matrix: Matrix, frame: PageFrame) -> Rect | None:
 
 def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame) -> None:
     rect = _bounds(handle, matrix, frame)
-    if rect is None or max(rect.width, rect.height) < _SHORTEST_RULE:
+    if rect is None or max(rect.width, rect.height) < THRESHOLDS.shortest_rule:
         return
     stroked, filled = _draw_mode(handle)
     if not (stroked or filled) or rect.x1 < 0 or rect.y1 < 0 or rect.x0 > frame.width or rect.y0 > frame.height:
         return
-    if min(rect.width, rect.height) <= _THIN:
+    if min(rect.width, rect.height) <= THRESHOLDS.thin:
         drawing.rules.append(rect)
         return
     segments = pdfium_c.FPDFPath_CountSegments(handle)
-    if filled and not stroked and segments <= 6:
-        if min(rect.width, rect.height) >= _SMALLEST_FILL and rect.area < _PAGE_SHARE * frame.width * frame.height:
+    if filled and not stroked and segments <= THRESHOLDS.fill_segments:
+        if (
+            min(rect.width, rect.height) >= THRESHOLDS.smallest_fill
+            and rect.area < THRESHOLDS.background * frame.width * frame.height
+        ):
             drawing.fills.append(rect)
         return
-    if stroked and segments <= _MAX_SEGMENTS:
+    if stroked and segments <= THRESHOLDS.most_segments:
         drawing.rules.extend(_straight_segments(handle, segments, _times(_matrix(handle), matrix), frame))
 
 
@@ -147,7 +178,7 @@ def _shows(read_colour: Callable[..., int], handle: object) -> bool:
     if not read_colour(handle, *(ctypes.byref(channel) for channel in channels)):
         return True
     red, green, blue, alpha = (channel.value for channel in channels)
-    return alpha > 0 and min(red, green, blue) < _WHITE
+    return alpha > 0 and min(red, green, blue) < THRESHOLDS.white
 
 
 def _straight_segments(handle: object, count: int, matrix: Matrix, frame: PageFrame) -> Iterator[Rect]:
@@ -170,5 +201,5 @@ def _straight_segments(handle: object, count: int, matrix: Matrix, frame: PageFr
 
 def _straight(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Rect]:
     rect = Rect(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
-    if min(rect.width, rect.height) <= 1.0 and max(rect.width, rect.height) >= _SHORTEST_RULE:
+    if min(rect.width, rect.height) <= THRESHOLDS.straight and max(rect.width, rect.height) >= THRESHOLDS.shortest_rule:
         yield rect

@@ -14,13 +14,44 @@ from citewell.extract.formats.pdf.words import HYPHEN
 SENTENCE_END = re.compile(r"[.!?:。！？…][\"'”’»)\]]*$")
 BULLET = re.compile(r"^[•‣⁃◦∙·●○◘▪▫■□◆◇❖➢➤►▶▸✓✔★☆\uf0b7\uf0a7\uf0d8\uf076\uf0fc]")
 _ITEM_BEFORE = re.compile(r"(?:[.!?:;,。；：]|^and|^or)$")
-_SAME_EDGE = 2.0
-_SIZE_STEP = 0.12
-_LEADING_SLACK = 0.25
-_LONE_LEADING = 1.75
-_INDENT = 0.8
-_DEEPEST_INDENT = 6.0
-_SHORT_LINE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParagraphThresholds:
+    """Thresholds of grouping lines into paragraphs; an em is the larger font size of the two lines compared.
+
+    Set by hand on the development documents.
+
+    size_step:       share of the size by which two lines of one paragraph may differ
+    leading_slack:   share by which the distance of baselines may exceed the usual one: smaller values cut paragraphs at lines
+                     with formulas, larger ones join paragraphs that only white space parts
+    lone_leading:    ems between baselines that are too many where the column shows no usual distance
+    least_leading:   ems between baselines from which a distance is counted towards the usual one
+    most_leading:    ems up to which it is
+    leading_step:    points to which distances are rounded for counting
+    frequent:        share of the most frequent distance's count from which another, smaller one is the usual one
+    indent:          ems by which a first line is set in
+    deepest_indent:  ems from which it is something else (a centred line, a signature)
+    short_line:      ems to spare, beside the first word of the next line, that show a line was ended on purpose
+    same_edge:       points within which the markers of one list begin
+    same_size:       points of font size by which a paragraph may differ from its continuation in the next column
+    """
+
+    size_step: float = 0.12
+    leading_slack: float = 0.25
+    lone_leading: float = 1.75
+    least_leading: float = 0.8
+    most_leading: float = 3.0
+    leading_step: float = 0.5
+    frequent: float = 0.5
+    indent: float = 0.8
+    deepest_indent: float = 6.0
+    short_line: float = 0.5
+    same_edge: float = 2.0
+    same_size: float = 0.5
+
+
+THRESHOLDS = ParagraphThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +93,7 @@ def opens_item(line: Line) -> bool:
 def runs_on(group: Sequence[Line], following: Sequence[Line]) -> bool:
     """Whether a paragraph of the next column carries on a sentence that broke off at the foot of this one."""
     last, first = group[-1], following[0]
-    if abs(last.size - first.size) > 0.5 or last.bold != first.bold or opens_item(first):
+    if abs(last.size - first.size) > THRESHOLDS.same_size or last.bold != first.bold or opens_item(first):
         return False
     ending, beginning = last.words[-1].text, first.words[0].text
     if ending.endswith((HYPHEN, "-")):
@@ -75,13 +106,18 @@ def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:
     seen: dict[float, Counter[float]] = {}
     for above, below in pairwise(lines):
         pitch = below.baseline - above.baseline
-        if above.size == below.size and 0.8 * above.size < pitch < 3 * above.size:
-            seen.setdefault(above.size, Counter())[round(2 * pitch) / 2] += 1
+        if (
+            above.size == below.size
+            and THRESHOLDS.least_leading * above.size < pitch < THRESHOLDS.most_leading * above.size
+        ):
+            seen.setdefault(above.size, Counter())[
+                round(pitch / THRESHOLDS.leading_step) * THRESHOLDS.leading_step
+            ] += 1
     return {size: _smallest_frequent(counts) for size, counts in seen.items()}
 
 
 def _smallest_frequent(counts: Counter[float]) -> float:
-    enough = max(counts.values()) / 2
+    enough = THRESHOLDS.frequent * max(counts.values())
     return min(pitch for pitch, count in counts.items() if count >= enough)
 
 
@@ -91,11 +127,11 @@ def _starts(
     """Whether `line` begins a paragraph after `group`."""
     above = group[-1]
     size = max(above.size, line.size)
-    if abs(above.size - line.size) > _SIZE_STEP * size:
+    if abs(above.size - line.size) > THRESHOLDS.size_step * size:
         return True
     pitch = line.baseline - above.baseline
-    usual = leading.get(above.size, 0.0) or _LONE_LEADING * size / (1 + _LEADING_SLACK)
-    if pitch > (1 + _LEADING_SLACK) * usual or pitch < 0:
+    usual = leading.get(above.size, 0.0) or THRESHOLDS.lone_leading * size / (1 + THRESHOLDS.leading_slack)
+    if pitch > (1 + THRESHOLDS.leading_slack) * usual or pitch < 0:
         return True
     if opens_item(line) and _is_item(group, line, sides, far):
         return True
@@ -115,7 +151,7 @@ def _is_item(group: list[Line], line: Line, sides: _Sides, far: float) -> bool:
         or _ITEM_BEFORE.search(above.words[-1].text)
     ):
         return True
-    return opens_item(group[0]) and abs(sides.start(line) - sides.start(group[0])) < _SAME_EDGE
+    return opens_item(group[0]) and abs(sides.start(line) - sides.start(group[0])) < THRESHOLDS.same_edge
 
 
 def _is_indented(group: list[Line], line: Line, below: Line | None, size: float, sides: _Sides) -> bool:
@@ -124,12 +160,12 @@ def _is_indented(group: list[Line], line: Line, below: Line | None, size: float,
     if opens_item(group[0]):
         return False
     inset = sides.start(line) - sides.start(above)
-    if not _INDENT * size < inset < _DEEPEST_INDENT * size:
+    if not THRESHOLDS.indent * size < inset < THRESHOLDS.deepest_indent * size:
         return False
-    return below is None or sides.start(below) < sides.start(line) - _INDENT * size
+    return below is None or sides.start(below) < sides.start(line) - THRESHOLDS.indent * size
 
 
 def _is_closed(above: Line, line: Line, sides: _Sides, far: float) -> bool:
     """Whether the first word of `line` would have fitted on the line above, so that the break was meant."""
     first = line.words[0]
-    return sides.end(above) + (first.x1 - first.x0) + _SHORT_LINE * above.size < far
+    return sides.end(above) + (first.x1 - first.x0) + THRESHOLDS.short_line * above.size < far

@@ -15,22 +15,62 @@ from pypdfium2 import PdfPage
 
 from citewell.extract.core.ocr import OcrLine, OcrPage, examine_image
 from citewell.extract.formats.pdf.fonts import TextStyle
-from citewell.extract.formats.pdf.geometry import FULL_TURN, PageFrame, Rect
+from citewell.extract.formats.pdf.geometry import FULL_TURN, PageFrame, Rect, Rotation, rotation_of
 from citewell.extract.formats.pdf.objects import Drawing
-from citewell.extract.formats.pdf.turn import Turn, turn_of
 from citewell.extract.formats.pdf.words import Word
 
 _POINTS = 72.0
-_PAGE_DPI = 200.0
-_MAX_DPI = 300.0
-_MAX_SIDE = 4_000
-_OCR_SECONDS = 400.0
-_ALMOST_NO_TEXT = 12
-_FEWEST_PATHS = 12
-_GARBAGE_SHARE = 0.3
-_FONT_SHARE = 0.72
-_SAME_SIZE = (0.65, 1.4)
-_FLAT = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanThresholds:
+    """Thresholds of OCR: when it is used, and how its lines become words.
+
+    Set by hand on the development documents. No benchmark covers OCR of PDFs; `tests/extract/pdf/test_scans.py` shows regressions.
+
+    page_dpi:         dots per inch at which a page is rendered: fewer lose small print, more cost time in proportion to their
+                      square
+    most_dpi:         dots per inch at which an image on a page is rendered at most
+    longest_side:     pixels of the longer side of what is rendered
+    seconds:          seconds of OCR per document, after which the rest is reported as not scanned: within the parser's time
+                      limit
+    almost_no_text:   characters of text up to which a page has next to none (a stamp, a page number), and below which none is
+                      called garbage
+    fewest_paths:     drawn paths from which such a page may show text as shapes; fewer are lines and frames
+    garbage_share:    share of characters without meaning (private use, control) from which a text layer is unreadable
+    letter_share:     share of letters and digits below which it may be unreadable
+    unmapped_share:   share of characters whose font does not say what they mean from which it then is
+    unmapped_sample:  characters that this share is measured on
+    blank_contrast:   grey levels (0 to 255) between the darkest and the lightest spot of a blank page
+    blank_side:       pixels of the square that a page is scaled down to for that, which evens out dust
+    font_share:       font size in heights of an OCR line's rectangle
+    smallest_line:    a line lower than this many times the median height has its own font size, not the page's
+    largest_line:     and so has one that is taller than this many times
+    few_unread:       places that OCR could not read up to which a page gets no warning
+    unread_share:     share of the lines read up to which it gets none either
+    """
+
+    page_dpi: float = 200.0
+    most_dpi: float = 300.0
+    longest_side: int = 4_000
+    seconds: float = 400.0
+    almost_no_text: int = 12
+    fewest_paths: int = 12
+    garbage_share: float = 0.3
+    letter_share: float = 0.5
+    unmapped_share: float = 0.5
+    unmapped_sample: int = 200
+    blank_contrast: int = 12
+    blank_side: int = 256
+    font_share: float = 0.72
+    smallest_line: float = 0.65
+    largest_line: float = 1.4
+    few_unread: int = 3
+    unread_share: float = 0.25
+
+
+THRESHOLDS = ScanThresholds()
+
 _LETTERS = re.compile(r"[^\W_]")
 _PRIVATE = re.compile(r"[\ue000-\uf8ff\ufffd\uffff\x00-\x08\x0e-\x1f]")
 
@@ -38,7 +78,7 @@ _PRIVATE = re.compile(r"[\ue000-\uf8ff\ufffd\uffff\x00-\x08\x0e-\x1f]")
 class OcrBudget:
     """How long one document may be read by OCR; a scan of a thousand pages ends as a partial result, not as a timeout."""
 
-    def __init__(self, allowed: bool, seconds: float = _OCR_SECONDS) -> None:
+    def __init__(self, allowed: bool, seconds: float = THRESHOLDS.seconds) -> None:
         self._allowed = allowed
         self._left = seconds
 
@@ -47,7 +87,7 @@ class OcrBudget:
         """Why no OCR may be done now; None when it may."""
         if not self._allowed:
             return "OCR is off"
-        return None if self._left > 0 else f"OCR stopped after {_OCR_SECONDS:.0f} seconds"
+        return None if self._left > 0 else f"OCR stopped after {THRESHOLDS.seconds:.0f} seconds"
 
     def read(self, image: Image.Image, beat: Callable[[], None]) -> OcrPage:
         """The text of an image, on this budget."""
@@ -62,7 +102,7 @@ class OcrBudget:
 class OcrText:
     """Words read by OCR, in their upright frame. `Word.start` is the index of its line in `confidences`; `unread` counts places that were not read."""
 
-    turn: Turn
+    rotation: Rotation
     lines: Sequence[Sequence[Word]]
     confidences: Sequence[float]
     unread: int = 0
@@ -79,27 +119,29 @@ def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
     share_unmapped: tells the share of characters in fonts that do not say what their glyphs mean; that alone may read well.
     """
     characters = "".join(text.split())
-    if len(characters) < _ALMOST_NO_TEXT:
+    if len(characters) < THRESHOLDS.almost_no_text:
         return False
-    if len(_PRIVATE.findall(characters)) > _GARBAGE_SHARE * len(characters):
+    if len(_PRIVATE.findall(characters)) > THRESHOLDS.garbage_share * len(characters):
         return True
     letters = len(_LETTERS.findall(characters))
-    return letters < 0.5 * len(characters) and share_unmapped() > 0.5
+    return letters < THRESHOLDS.letter_share * len(characters) and share_unmapped() > THRESHOLDS.unmapped_share
 
 
 def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:
     """Whether a page shows something, but has next to no text."""
     # A word has a character at least.
-    if len(words) >= _ALMOST_NO_TEXT or sum(len(word.text) for word in words) >= _ALMOST_NO_TEXT:
+    if len(words) >= THRESHOLDS.almost_no_text or sum(len(word.text) for word in words) >= THRESHOLDS.almost_no_text:
         return False
-    return bool(drawing.images) or drawing.paths >= _FEWEST_PATHS
+    return bool(drawing.images) or drawing.paths >= THRESHOLDS.fewest_paths
 
 
 def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_pixels: int) -> Image.Image:
     """The page, or an area of it, as it is shown; at most `max_pixels`."""
     rect = area or Rect(0, 0, frame.width, frame.height)
-    scale = min(dpi, _MAX_DPI) / _POINTS
-    scale = min(scale, _MAX_SIDE / max(1.0, rect.width, rect.height), math.sqrt(max_pixels / max(1.0, rect.area)))
+    scale = min(dpi, THRESHOLDS.most_dpi) / _POINTS
+    scale = min(
+        scale, THRESHOLDS.longest_side / max(1.0, rect.width, rect.height), math.sqrt(max_pixels / max(1.0, rect.area))
+    )
     crop = (max(0.0, rect.x0), max(0.0, frame.height - rect.y1), max(0.0, frame.width - rect.x1), max(0.0, rect.y0))
     bitmap = page.render(scale=scale, crop=crop)  # pyright: ignore[reportArgumentType]
     try:
@@ -110,15 +152,17 @@ def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_p
 
 def is_blank(image: Image.Image) -> bool:
     """Whether nothing stands on a rendered page."""
-    shades = np.asarray(image.convert("L").resize((256, 256), Image.Resampling.BOX), dtype=np.int16)
-    return int(shades.max() - shades.min()) < _FLAT
+    shades = np.asarray(
+        image.convert("L").resize((THRESHOLDS.blank_side, THRESHOLDS.blank_side), Image.Resampling.BOX), dtype=np.int16
+    )
+    return int(shades.max() - shades.min()) < THRESHOLDS.blank_contrast
 
 
 def page_text(
     page: PdfPage, frame: PageFrame, budget: OcrBudget, beat: Callable[[], None], max_pixels: int
 ) -> OcrText | None:
     """All text drawn on a page; None when the page is blank."""
-    image = render(page, frame, None, _PAGE_DPI, max_pixels)
+    image = render(page, frame, None, THRESHOLDS.page_dpi, max_pixels)
     if is_blank(image):
         return None
     read = budget.read(image, beat)
@@ -128,21 +172,23 @@ def page_text(
 def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int], unread: int = 0) -> OcrText:
     """OCR lines of an image that fills `area`, as words in points."""
     scale = area.width / size[0]
-    turn = turn_of((FULL_TURN - lines[0].angle) % FULL_TURN if lines else 0)
+    rotation = rotation_of((FULL_TURN - lines[0].angle) % FULL_TURN if lines else 0)
     usual = median(line.upright[3] - line.upright[1] for line in lines) if lines else 1.0
-    placed = [_words(line, index, area, scale, turn, usual) for index, line in enumerate(lines)]
-    return OcrText(turn, placed, [line.confidence for line in lines], unread)
+    placed = [_words(line, index, area, scale, rotation, usual) for index, line in enumerate(lines)]
+    return OcrText(rotation, placed, [line.confidence for line in lines], unread)
 
 
-def _words(line: OcrLine, index: int, area: Rect, scale: float, turn: Turn, usual: float) -> list[Word]:
+def _words(line: OcrLine, index: int, area: Rect, scale: float, rotation: Rotation, usual: float) -> list[Word]:
     """The line's words, each with its share of the line's length."""
     x0, y0, x1, y1 = (value * scale for value in line.box)
-    u, v = turn.point(area.x0 + (x0 + x1) / 2, area.y0 + (y0 + y1) / 2)
+    u, v = rotation.point(area.x0 + (x0 + x1) / 2, area.y0 + (y0 + y1) / 2)
     width = (line.upright[2] - line.upright[0]) * scale
     height = (line.upright[3] - line.upright[1]) * scale
     left, top = u - width / 2, v - height / 2
-    lettering = usual * scale if _SAME_SIZE[0] < height / (usual * scale) < _SAME_SIZE[1] else height
-    style = TextStyle("ocr", max(1.0, round(_FONT_SHARE * lettering, 1)), angle=round(turn.angle))
+    lettering = (
+        usual * scale if THRESHOLDS.smallest_line < height / (usual * scale) < THRESHOLDS.largest_line else height
+    )
+    style = TextStyle("ocr", max(1.0, round(THRESHOLDS.font_share * lettering, 1)), angle=round(rotation.angle))
     step = width / max(1, len(line.text))
     words: list[Word] = []
     for match in re.finditer(r"\S+", line.text):

@@ -24,17 +24,63 @@ _NUMBERED = re.compile(
 _FOOTNOTE = re.compile(r"^(?:\d{1,3}|[*†‡§¶]{1,3}|[a-z])(?:[.)]?\s|(?=[A-Z“\"]))")
 _LETTERS = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"\s+")
-_LARGER = 1.15
-_SIZE_STEP = 0.4
-_SMALLER = 0.93
-_SAME = 0.95
-_MAX_HEADING = 220
-_MAX_BOLD_HEADING = 140
-_MAX_HEADING_LINES = 4
-_MAX_BOLD_LINES = 3
-_MAX_CAPTION = 500
-_DEEPEST = 6
-_LISTING_GAP = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureThresholds:
+    """Thresholds of telling headings, captions, footnotes, lists and code from text. The body size is the document's most used font size.
+
+    Set by hand on the development documents. No benchmark covers headings; `tests/extract/pdf/test_text.py` holds the
+    cases that set them.
+
+    larger:              times the body size from which a paragraph is a heading: smaller values take emphasised text for
+                         headings, larger ones lose those of the lowest level
+    size_step:           points of size that part two levels of heading
+    smaller:             times the body size up to which text is small, as captions and footnotes are
+    same:                times the body size from which bold text or capitals may be a heading
+    heading_characters:  characters of the longest heading
+    heading_lines:       lines of the longest heading
+    bold_characters:     characters of the longest heading that only weight or capitals show
+    bold_lines:          its lines
+    heading_letters:     letters that any heading has
+    letter_share:        share of letters in a heading told by its size; less is a figure, a formula or a price
+    capitals:            letters of a heading that only its capitals show
+    deepest_heading:     lowest level of a heading
+    caption_characters:  characters of the longest caption
+    caption_lines:       lines of a caption that nothing but its wording shows
+    footnote_zone:       share of the page's height below which footnotes begin
+    code_marks:          share of brackets, operators and the like from which text in a typewriter font is code
+    code_characters:     characters of the shortest listing
+    listing_gap:         ems between the baselines of two blocks of one listing: an empty line between them at most
+    item_indent:         ems of indentation per level of a list
+    deepest_item:        lowest level of a list item
+    sample_pages:        pages, spread over the document, that the body size and the ranks of heading sizes are read from
+    """
+
+    larger: float = 1.15
+    size_step: float = 0.4
+    smaller: float = 0.93
+    same: float = 0.95
+    heading_characters: int = 220
+    heading_lines: int = 4
+    bold_characters: int = 140
+    bold_lines: int = 3
+    heading_letters: int = 2
+    letter_share: float = 0.4
+    capitals: int = 5
+    deepest_heading: int = 6
+    caption_characters: int = 500
+    caption_lines: int = 2
+    footnote_zone: float = 0.5
+    code_marks: float = 0.04
+    code_characters: int = 4
+    listing_gap: float = 3.0
+    item_indent: float = 2.0
+    deepest_item: int = 6
+    sample_pages: int = 12
+
+
+THRESHOLDS = StructureThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +97,8 @@ class Survey:
 
     def level(self, size: float) -> int:
         """Heading level of a font size: 1 for the largest that the document uses; bold at body size comes after all larger ones."""
-        larger = sum(1 for known in self.sizes if known > size + _SIZE_STEP)
-        return min(_DEEPEST, larger + 1)
+        larger = sum(1 for known in self.sizes if known > size + THRESHOLDS.size_step)
+        return min(THRESHOLDS.deepest_heading, larger + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +136,11 @@ def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], in
     body = by_size.most_common(1)[0][0]
     bold = weights[body, True] > weights[body, False]
     ranked = sorted(
-        (size for size in by_size if size >= _LARGER * body and (count == 1 or size in later)), reverse=True
+        (size for size in by_size if size >= THRESHOLDS.larger * body and (count == 1 or size in later)), reverse=True
     )
     ranks: list[float] = []
     for size in ranked:
-        if not ranks or ranks[-1] - size > _SIZE_STEP:
+        if not ranks or ranks[-1] - size > THRESHOLDS.size_step:
             ranks.append(size)
     return Survey(body, bold, tuple(ranks), outline)
 
@@ -115,14 +161,14 @@ def _is_one_listing(above: Block, below: Block) -> bool:
     """Whether a block set in the listing's font right below it, an empty line apart at most, belongs to it."""
     if above.type is not ElementType.CODE or not all(word.style.mono for line in below.lines for word in line.words):
         return False
-    return below.lines[0].baseline - above.lines[-1].baseline <= _LISTING_GAP * below.lines[0].size
+    return below.lines[0].baseline - above.lines[-1].baseline <= THRESHOLDS.listing_gap * below.lines[0].size
 
 
 def _block(lines: Sequence[Line], page: int, page_height: float, left: float, known: Survey) -> Block:
     text = " ".join(line.text for line in lines)
     depth = known.outline.get((page, fold_title(text)))
     if depth is not None:
-        return Block(ElementType.TITLE, lines, min(_DEEPEST, depth))
+        return Block(ElementType.TITLE, lines, min(THRESHOLDS.deepest_heading, depth))
     if _is_caption(text, lines, known):
         return Block(ElementType.CAPTION, lines)
     if _is_code(lines):
@@ -133,21 +179,23 @@ def _block(lines: Sequence[Line], page: int, page_height: float, left: float, kn
     if _is_footnote(text, lines, page_height, known):
         return Block(ElementType.FOOTNOTE, lines)
     if opens_item(lines[0]):
-        inset = (lines[0].x0 - left) / max(1.0, 2 * lines[0].size)
-        return Block(ElementType.LIST_ITEM, lines, 1 + min(5, max(0, round(inset))))
+        inset = (lines[0].x0 - left) / max(1.0, THRESHOLDS.item_indent * lines[0].size)
+        return Block(ElementType.LIST_ITEM, lines, min(THRESHOLDS.deepest_item, 1 + max(0, round(inset))))
     return Block(ElementType.PARAGRAPH, lines)
 
 
 def _is_caption(text: str, lines: Sequence[Line], known: Survey) -> bool:
     match = _CAPTION.match(text)
-    if not match or len(text) > _MAX_CAPTION:
+    if not match or len(text) > THRESHOLDS.caption_characters:
         return False
     if match["after"].strip() or match.end() == len(text):
         return True
     first = lines[0].words[0].style
-    set_apart = first.bold or first.italic or lines[0].size < _SMALLER * known.body_size
+    set_apart = first.bold or first.italic or lines[0].size < THRESHOLDS.smaller * known.body_size
     return (set_apart and not known.body_bold) or (
-        len(lines) <= 2 and text[match.end() : match.end() + 1].isupper() and not text.endswith(".")
+        len(lines) <= THRESHOLDS.caption_lines
+        and text[match.end() : match.end() + 1].isupper()
+        and not text.endswith(".")
     )
 
 
@@ -157,30 +205,45 @@ def _is_code(lines: Sequence[Line]) -> bool:
         return False
     text = " ".join(line.text for line in lines)
     marks = sum(text.count(mark) for mark in "{}()[];=<>_#/\\|$&")
-    return marks >= 0.04 * len(text) and len(text) > 3
+    return marks >= THRESHOLDS.code_marks * len(text) and len(text) >= THRESHOLDS.code_characters
 
 
 def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | None:
     letters = len(_LETTERS.findall(text))
-    if letters < 2 or len(lines) > _MAX_HEADING_LINES or len(text) > _MAX_HEADING or text.endswith((",", ";")):
+    if (
+        letters < THRESHOLDS.heading_letters
+        or len(lines) > THRESHOLDS.heading_lines
+        or len(text) > THRESHOLDS.heading_characters
+        or text.endswith((",", ";"))
+    ):
         return None
     if BULLET.match(lines[0].words[0].text) or text.count(". . .") or "....." in text:
         return None
     size = max(line.size for line in lines)
-    if size >= _LARGER * known.body_size and letters >= 0.4 * len(text.replace(" ", "")):
+    if size >= THRESHOLDS.larger * known.body_size and letters >= THRESHOLDS.letter_share * len(text.replace(" ", "")):
         return known.level(size)
-    if len(lines) > _MAX_BOLD_LINES or len(text) > _MAX_BOLD_HEADING or size < _SAME * known.body_size:
+    if (
+        len(lines) > THRESHOLDS.bold_lines
+        or len(text) > THRESHOLDS.bold_characters
+        or size < THRESHOLDS.same * known.body_size
+    ):
         return None
     ends_sentence = text.endswith((".", "!", "?", "。")) and not _NUMBERED.match(text)
-    below_all = min(_DEEPEST, len(known.sizes) + 1)
+    below_all = min(THRESHOLDS.deepest_heading, len(known.sizes) + 1)
     if not known.body_bold and all(word.style.bold for line in lines for word in line.words) and not ends_sentence:
         return below_all
-    if len(lines) == 1 and text.isupper() and letters >= 5 and not ends_sentence and not text.endswith(":"):
+    if (
+        len(lines) == 1
+        and text.isupper()
+        and letters >= THRESHOLDS.capitals
+        and not ends_sentence
+        and not text.endswith(":")
+    ):
         return below_all
     return None
 
 
 def _is_footnote(text: str, lines: Sequence[Line], page_height: float, known: Survey) -> bool:
-    if lines[0].size > _SMALLER * known.body_size or lines[0].y0 < 0.5 * page_height:
+    if lines[0].size > THRESHOLDS.smaller * known.body_size or lines[0].y0 < THRESHOLDS.footnote_zone * page_height:
         return False
     return _FOOTNOTE.match(text) is not None and MARKER.match(lines[0].words[0].text) is None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from pypdfium2 import PdfTextPage
 
 from citewell.extract.formats.pdf import native
 from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
-from citewell.extract.formats.pdf.geometry import Floats, PageFrame, Rect
+from citewell.extract.formats.pdf.geometry import FULL_TURN, QUARTER, Floats, PageFrame, Rect, Rotation, rotation_of
 
 HYPHEN = "\ufffe"
 """What PDFium puts for a hyphen that ends a line."""
@@ -27,7 +29,32 @@ _LEADER = re.compile(r"(?<=[^\s.])\.(?=(?: \.){2})")
 _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
 _FILLER = "\u2060"
-_MARK_HEIGHT = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordThresholds:
+    """Thresholds of reading words and of grouping them by direction; an em is the word's font size.
+
+    Set by hand on the development documents. Only pages with slanted text or with marks at the ends of words depend on them.
+
+    mark_height:          a word's first or last character that is lower than this share of the other's height is a raised or
+                          lowered mark, and is given the other's height, so that it does not make the word taller
+    snap_degrees:         text within so many degrees of a quarter turn is taken as exactly that
+    angle_step:           other angles are rounded to multiples of so many degrees, which keeps words of one slanted line
+                          together
+    slanted_half_height:  ems from the middle line of a slanted word to the top and bottom of its upright rectangle
+    slanted_half_length:  a slanted word is at least twice as many ems long
+    """
+
+    mark_height: float = 0.9
+    snap_degrees: int = 1
+    angle_step: int = 3
+    slanted_half_height: float = 0.6
+    slanted_half_length: float = 0.3
+
+
+THRESHOLDS = WordThresholds()
+
 _SIDES = {0: (1, 3, 1), 180: (3, 1, -1), 90: (0, 2, 1), 270: (2, 0, -1)}
 """By the angle of text: where in a rectangle its top and its bottom stand, and 1 where coordinates grow from top to bottom."""
 
@@ -168,5 +195,53 @@ def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
     across = np.abs((low + high)[:, 1] - (low + high)[:, 0])
     height = high - low
     for mark, full in ((0, 1), (1, 0)):
-        which = (along > across) & (height[:, mark] < _MARK_HEIGHT * height[:, full])
+        which = (along > across) & (height[:, mark] < THRESHOLDS.mark_height * height[:, full])
         low[which, mark], high[which, mark] = low[which, full], high[which, full]
+
+
+def by_direction(words: Sequence[Word]) -> list[tuple[Rotation, list[Word]]]:
+    """The words of each direction, turned upright; the direction with the most characters comes first."""
+    groups: dict[int, list[Word]] = {}
+    for word in words:
+        groups.setdefault(word.style.angle, []).append(word)
+    if list(groups) == [0]:
+        return [(rotation_of(0), list(words))]
+    merged: dict[int, list[Word]] = {}
+    for angle, members in groups.items():
+        merged.setdefault(_snapped(angle), []).extend(members)
+    ordered = sorted(merged.items(), key=lambda item: -sum(len(word.text) for word in item[1]))
+    return [_upright(rotation_of(angle), members) for angle, members in ordered]
+
+
+def _upright(rotation: Rotation, words: list[Word]) -> tuple[Rotation, list[Word]]:
+    return rotation, [_turned(word, rotation) for word in sorted(words, key=lambda word: word.start)]
+
+
+def _snapped(angle: int) -> int:
+    quarter = round(angle / QUARTER) * QUARTER
+    if abs(angle - quarter) <= THRESHOLDS.snap_degrees:
+        return quarter % FULL_TURN
+    return round(angle / THRESHOLDS.angle_step) * THRESHOLDS.angle_step % FULL_TURN
+
+
+def _turned(word: Word, rotation: Rotation) -> Word:
+    """The word in the upright frame."""
+    if rotation.angle == 0:
+        return word
+    rect = rotation.upright(word.rect) if rotation.angle % QUARTER == 0 else _slanted(word, rotation)
+    return word._replace(x0=rect.x0, y0=rect.y0, x1=rect.x1, y1=rect.y1)
+
+
+def _slanted(word: Word, rotation: Rotation) -> Rect:
+    """From the middle line of the word, since its bounding box is larger than the word."""
+    size = word.style.size
+    width, height = word.x1 - word.x0, word.y1 - word.y0
+    thick = 2 * THRESHOLDS.slanted_half_height * size
+    along = max(
+        THRESHOLDS.slanted_half_length * size,
+        math.hypot(width, height) / 2 - thick * abs(rotation.cosine * rotation.sine) / 2,
+    )
+    u, v = rotation.point((word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2)
+    return Rect(
+        u - along, v - THRESHOLDS.slanted_half_height * size, u + along, v + THRESHOLDS.slanted_half_height * size
+    )

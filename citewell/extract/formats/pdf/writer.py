@@ -6,22 +6,24 @@ from collections.abc import Iterator, Sequence
 
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.pdf.attachments import AttachmentReader
 from citewell.extract.formats.pdf.columns import reading_order
-from citewell.extract.formats.pdf.content import PageContent, Passage
-from citewell.extract.formats.pdf.flow import flow
+from citewell.extract.formats.pdf.document import AttachmentReader
 from citewell.extract.formats.pdf.furniture import running
 from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.images import THRESHOLDS as IMAGES
 from citewell.extract.formats.pdf.images import PageImage
+from citewell.extract.formats.pdf.ink import Placed, places
 from citewell.extract.formats.pdf.lines import Line, join_row, placeholder, rows
+from citewell.extract.formats.pdf.pages import PageContent, Passage
 from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
-from citewell.extract.formats.pdf.placing import Placed, places
+from citewell.extract.formats.pdf.running_text import join_lines
 from citewell.extract.formats.pdf.structure import Block, Survey, classify, survey
 from citewell.extract.formats.pdf.tables.model import FoundTable
 from citewell.extract.formats.pdf.tables.render import render
 from citewell.types import Box, ElementType, JsonObject, Locator
 
 _LINKED = 0.3
+"""Share of a link's area that lies on an element's rectangles for the link to belong to it. Set by hand."""
 
 
 class PageWriter:
@@ -59,7 +61,7 @@ class PageWriter:
         body = [run for run in passage.runs if id(run) not in furniture]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
         known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
-        rects = [table.rect for table in passage.tables] + [passage.turn.upright(image.rect) for image in images]
+        rects = [table.rect for table in passage.tables] + [passage.rotation.upright(image.rect) for image in images]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
         for part in _parts(reading_order([*body, *places], passage.right_to_left), passage.right_to_left):
             if not isinstance(part, int):
@@ -74,8 +76,8 @@ class PageWriter:
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: Passage) -> None:
         for row in rows(runs):
             line = join_row(row)
-            running_text = flow([line])
-            placed = places(running_text.spans, passage.turn, passage.ink)
+            running_text = join_lines([line])
+            placed = places(running_text.spans, passage.rotation, passage.ink)
             self._sink.emit(
                 kind,
                 running_text.text,
@@ -121,7 +123,7 @@ class PageWriter:
         )
 
     def _table(self, page: PageContent, passage: Passage, found: FoundTable) -> None:
-        rendered = render(found, page.number, passage.turn, passage.ink, page.text)
+        rendered = render(found, page.number, passage.rotation, passage.ink, page.text)
         if rendered is None:
             return
         table, boxes = rendered.table, rendered.boxes
@@ -138,12 +140,12 @@ class PageWriter:
         )
 
     def _block(self, page: PageContent, passage: Passage, block: Block) -> None:
-        text = flow(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
+        text = join_lines(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
         if block.type is ElementType.TITLE:
             headings = self._outline.enter(block.level or 1, text.text)
         else:
             headings = self._outline.path
-        placed = places(text.spans, passage.turn, passage.ink)
+        placed = places(text.spans, passage.rotation, passage.ink)
         locator = _locator(page, placed, headings)
         self._sink.emit(
             block.type,
@@ -209,10 +211,10 @@ def _behind_text(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
     """Images that lie behind text (backgrounds), and the others, which take a place of their own in the reading order."""
     behind: list[PageImage] = []
     beside: list[PageImage] = []
-    runs = [p.turn.shown(run.rect) for p in page.passages for run in p.runs]
+    runs = [p.rotation.shown(run.rect) for p in page.passages for run in p.runs]
     for image in page.images:
-        covered = sum(1 for run in runs if run.overlap(image.rect) > 0.5 * run.area)
-        (behind if covered > 1 else beside).append(image)
+        covered = sum(1 for run in runs if run.overlap(image.rect) > IMAGES.background_overlap * run.area)
+        (behind if covered >= IMAGES.background_runs else beside).append(image)
     return behind, beside
 
 

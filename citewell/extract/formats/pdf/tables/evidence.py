@@ -8,21 +8,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.extract.formats.pdf.lines import MARKER
-from citewell.extract.formats.pdf.tables.columns import Interval, find_columns
 from citewell.extract.formats.pdf.tables.model import FoundTable, is_numeric
-from citewell.extract.formats.pdf.tables.pieces import Piece, TextRow
+from citewell.extract.formats.pdf.tables.text_grid import Interval, Piece, TextRow, find_columns
 
 CAPTION = re.compile(
     r"^(?:table|exhibit|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|schedule|表|표|таблица)\s*[\w.-]*\d",
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
-_LONG_PIECE = 34
-_SPARSE = 0.25
-_DENSE = 0.4
-_COUNTED_SPAN = 3
-_LAYOUT_TEXT = 300
-_CODE_FIGURES = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceThresholds:
+    """Thresholds of telling tables from what looks like them.
+
+    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
+
+    long_piece:    characters beyond which a piece is a line of running text
+    sparse:        share of squares with text below which cells are labels on a drawing
+    counted_span:  squares that a merged cell counts as at most, or a title over everything would fill a drawing
+    layout_text:   mean characters per cell beyond which a grid is a page layout
+    code_figures:  share of figures below which cells in a typewriter font are code
+    small:         squares of a table in which a single row or column may be filled, if all of them are
+    dense:         share of rows with text that a column has, and share of such columns (at least two), in a table without
+                   lines: the axes of a chart have fewer
+    """
+
+    long_piece: int = 34
+    sparse: float = 0.25
+    counted_span: int = 3
+    layout_text: int = 300
+    code_figures: float = 0.2
+    small: int = 4
+    dense: float = 0.4
+
+
+THRESHOLDS = EvidenceThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +94,7 @@ def _touched(piece: Piece, columns: Sequence[Interval]) -> int:
 def is_prose_row(row: TextRow) -> bool:
     """Whether a row reads like lines of text columns: every piece is long, or there is but one and it is."""
     lengths = [len(piece.text) for piece in row.pieces]
-    return min(lengths) > _LONG_PIECE
+    return min(lengths) > THRESHOLDS.long_piece
 
 
 def is_caption(row: TextRow) -> bool:
@@ -84,28 +105,28 @@ def is_caption(row: TextRow) -> bool:
 def is_plausible(table: FoundTable) -> bool:
     """Whether cells found make a table: not labels scattered over a drawing, a bulleted list, a listing of code or a page layout."""
     filled = [cell for cell in table.cells if cell.words]
-    squares = sum(min(_COUNTED_SPAN, cell.rowspan * cell.colspan) for cell in filled)
-    if table.height < 2 or table.width < 2 or squares < _SPARSE * table.height * table.width:
+    squares = sum(min(THRESHOLDS.counted_span, cell.rowspan * cell.colspan) for cell in filled)
+    if table.height < 2 or table.width < 2 or squares < THRESHOLDS.sparse * table.height * table.width:
         return False
     rows = Counter(cell.row for cell in filled)
     columns = Counter(cell.column for cell in filled)
     if sum(n > 1 for n in rows.values()) < 2 or sum(n > 1 for n in columns.values()) < 2:
-        return table.height * table.width <= 4 and squares == table.height * table.width
+        return table.height * table.width <= THRESHOLDS.small and squares == table.height * table.width
     texts = [" ".join(word.text for word in cell.words) for cell in filled]
     first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
     if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
         return False
     if not any(c.isalpha() for text in texts for c in text) and table.width == 2:
         return False
-    if sum(len(text) for text in texts) > _LAYOUT_TEXT * len(texts):
+    if sum(len(text) for text in texts) > THRESHOLDS.layout_text * len(texts):
         return False
     mono = all(word.style.mono for cell in filled for word in cell.words)
-    return not mono or sum(is_numeric(text) for text in texts) >= _CODE_FIGURES * len(texts)
+    return not mono or sum(is_numeric(text) for text in texts) >= THRESHOLDS.code_figures * len(texts)
 
 
 def has_dense_columns(table: FoundTable) -> bool:
     """Whether a fair part of the columns hold text in many rows; labels along the axes of a chart do not."""
     body = table.height - table.header_rows
     filled = Counter(cell.column for cell in table.cells if cell.words and cell.row >= table.header_rows)
-    dense = sum(1 for count in filled.values() if count >= _DENSE * body)
-    return dense >= max(2, _DENSE * table.width)
+    dense = sum(1 for count in filled.values() if count >= THRESHOLDS.dense * body)
+    return dense >= max(2, THRESHOLDS.dense * table.width)

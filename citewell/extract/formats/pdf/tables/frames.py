@@ -8,15 +8,49 @@ from itertools import pairwise
 
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.tables.evidence import CAPTION, is_prose_row, weigh
-from citewell.extract.formats.pdf.tables.pieces import TextRow, text_rows
-from citewell.extract.formats.pdf.tables.rules import SNAP, Rule, Rules, cluster
+from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
+from citewell.extract.formats.pdf.tables.rules import Rule, Rules, cluster
+from citewell.extract.formats.pdf.tables.text_grid import TextRow, text_rows
 from citewell.extract.formats.pdf.words import Word
 
-_JOIN = 26.0
-_SHORTEST = 60.0
-_SAME_EDGE = 6.0
-_MAX_SHORT_BAND = 7
-_CAPTION_REACH = 150.0
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameThresholds:
+    """Thresholds of finding tables between horizontal lines. A band is the text between two lines that follow each other.
+
+    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
+
+    join:           points of the gap between pieces of one line: lines are often drawn column by column
+    shortest:       points of the shortest line that frames a table
+    same_edge:      points by which the ends of a table's lines may differ
+    short_band:     rows of a short band, as tables have that part every few rows by a line
+    short_bands:    short bands from which text in columns is a table even without figures or short labels
+    figures:        share of figures from which a band in columns is a table
+    figures_share:  share of its rows with several pieces that this takes
+    labels_share:   the same for a band of labels
+    some_figures:   share of figures from which a band of labels is a table
+    label_length:   or mean characters per piece up to which it is
+    prose:          share of rows of running text from which a band ends the table
+    caption_reach:  points left of the lines at which the caption of another table may end
+    overlap:        share of an area inside of a larger one from which it is dropped
+    """
+
+    join: float = 26.0
+    shortest: float = 60.0
+    same_edge: float = 6.0
+    short_band: int = 7
+    short_bands: int = 3
+    figures: float = 0.5
+    figures_share: float = 0.3
+    labels_share: float = 0.5
+    some_figures: float = 0.3
+    label_length: float = 24
+    prose: float = 0.5
+    caption_reach: float = 150.0
+    overlap: float = 0.3
+
+
+THRESHOLDS = FrameThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +66,8 @@ def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
     captions = [row for row in text_rows(words) if any(CAPTION.match(piece.text) for piece in row.pieces)]
     for rails in _equal_rails(rules.horizontal):
         bands = [_band(words, a, b) for a, b in pairwise(rails)]
-        short = sum(1 for rows in bands if 0 < len(rows) <= _MAX_SHORT_BAND)
-        kinds = [_kind(rows, short >= 3) for rows in bands]
+        short = sum(1 for rows in bands if 0 < len(rows) <= THRESHOLDS.short_band)
+        kinds = [_kind(rows, short >= THRESHOLDS.short_bands) for rows in bands]
         kinds = [
             "text" if _between(captions, a, b) else kind for kind, (a, b) in zip(kinds, pairwise(rails), strict=True)
         ]
@@ -47,12 +81,19 @@ def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
 def _equal_rails(rules: Sequence[Rule]) -> list[list[_Rail]]:
     """Lines grouped by their two ends, from top to bottom; pieces on one height count as one line."""
     rails = [
-        rail for y in cluster([r.at for r in rules]) for rail in _joined([r for r in rules if abs(r.at - y) <= SNAP], y)
+        rail
+        for y in cluster([r.at for r in rules])
+        for rail in _joined([r for r in rules if abs(r.at - y) <= RULES.snap], y)
     ]
     groups: list[list[_Rail]] = []
     for rail in rails:
         group = next(
-            (g for g in groups if abs(g[0].x0 - rail.x0) <= _SAME_EDGE and abs(g[0].x1 - rail.x1) <= _SAME_EDGE), None
+            (
+                g
+                for g in groups
+                if abs(g[0].x0 - rail.x0) <= THRESHOLDS.same_edge and abs(g[0].x1 - rail.x1) <= THRESHOLDS.same_edge
+            ),
+            None,
         )
         if group is None:
             groups.append([rail])
@@ -64,15 +105,15 @@ def _equal_rails(rules: Sequence[Rule]) -> list[list[_Rail]]:
 def _joined(pieces: Sequence[Rule], y: float) -> list[_Rail]:
     rails: list[_Rail] = []
     for piece in sorted(pieces, key=lambda r: r.start):
-        if rails and piece.start - rails[-1].x1 <= _JOIN:
+        if rails and piece.start - rails[-1].x1 <= THRESHOLDS.join:
             rails[-1] = _Rail(y, rails[-1].x0, max(rails[-1].x1, piece.end))
         else:
             rails.append(_Rail(y, piece.start, piece.end))
-    return [rail for rail in rails if rail.x1 - rail.x0 >= _SHORTEST]
+    return [rail for rail in rails if rail.x1 - rail.x0 >= THRESHOLDS.shortest]
 
 
 def _band(words: Sequence[Word], upper: _Rail, lower: _Rail) -> list[TextRow]:
-    x0, x1 = min(upper.x0, lower.x0) - SNAP, max(upper.x1, lower.x1) + SNAP
+    x0, x1 = min(upper.x0, lower.x0) - RULES.snap, max(upper.x1, lower.x1) + RULES.snap
     inside = [w for w in words if upper.y < (w.y0 + w.y1) / 2 < lower.y and x0 <= (w.x0 + w.x1) / 2 <= x1]
     return text_rows(inside) if inside else []
 
@@ -81,7 +122,9 @@ def _between(captions: Sequence[TextRow], upper: _Rail, lower: _Rail) -> bool:
     """Whether a caption stands between two lines."""
     return any(
         upper.y < (row.y0 + row.y1) / 2 < lower.y
-        and any(CAPTION.match(p.text) and p.x1 > upper.x0 - _CAPTION_REACH and p.x0 < upper.x1 for p in row.pieces)
+        and any(
+            CAPTION.match(p.text) and p.x1 > upper.x0 - THRESHOLDS.caption_reach and p.x0 < upper.x1 for p in row.pieces
+        )
         for row in captions
     )
 
@@ -91,22 +134,26 @@ def _kind(rows: Sequence[TextRow], among_short: bool) -> str:
     if not rows:
         return "empty"
     evidence = weigh(rows)
-    if len(evidence.columns) >= 2 and evidence.share >= 0.3 and evidence.numeric >= 0.5:
+    if (
+        len(evidence.columns) >= 2
+        and evidence.share >= THRESHOLDS.figures_share
+        and evidence.numeric >= THRESHOLDS.figures
+    ):
         return "table"
-    figures_or_labels = evidence.numeric >= 0.3 or evidence.length <= 24
+    figures_or_labels = evidence.numeric >= THRESHOLDS.some_figures or evidence.length <= THRESHOLDS.label_length
     if (
         len(evidence.columns) >= 2
         and len(rows) >= 2
-        and evidence.share >= 0.5
-        and (figures_or_labels or (among_short and len(rows) <= _MAX_SHORT_BAND))
+        and evidence.share >= THRESHOLDS.labels_share
+        and (figures_or_labels or (among_short and len(rows) <= THRESHOLDS.short_band))
     ):
         return "table"
     prose = sum(is_prose_row(row) for row in rows)
-    if prose >= 0.5 * len(rows) and prose > 1:
+    if prose >= THRESHOLDS.prose * len(rows) and prose > 1:
         return "text"
     if len(rows) == 1 and len(rows[0].pieces) > 1:
         return "row"
-    return "part" if len(rows) <= _MAX_SHORT_BAND else "text"
+    return "part" if len(rows) <= THRESHOLDS.short_band else "text"
 
 
 def _stretches(kinds: Sequence[str]) -> list[tuple[int, int]]:
@@ -138,6 +185,6 @@ def _trimmed(stretch: Sequence[str]) -> tuple[int, int]:
 def _without_overlaps(areas: Sequence[Rect]) -> list[Rect]:
     kept: list[Rect] = []
     for area in sorted(areas, key=lambda a: -a.area):
-        if all(area.overlap(other) < 0.3 * area.area for other in kept):
+        if all(area.overlap(other) < THRESHOLDS.overlap * area.area for other in kept):
             kept.append(area)
     return kept

@@ -5,17 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.extract.formats.pdf.tables.columns import Interval, boundaries
 from citewell.extract.formats.pdf.tables.model import TableCell
-from citewell.extract.formats.pdf.tables.pieces import Piece, TextRow, make_piece
 from citewell.extract.formats.pdf.tables.rules import Rules
+from citewell.extract.formats.pdf.tables.text_grid import Interval, Piece, TextRow, boundaries, make_piece
 from citewell.extract.formats.pdf.words import Word
 
-_UNDERLINE = 0.9
-_OVERLAP = 0.3
-_WORD_GAP = 0.45
-_FIT = 0.4
-_CENTRED = 0.8
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderThresholds:
+    """Thresholds of reading header rows; an em is the row's font size.
+
+    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
+
+    underline:        heights of a title within which a line below underlines it
+    underline_slack:  points by which the line may miss the title's middle
+    full_line:        share of the table's width from which a line belongs to the table, not to a title
+    overlap:          share of the narrower of title and column in common from which the title is over that column
+    word_gap:         ems between words at the edge of two columns from which they are two titles
+    fit:              ems by which the parts of a title may miss the left, right or middle of their columns to be titles of
+                      their own
+    centred:          ems by which a title may miss the middle of the columns that it is over
+    wall_slack:       points by which words may reach over a line or an edge between columns
+    between:          ems by which a line between two titles may overlap them
+    line_gap:         ems between two lines of one title
+    """
+
+    underline: float = 0.9
+    underline_slack: float = 3.0
+    full_line: float = 0.9
+    overlap: float = 0.3
+    word_gap: float = 0.45
+    fit: float = 0.4
+    centred: float = 0.8
+    wall_slack: float = 1.0
+    between: float = 0.4
+    line_gap: float = 1.5
+
+
+THRESHOLDS = HeaderThresholds()
 
 
 @dataclass(slots=True)
@@ -62,9 +89,9 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
 
 def _by_column(piece: Piece, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[Piece]:
     """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
-    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, _WORD_GAP * size)]
+    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, THRESHOLDS.word_gap * size)]
     parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
-    if len(parts) > len(cut) and all(_fits(part, columns, _FIT * size) for part in parts):
+    if len(parts) > len(cut) and all(_fits(part, columns, THRESHOLDS.fit * size) for part in parts):
         return parts
     return cut
 
@@ -76,8 +103,10 @@ def _at_boundaries(
     groups: list[list[Word]] = [[piece.words[0]]]
     for word in piece.words[1:]:
         last = groups[-1][-1]
-        at_wall = any(last.x1 <= wall + 1 and wall - 1 <= word.x0 for wall in walls)
-        crosses = any(last.x1 <= m + 1 and m - 1 <= word.x0 for m in middles)
+        at_wall = any(
+            last.x1 <= wall + THRESHOLDS.wall_slack and wall - THRESHOLDS.wall_slack <= word.x0 for wall in walls
+        )
+        crosses = any(last.x1 <= m + THRESHOLDS.wall_slack and m - THRESHOLDS.wall_slack <= word.x0 for m in middles)
         if at_wall or (crosses and word.x0 - last.x1 > least_gap):
             groups.append([])
         groups[-1].append(word)
@@ -97,11 +126,12 @@ def _underline(
 
     None when there is no line, or when it underlines column titles that stand side by side.
     """
-    reach = _UNDERLINE * (piece.y1 - piece.y0)
+    reach = THRESHOLDS.underline * (piece.y1 - piece.y0)
     below = [
         r
         for r in rules.horizontal
-        if (piece.y0 + piece.y1) / 2 < r.at <= piece.y1 + reach and r.start - 3 <= piece.middle <= r.end + 3
+        if (piece.y0 + piece.y1) / 2 < r.at <= piece.y1 + reach
+        and r.start - THRESHOLDS.underline_slack <= piece.middle <= r.end + THRESHOLDS.underline_slack
     ]
     if not below:
         return None
@@ -120,12 +150,12 @@ def _underline(
 def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
     line = _underline(piece, row, columns, rules)
     reach = (piece.x0, piece.x1)
-    if line is not None and line[1] - line[0] < 0.9 * (columns[-1][1] - columns[0][0]):
+    if line is not None and line[1] - line[0] < THRESHOLDS.full_line * (columns[-1][1] - columns[0][0]):
         reach = (min(line[0], piece.x0), max(line[1], piece.x1))
     touched = [
         i
         for i, (a, b) in enumerate(columns)
-        if min(reach[1], b) - max(reach[0], a) > _OVERLAP * min(b - a, reach[1] - reach[0])
+        if min(reach[1], b) - max(reach[0], a) > THRESHOLDS.overlap * min(b - a, reach[1] - reach[0])
     ]
     if touched:
         return touched[0], touched[-1]
@@ -153,7 +183,7 @@ def _centred_span(
         for last in within:
             middle = (columns[first][0] + columns[last][1]) / 2
             contiguous = last > first and all(i in within for i in range(first, last + 1))
-            if contiguous and abs(middle - piece.middle) <= _CENTRED * size:
+            if contiguous and abs(middle - piece.middle) <= THRESHOLDS.centred * size:
                 best = (first, last) if best is None or last - first > best[1] - best[0] else best
     return best
 
@@ -167,11 +197,12 @@ def _add(
         if title.last < first or last < title.first:
             continue
         between = any(
-            title.y1 - 0.4 * row.size < r.at < piece.y0 + 0.4 * row.size and r.covers(piece.x0, piece.x1) > 0
+            title.y1 - THRESHOLDS.between * row.size < r.at < piece.y0 + THRESHOLDS.between * row.size
+            and r.covers(piece.x0, piece.x1) > 0
             for r in rules.horizontal
         )
         same = (title.first, title.last) == span
-        if not between and same and piece.y0 - title.y1 < 1.5 * row.size:
+        if not between and same and piece.y0 - title.y1 < THRESHOLDS.line_gap * row.size:
             title.words.extend(piece.words)
             title.y1 = piece.y1
             return

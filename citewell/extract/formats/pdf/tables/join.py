@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from citewell.extract.formats.pdf.content import PageContent, Passage
 from citewell.extract.formats.pdf.lines import Line
+from citewell.extract.formats.pdf.pages import PageContent, Passage
 from citewell.extract.formats.pdf.tables.evidence import CAPTION
 from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cell_text, is_numeric
 
-_MAX_CHAIN = 200
-_FOOT_ZONE = 0.12
-_HEAD_ZONE = 0.15
-_MAX_NOTES = 3
-_MAX_NOTE = 70
-_SAME_COLUMN = 9.0
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinThresholds:
+    """Thresholds of joining tables over page breaks. Set by hand on the development documents; `tests/extract/pdf/test_tables.py` has the cases.
+
+    foot_zone:          share of the page's height at its foot where text is a footer, not a continuation of the page
+    head_zone:          the same at its head
+    notes:              short lines (notes, page numbers, “continued”) that may come between the parts
+    note:               characters of the longest of them
+    same_column:        points by which columns of the two parts may miss each other
+    same_width:         share by which the widths of the two parts may differ
+    least_width_slack:  points by which they may differ in any case
+    edge:               points by which text may reach over the edge of the table and still be outside
+    most_pages:         pages of the longest table: they are held in memory together
+    """
+
+    foot_zone: float = 0.12
+    head_zone: float = 0.15
+    notes: int = 3
+    note: int = 70
+    same_column: float = 9.0
+    same_width: float = 0.1
+    least_width_slack: float = 36.0
+    edge: float = 2.0
+    most_pages: int = 200
+
+
+THRESHOLDS = JoinThresholds()
+
 _CONTINUED = ("continued", "cont'd", "cont.", "(cont", "fortsetzung", "suite", "continuación", "continuação", "续")
 
 
@@ -25,7 +48,7 @@ def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
     waiting: deque[PageContent] = deque()
     for page in pages:
         waiting.append(_joined(waiting, page) if waiting else page)
-        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > _MAX_CHAIN):
+        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > THRESHOLDS.most_pages):
             while len(waiting) > 1:
                 yield waiting.popleft()
     yield from waiting
@@ -58,7 +81,7 @@ def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
     ):
         return page
     drop = lower.header_rows if _same_header(upper, lower) else 0
-    part = TablePart(page.number, _main(page).turn, lower, drop, _main(page).ink)
+    part = TablePart(page.number, _main(page).rotation, lower, drop, _main(page).ink)
     waiting[0] = _with_tables(waiting[0], [*_main(waiting[0]).tables[:-1], replace(upper, more=(*upper.more, part))])
     return _with_tables(page, list(_main(page).tables[1:]))
 
@@ -81,10 +104,10 @@ def _with_tables(page: PageContent, tables: Sequence[FoundTable]) -> PageContent
 
 def _extent(page: PageContent) -> tuple[float, float]:
     """Top and bottom of the page in the frame of its main passage."""
-    frame, turn = page.frame, _main(page).turn
+    frame, rotation = page.frame, _main(page).rotation
     if frame is None:
         return 0.0, 1.0
-    ys = [turn.point(x, y)[1] for x in (0, frame.width) for y in (0, frame.height)]
+    ys = [rotation.point(x, y)[1] for x in (0, frame.width) for y in (0, frame.height)]
     return min(ys), max(ys)
 
 
@@ -93,28 +116,36 @@ def _ends_page(page: PageContent, table: FoundTable | None) -> bool:
     if not page.passages:
         return False
     top, bottom = _extent(page)
-    after = table.rect.y1 if table else top + _HEAD_ZONE * (bottom - top)
-    below = [r for r in _main(page).runs if r.y0 > after - 2 and r.y1 < bottom - _FOOT_ZONE * (bottom - top)]
+    after = table.rect.y1 if table else top + THRESHOLDS.head_zone * (bottom - top)
+    below = [
+        r
+        for r in _main(page).runs
+        if r.y0 > after - THRESHOLDS.edge and r.y1 < bottom - THRESHOLDS.foot_zone * (bottom - top)
+    ]
     return _are_notes(below)
 
 
 def _begins_page(page: PageContent, table: FoundTable) -> bool:
     top, bottom = _extent(page)
-    above = [r for r in _main(page).runs if r.y1 < table.rect.y0 + 2 and r.y0 > top + _HEAD_ZONE * (bottom - top)]
+    above = [
+        r
+        for r in _main(page).runs
+        if r.y1 < table.rect.y0 + THRESHOLDS.edge and r.y0 > top + THRESHOLDS.head_zone * (bottom - top)
+    ]
     return _are_notes(above)
 
 
 def _are_notes(runs: Sequence[Line]) -> bool:
-    return len(runs) <= _MAX_NOTES and all(run.characters <= _MAX_NOTE for run in runs)
+    return len(runs) <= THRESHOLDS.notes and all(run.characters <= THRESHOLDS.note for run in runs)
 
 
 def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
     if upper.width != lower.width or not _same_columns(end, lower):
         return False
-    above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + 2).casefold()
+    above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge).casefold()
     if _same_header(upper, lower) or any(word in above for word in _CONTINUED):
         return True
-    new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + 2)
+    new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge)
     if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
         return False
     return lower.header_rows == 0 or _has_figures(lower, 0) or not above.strip()
@@ -125,10 +156,10 @@ def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:
         return False
     shift = lower.rect.x0 - upper.rect.x0
     return all(
-        b[0] + shift < c[1] + _SAME_COLUMN and c[0] < b[1] + shift + _SAME_COLUMN
+        b[0] + shift < c[1] + THRESHOLDS.same_column and c[0] < b[1] + shift + THRESHOLDS.same_column
         for b, c in zip(upper.columns, lower.columns, strict=True)
     ) and abs((upper.rect.x1 - upper.rect.x0) - (lower.rect.x1 - lower.rect.x0)) < max(
-        4 * _SAME_COLUMN, 0.1 * upper.rect.width
+        THRESHOLDS.least_width_slack, THRESHOLDS.same_width * upper.rect.width
     )
 
 

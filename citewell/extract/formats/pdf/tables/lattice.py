@@ -7,15 +7,46 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.model import TableCell
-from citewell.extract.formats.pdf.tables.pieces import text_rows
-from citewell.extract.formats.pdf.tables.rules import SNAP, Rule, Rules, cluster, collect_rules
+from citewell.extract.formats.pdf.tables.evidence import weigh
+from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, is_numeric
+from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
+from citewell.extract.formats.pdf.tables.rules import Rule, Rules, cluster, collect_rules
+from citewell.extract.formats.pdf.tables.stream import stream_table
+from citewell.extract.formats.pdf.tables.text_grid import text_rows
 from citewell.extract.formats.pdf.words import Word
 
-_BORDER = 0.6
-_MIN_CELL = 4.0
-_MAX_FILLS = 600
-_CONTAINED = 0.9
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatticeThresholds:
+    """Thresholds of reading a grid of ruling lines.
+
+    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
+
+    border:        share of a side of a square that a line covers to be its border: smaller values leave merged cells apart,
+                   larger ones join cells with broken borders
+    least_cell:    points of the smallest row or column; smaller ones are double lines
+    least_filled:  cells with text without which a grid is a frame or a drawing
+    contained:     share of an area inside of a larger one from which it is shading
+    in_grid:       share of an area inside of a drawn grid from which its edges do not count as lines
+    most_fills:    areas beyond which they are a picture, and none counts
+    slack:         points by which words may reach over a column's edge when a merged cell is cut by its text
+    text_rows:     rows with several pieces, and columns, from which the text inside of one row of the grid is a table of its
+                   own
+    text_share:    share of those rows among the lines of text, and of figures among their pieces, from which it is
+    """
+
+    border: float = 0.6
+    least_cell: float = 4.0
+    least_filled: int = 3
+    contained: float = 0.9
+    in_grid: float = 0.5
+    most_fills: int = 600
+    slack: float = 1.0
+    text_rows: int = 2
+    text_share: float = 0.5
+
+
+THRESHOLDS = LatticeThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +83,17 @@ def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
     """The ruling lines of a page. Edges of fills count where no lines are drawn; shading inside of a cell or a larger fill does not."""
     drawn = collect_rules(lines, ())
     grids = [lattice.rect for lattice in lattices(drawn)]
-    free = [fill for fill in fills if all(fill.overlap(grid) < 0.5 * fill.area for grid in grids)]
+    free = [fill for fill in fills if all(fill.overlap(grid) < THRESHOLDS.in_grid * fill.area for grid in grids)]
     outer = _outermost(free)
     return collect_rules(lines, outer) if outer else drawn
 
 
 def _outermost(fills: Sequence[Rect]) -> list[Rect]:
-    if len(fills) > _MAX_FILLS:
+    if len(fills) > THRESHOLDS.most_fills:
         return []
     kept: list[Rect] = []
     for fill in sorted(fills, key=lambda f: -f.area):
-        if all(fill.overlap(other) < _CONTAINED * fill.area for other in kept):
+        if all(fill.overlap(other) < THRESHOLDS.contained * fill.area for other in kept):
             kept.append(fill)
     return kept
 
@@ -70,7 +101,7 @@ def _outermost(fills: Sequence[Rect]) -> list[Rect]:
 def _wide_enough(values: list[float]) -> list[float]:
     kept = values[:1]
     for value in values[1:]:
-        if value - kept[-1] >= _MIN_CELL:
+        if value - kept[-1] >= THRESHOLDS.least_cell:
             kept.append(value)
     return kept
 
@@ -88,7 +119,10 @@ def _connected(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
 
     for i, h in enumerate(horizontal):
         for j, v in enumerate(vertical):
-            if h.start - SNAP <= v.at <= h.end + SNAP and v.start - SNAP <= h.at <= v.end + SNAP:
+            if (
+                h.start - RULES.snap <= v.at <= h.end + RULES.snap
+                and v.start - RULES.snap <= h.at <= v.end + RULES.snap
+            ):
                 parent[root(i)] = root(len(horizontal) + j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for i, h in enumerate(horizontal):
@@ -127,7 +161,12 @@ def _by_column(cell: TableCell, xs: Sequence[float]) -> list[TableCell]:
     for row in text_rows(cell.words):
         for piece in row.pieces:
             place = next(
-                (i for i, (a, b) in enumerate(pairwise(edges)) if a - 1 <= piece.x0 and piece.x1 <= b + 1), None
+                (
+                    i
+                    for i, (a, b) in enumerate(pairwise(edges))
+                    if a - THRESHOLDS.slack <= piece.x0 and piece.x1 <= b + THRESHOLDS.slack
+                ),
+                None,
             )
             if place is None:
                 return [cell]
@@ -171,12 +210,100 @@ def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int
 def _wall(lattice: Lattice, row: int, column: int) -> bool:
     """Whether a line stands to the right of a square."""
     x, top, bottom = lattice.xs[column + 1], lattice.ys[row], lattice.ys[row + 1]
-    covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= SNAP)
-    return covered >= _BORDER * (bottom - top)
+    covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= RULES.snap)
+    return covered >= THRESHOLDS.border * (bottom - top)
 
 
 def _floor(lattice: Lattice, row: int, column: int) -> bool:
     """Whether a line runs below a square."""
     y, left, right = lattice.ys[row + 1], lattice.xs[column], lattice.xs[column + 1]
-    covered = sum(r.covers(left, right) for r in lattice.rules.horizontal if abs(r.at - y) <= SNAP)
-    return covered >= _BORDER * (right - left)
+    covered = sum(r.covers(left, right) for r in lattice.rules.horizontal if abs(r.at - y) <= RULES.snap)
+    return covered >= THRESHOLDS.border * (right - left)
+
+
+def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
+    """The table in a grid; None where the grid is a frame, a form or a drawing."""
+    cells = lattice_cells(lattice, words)
+    width = len(lattice.xs) - 1
+    if sum(1 for cell in cells if cell.words) < THRESHOLDS.least_filled:
+        return None
+    rows = _trimmed([[c for c in cells if c.row == r] for r in range(len(lattice.ys) - 1)], width)
+    kept = [cell for row in rows for cell in row]
+    filled = [cell for cell in kept if cell.words]
+    if len(filled) < THRESHOLDS.least_filled:
+        return None
+    inner = _area(lattice, rows)
+    if _needs_text_rows(kept, width):
+        return stream_table([w for cell in kept for w in cell.words], inner, lattice.rules)
+    if width < 2 or len(rows) < 2 or max(len([c for c in row if c.words]) for row in rows) < 2:
+        return None
+    return _compact(kept, inner)
+
+
+def _trimmed(rows: list[list[TableCell]], width: int) -> list[list[TableCell]]:
+    """Without a title or note inside the frame, above or below the grid proper."""
+    rows = [row for row in rows if row]
+    while len(rows) > 2 and width > 1 and _spans_all(rows[0], width):
+        rows = rows[1:]
+    while len(rows) > 2 and width > 1 and _spans_all(rows[-1], width):
+        rows = rows[:-1]
+    return rows
+
+
+def _spans_all(row: Sequence[TableCell], width: int) -> bool:
+    return len(row) == 1 and row[0].colspan == width and row[0].rowspan == 1
+
+
+def _area(lattice: Lattice, rows: Sequence[Sequence[TableCell]]) -> Rect:
+    first = min(cell.row for row in rows for cell in row)
+    last = max(cell.row + cell.rowspan for row in rows for cell in row)
+    return Rect(lattice.xs[0], lattice.ys[first], lattice.xs[-1], lattice.ys[last])
+
+
+def _needs_text_rows(cells: Sequence[TableCell], width: int) -> bool:
+    """Whether some row of the grid holds many rows of figures that no line parts, or some cell several columns."""
+    for row in sorted({cell.row for cell in cells}):
+        members = [c for c in cells if c.row == row and c.words]
+        lines = text_rows([w for c in members for w in c.words]) if members else []
+        if len(lines) < 2:
+            continue
+        evidence = weigh(lines)
+        least, share = THRESHOLDS.text_rows, THRESHOLDS.text_share
+        if min(len(evidence.columns), evidence.multi) >= least and min(evidence.share, evidence.numeric) >= share:
+            return True
+    return False
+
+
+def _compact(cells: Sequence[TableCell], rect: Rect) -> FoundTable:
+    """The cells renumbered without rows and columns that hold nothing."""
+    used_rows = sorted({cell.row for cell in cells if cell.words})
+    used_columns = sorted({cell.column for cell in cells if cell.words})
+    row_of = {row: i for i, row in enumerate(used_rows)}
+    column_of = {column: i for i, column in enumerate(used_columns)}
+    renumbered: list[TableCell] = []
+    for cell in cells:
+        if cell.row in row_of and cell.column in column_of:
+            rowspan = sum(1 for row in used_rows if cell.row <= row < cell.row + cell.rowspan)
+            colspan = sum(1 for column in used_columns if cell.column <= column < cell.column + cell.colspan)
+            renumbered.append(TableCell(row_of[cell.row], column_of[cell.column], cell.words, rowspan, colspan))
+    height, width = len(used_rows), len(used_columns)
+    return FoundTable(rect, renumbered, height, width, _header_rows(renumbered, height), _intervals(renumbered, width))
+
+
+def _header_rows(cells: Sequence[TableCell], height: int) -> int:
+    """Leading rows that are set bold or hold no figure, when figures follow; at least one."""
+    for row in range(height):
+        members = [c for c in cells if c.row == row and c.words]
+        figures = any(is_numeric(" ".join(w.text for w in c.words)) for c in members if c.column > 0)
+        bold = bool(members) and all(w.style.bold for c in members for w in c.words)
+        if figures and not bold:
+            return max(1, row) if row < height else 1
+    return 1
+
+
+def _intervals(cells: Sequence[TableCell], width: int) -> list[tuple[float, float]]:
+    found: list[tuple[float, float]] = []
+    for column in range(width):
+        words = [w for c in cells if c.column == column and c.colspan == 1 for w in c.words]
+        found.append((min((w.x0 for w in words), default=0.0), max((w.x1 for w in words), default=0.0)))
+    return found

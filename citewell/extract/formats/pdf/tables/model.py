@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.extract.formats.pdf.flow import Flow, Span, flow
-from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.geometry import Rect, Rotation
 from citewell.extract.formats.pdf.ink import Ink
 from citewell.extract.formats.pdf.lines import join_row, make_line, rows
-from citewell.extract.formats.pdf.turn import Turn
+from citewell.extract.formats.pdf.running_text import RunningText, Span, join_lines
 from citewell.extract.formats.pdf.words import Word
 
 _LEADERS = re.compile(r"(?:\s*[.…·_]){3,}\s*$|\s+\.(?:\s+\.)+\s*$")
@@ -54,7 +53,7 @@ class TablePart:
     """The part of a table on a later page; its first `dropped` rows only repeat the header."""
 
     page: int
-    turn: Turn
+    rotation: Rotation
     table: FoundTable
     dropped: int = 0
     ink: Ink | None = None
@@ -62,18 +61,18 @@ class TablePart:
 
 def cell_text(words: Sequence[Word], page_text: str = "") -> str:
     """The words of a cell as text: line after line, hyphenation undone, dot leaders dropped."""
-    return cell_flow(words, page_text).text
+    return cell_content(words, page_text).text
 
 
-def cell_flow(words: Sequence[Word], page_text: str = "") -> Flow:
+def cell_content(words: Sequence[Word], page_text: str = "") -> RunningText:
     """The text of `cell_text` with its spans."""
     if not words:
-        return Flow("", [])
+        return RunningText("", [])
     lines = [join_row(row) for row in rows([make_line([word]) for word in words])]
     spaced = [line._replace(words=_ordered(line.words)) for line in lines]
-    whole = flow(spaced, page_text)
+    whole = join_lines(spaced, page_text)
     text = _LEADERS.sub("", whole.text).strip()
-    return whole if text == whole.text else Flow(text, _within(whole.spans, len(text)))
+    return whole if text == whole.text else RunningText(text, _within(whole.spans, len(text)))
 
 
 def _within(spans: Sequence[Span], length: int) -> list[Span]:

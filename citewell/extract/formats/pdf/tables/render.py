@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.core.cells import Cell, Grid, Table, build_table, markdown_cell
-from citewell.extract.formats.pdf.flow import Flow, Span
-from citewell.extract.formats.pdf.ink import Ink
-from citewell.extract.formats.pdf.placing import row_places
-from citewell.extract.formats.pdf.tables.model import FoundTable, cell_flow
-from citewell.extract.formats.pdf.turn import Turn
+from citewell.extract.formats.pdf.geometry import Rotation
+from citewell.extract.formats.pdf.ink import Ink, row_places
+from citewell.extract.formats.pdf.running_text import RunningText, Span
+from citewell.extract.formats.pdf.tables.model import FoundTable, cell_content
 from citewell.types import Box
 
 _BAR = len(" | ")
@@ -34,14 +33,14 @@ class _Part:
     """The cells with text that one page holds, rows counted from the table's first; `flows` are their texts."""
 
     page: int
-    turn: Turn
+    rotation: Rotation
     ink: Ink | None
     cells: Sequence[Cell]
-    flows: Sequence[Flow]
+    flows: Sequence[RunningText]
 
-    def rows(self) -> Iterator[tuple[int, list[tuple[int, Flow]]]]:
+    def rows(self) -> Iterator[tuple[int, list[tuple[int, RunningText]]]]:
         """Each row by its number, with the columns and texts of its cells."""
-        found: dict[int, list[tuple[int, Flow]]] = {}
+        found: dict[int, list[tuple[int, RunningText]]] = {}
         for cell, flow in zip(self.cells, self.flows, strict=True):
             if flow.text:
                 found.setdefault(cell.row, []).append((cell.column, flow))
@@ -49,15 +48,17 @@ class _Part:
             yield row, sorted(found[row], key=lambda item: item[0])
 
 
-def render(found: FoundTable, page: int, turn: Turn, ink: Ink | None, page_text: str = "") -> RenderedTable | None:
+def render(
+    found: FoundTable, page: int, rotation: Rotation, ink: Ink | None, page_text: str = ""
+) -> RenderedTable | None:
     """The table with the text of its cells, those on later pages included; None when none has any.
 
     A row has one rectangle, or several where one would hold other text too, or hold its own in another order.
     """
-    parts = [_part(found, 0, 0, page, turn, ink, page_text)]
+    parts = [_part(found, 0, 0, page, rotation, ink, page_text)]
     height = found.height
     for more in found.more:
-        parts.append(_part(more.table, more.dropped, height, more.page, more.turn, more.ink, page_text))
+        parts.append(_part(more.table, more.dropped, height, more.page, more.rotation, more.ink, page_text))
         height += more.table.height - more.dropped
     cells = [cell for part in parts for cell in part.cells]
     table = build_table(cells, found.header_rows) if any(cell.text for cell in cells) else None
@@ -65,15 +66,15 @@ def render(found: FoundTable, page: int, turn: Turn, ink: Ink | None, page_text:
 
 
 def _part(
-    found: FoundTable, dropped: int, offset: int, page: int, turn: Turn, ink: Ink | None, page_text: str
+    found: FoundTable, dropped: int, offset: int, page: int, rotation: Rotation, ink: Ink | None, page_text: str
 ) -> _Part:
     kept = [cell for cell in found.cells if cell.row >= dropped]
-    flows = [cell_flow(cell.words, page_text) for cell in kept]
+    flows = [cell_content(cell.words, page_text) for cell in kept]
     cells = [
         Cell(cell.row - dropped + offset, cell.column, flow.text, cell.rowspan, cell.colspan)
         for cell, flow in zip(kept, flows, strict=True)
     ]
-    return _Part(page, turn, ink, cells, flows)
+    return _Part(page, rotation, ink, cells, flows)
 
 
 def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
@@ -90,7 +91,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
                 for column, flow in cells
                 for span in flow.spans
             ]
-            for start, rect in row_places(spans, line, part.turn, part.ink, by_cell=long):
+            for start, rect in row_places(spans, line, part.rotation, part.ink, by_cell=long):
                 starts.append(start)
                 boxes.append(Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1))
     return RenderedTable(table, tuple(starts), tuple(boxes))

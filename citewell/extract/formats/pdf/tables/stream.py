@@ -5,23 +5,69 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.columns import Interval, boundaries, find_columns
 from citewell.extract.formats.pdf.tables.header import header_cells
 from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, bounds, is_numeric
-from citewell.extract.formats.pdf.tables.pieces import Piece, TextRow, make_piece, text_rows
-from citewell.extract.formats.pdf.tables.rules import SNAP, Rules, cluster
+from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
+from citewell.extract.formats.pdf.tables.rules import Rules, cluster
+from citewell.extract.formats.pdf.tables.text_grid import (
+    Interval,
+    Piece,
+    TextRow,
+    boundaries,
+    find_columns,
+    make_piece,
+    text_rows,
+)
 from citewell.extract.formats.pdf.words import Word
 
 PlacedRow = dict[tuple[int, int], list[Word]]
-_WALL = 0.6
-_FULL_RULE = 0.7
-_EDGE = 0.04
-_MAX_HEADER_ROWS = 12
-_INTERLACED = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamThresholds:
+    """Thresholds of reading rows and columns from aligned text; an em is the font size of the row, a pitch the table's median distance of baselines.
+
+    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
+
+    wall:           share of the table's height along which a vertical line parts columns
+    full_rule:      share of the table's width that a full horizontal line covers
+    edge:           share of the width by which it may stop short of either side
+    header_rows:    lines of the longest header
+    header_share:   share of the table's lines above which a line closes no header
+    overlap:        share of the narrower of piece and column in common from which the piece is in that column
+    figure_inset:   points before its column at which a figure that starts a new cell may begin
+    interlaced:     ems by which a label between two rows overlaps each of them
+    ruled_rows:     rows parted by lines from which lines decide what a row is,
+    ruled_share:    if they are this share of the lines of text,
+    ruled_lines:    and none has more lines of text than this
+    wrapped_pitch:  pitches beyond which a line does not continue the row above
+    tight_pitch:    pitches up to which an indented label continues the one above: wrapped lines are set tighter than rows
+    label_indent:   ems by which it is indented
+    """
+
+    wall: float = 0.6
+    full_rule: float = 0.7
+    edge: float = 0.04
+    header_rows: int = 12
+    header_share: float = 0.75
+    overlap: float = 0.3
+    figure_inset: float = 2.0
+    interlaced: float = 0.15
+    ruled_rows: int = 3
+    ruled_share: float = 0.4
+    ruled_lines: int = 6
+    wrapped_pitch: float = 1.3
+    tight_pitch: float = 0.93
+    label_indent: float = 0.5
+
+
+THRESHOLDS = StreamThresholds()
+
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
 _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
 
@@ -56,8 +102,8 @@ def _walls(rules: Rules, area: Rect, rows: Sequence[TextRow]) -> list[float]:
     positions = cluster([r.at for r in rules.vertical])
     found: list[float] = []
     for x in positions:
-        covered = sum(r.length for r in rules.vertical if abs(r.at - x) <= SNAP)
-        if covered >= _WALL * height and area.x0 + 2 * SNAP < x < area.x1 - 2 * SNAP:
+        covered = sum(r.length for r in rules.vertical if abs(r.at - x) <= RULES.snap)
+        if covered >= THRESHOLDS.wall * height and area.x0 + 2 * RULES.snap < x < area.x1 - 2 * RULES.snap:
             found.append(x)
     return found
 
@@ -67,11 +113,11 @@ def full_rules(rules: Rules, area: Rect) -> list[float]:
     found: list[float] = []
     width = area.x1 - area.x0
     for y in cluster([r.at for r in rules.horizontal]):
-        pieces = [r for r in rules.horizontal if abs(r.at - y) <= SNAP]
+        pieces = [r for r in rules.horizontal if abs(r.at - y) <= RULES.snap]
         if (
-            sum(r.covers(area.x0, area.x1) for r in pieces) >= _FULL_RULE * width
-            and min(r.start for r in pieces) <= area.x0 + _EDGE * width
-            and max(r.end for r in pieces) >= area.x1 - _EDGE * width
+            sum(r.covers(area.x0, area.x1) for r in pieces) >= THRESHOLDS.full_rule * width
+            and min(r.start for r in pieces) <= area.x0 + THRESHOLDS.edge * width
+            and max(r.end for r in pieces) >= area.x1 - THRESHOLDS.edge * width
         ):
             found.append(y)
     return found
@@ -82,13 +128,13 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
     for y in full_rules(rules, area):
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
-            return above if above <= _MAX_HEADER_ROWS and above <= 0.75 * len(rows) else 0
+            return above if above <= THRESHOLDS.header_rows and above <= THRESHOLDS.header_share * len(rows) else 0
     return 0
 
 
 def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int:
     """Leading rows without figures, when rows with figures follow; years count as words here."""
-    for index, row in enumerate(rows[:_MAX_HEADER_ROWS]):
+    for index, row in enumerate(rows[: THRESHOLDS.header_rows]):
         values = [p for p in row.pieces if p.x0 > columns[0][1]]
         figures = [p for p in values if is_numeric(p.text) and not _YEAR.match(p.text)]
         if figures:
@@ -115,7 +161,7 @@ def _span(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -
     touched = [
         i
         for i, (a, b) in enumerate(columns)
-        if min(piece.x1, b) - max(piece.x0, a) > 0.3 * min(b - a, piece.x1 - piece.x0)
+        if min(piece.x1, b) - max(piece.x0, a) > THRESHOLDS.overlap * min(b - a, piece.x1 - piece.x0)
     ]
     if not touched:
         column = _column_at(piece.middle, middles)
@@ -132,7 +178,7 @@ def _split_over(piece: Piece, columns: Sequence[Interval], middles: Sequence[flo
     column = _column_at((piece.words[0].x0 + piece.words[0].x1) / 2, middles)
     for word in piece.words[1:]:
         here = _column_at((word.x0 + word.x1) / 2, middles)
-        if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - 2:
+        if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - THRESHOLDS.figure_inset:
             groups.append([])
             column = here
         groups[-1].append(word)
@@ -155,7 +201,10 @@ def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[lis
 def _stands_between(
     row: PlacedRow, line: TextRow, above: PlacedRow, upper: TextRow, below: PlacedRow, lower: TextRow
 ) -> bool:
-    if not (line.y0 < upper.y1 - _INTERLACED * line.size and lower.y0 < line.y1 - _INTERLACED * line.size):
+    if not (
+        line.y0 < upper.y1 - THRESHOLDS.interlaced * line.size
+        and lower.y0 < line.y1 - THRESHOLDS.interlaced * line.size
+    ):
         return False
     taken = {c for first, span in [*above, *below] for c in range(first, first + span)}
     return all(c not in taken for first, span in row for c in range(first, first + span))
@@ -187,7 +236,7 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
     ys = [
         y
         for y in full_rules(rules, area)
-        if rows[0].y1 <= y + SNAP and y - SNAP <= rows[-1].y0 + (rows[-1].y1 - rows[-1].y0)
+        if rows[0].y1 <= y + RULES.snap and y - RULES.snap <= rows[-1].y0 + (rows[-1].y1 - rows[-1].y0)
     ]
     groups: list[list[int]] = [[]]
     for i, row in enumerate(rows):
@@ -195,9 +244,11 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
         if groups[-1] and any((rows[groups[-1][-1]].y0 + rows[groups[-1][-1]].y1) / 2 < y < middle for y in ys):
             groups.append([])
         groups[-1].append(i)
-    if len(groups) < 3 or len(groups) < 0.4 * len(rows) or max(map(len, groups)) > 6:
-        return None
-    return groups
+    by_lines = (
+        len(groups) >= max(THRESHOLDS.ruled_rows, THRESHOLDS.ruled_share * len(rows))
+        and max(map(len, groups)) <= THRESHOLDS.ruled_lines
+    )
+    return groups if by_lines else None
 
 
 def _repeats_figures(rows: Sequence[PlacedRow]) -> bool:
@@ -227,18 +278,20 @@ def _text(words: Sequence[Word]) -> str:
 
 def _continues(above: PlacedRow, row: PlacedRow, upper: TextRow, lower: TextRow, distance: float, pitch: float) -> bool:
     """Whether a row only carries on cells of the row above."""
-    if distance > 1.3 * max(pitch, lower.size) or any(is_numeric(_text(words)) for words in row.values()):
+    if distance > THRESHOLDS.wrapped_pitch * max(pitch, lower.size) or any(
+        is_numeric(_text(words)) for words in row.values()
+    ):
         return False
     if len(row) == 1 and (0, 1) in row:
         if len(above) < 2:
             return False
         first = _text(row[0, 1])
         label = above.get((0, 1), [])
-        indented = bool(label) and row[0, 1][0].x0 > label[0].x0 + 0.5 * lower.size
+        indented = bool(label) and row[0, 1][0].x0 > label[0].x0 + THRESHOLDS.label_indent * lower.size
         return (
             first[:1].islower()
             or first.startswith("(")
-            or (indented and distance < 0.93 * pitch)
+            or (indented and distance < THRESHOLDS.tight_pitch * pitch)
             or bool(label and _UNFINISHED.search(_text(label)))
         )
     if any(key[0] == 0 for key in row):

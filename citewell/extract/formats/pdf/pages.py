@@ -1,30 +1,100 @@
-"""Reads pages one by one: text layer, drawing, tables, images, and OCR where the text layer is missing or broken."""
+"""Pages one by one, before they become elements: text by direction, tables, images, notes, and OCR where the text layer is missing or broken."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
 
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.pdf.annotations import read_annotations
-from citewell.extract.formats.pdf.content import Beat, PageContent, Passage, ocr_passage, text_passage
+from citewell.extract.formats.pdf.annotations import Annotations, read_annotations
 from citewell.extract.formats.pdf.document import open_form
-from citewell.extract.formats.pdf.furniture import page_edges
-from citewell.extract.formats.pdf.geometry import PageFrame, Rect, page_frame
-from citewell.extract.formats.pdf.images import ImageReader
+from citewell.extract.formats.pdf.furniture import Edge, page_edges
+from citewell.extract.formats.pdf.geometry import PageFrame, Rect, Rotation, page_frame
+from citewell.extract.formats.pdf.images import ImageReader, PageImage
 from citewell.extract.formats.pdf.ink import Ink
 from citewell.extract.formats.pdf.ink_reading import read_ink
+from citewell.extract.formats.pdf.lines import Line, build_runs, make_line
 from citewell.extract.formats.pdf.native import handle
+from citewell.extract.formats.pdf.objects import THRESHOLDS as DRAWING
 from citewell.extract.formats.pdf.objects import Drawing, read_drawing
-from citewell.extract.formats.pdf.scans import OcrBudget, is_garbage, lacks_text, page_text
-from citewell.extract.formats.pdf.turn import by_direction
-from citewell.extract.formats.pdf.words import Word, read_text, read_words
+from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
+from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, lacks_text, page_text
+from citewell.extract.formats.pdf.tables.detect import find_tables, may_hold_tables
+from citewell.extract.formats.pdf.tables.model import FoundTable
+from citewell.extract.formats.pdf.words import Word, by_direction, is_right_to_left, read_text, read_words
 
-_GARBAGE_SAMPLE = 200
-_FEW_UNREAD = 3
-_TYPED_RULE = 10
+Beat = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text of one direction, in its upright frame; `runs` are what stands outside of its tables.
+
+    ink knows where the words of the page's text layer stand; confidences is set instead for text that OCR read: one value per
+    line, `Word.start` being the index of the word's line.
+    """
+
+    rotation: Rotation
+    runs: Sequence[Line]
+    right_to_left: bool
+    tables: Sequence[FoundTable] = ()
+    ink: Ink | None = None
+    confidences: Sequence[float] | None = None
+
+    def confidence(self, words: Sequence[Word]) -> float | None:
+        """Mean confidence of these words by their length; None for text that was not read by OCR."""
+        if self.confidences is None:
+            return None
+        weights = [(self.confidences[word.start], len(word.text)) for word in words]
+        return round(sum(c * n for c, n in weights) / max(1, sum(n for _, n in weights)), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """One page. `text` is PDFium's own, for looking words up; `warnings` say what could not be read, `skipped` what was not."""
+
+    number: int
+    label: str | None
+    frame: PageFrame | None = None
+    text: str = ""
+    passages: Sequence[Passage] = ()
+    images: Sequence[PageImage] = ()
+    notes: Annotations = Annotations()
+    edges: Sequence[Edge] = ()
+    skipped: Sequence[str] = field(default_factory=list[str])
+    warnings: Sequence[str] = field(default_factory=list[str])
+
+
+def text_passage(rotation: Rotation, words: list[Word], drawing: Drawing | None, ink: Ink | None = None) -> Passage:
+    """The passage of upright words with its tables, looked for when the page's drawing is given."""
+    right_to_left = is_right_to_left("".join([word.text for word in words]))
+    runs = build_runs(words)
+    if drawing is None or drawing.full:
+        return Passage(rotation, runs, right_to_left, ink=ink)
+    lines = [rotation.upright(rect) for rect in drawing.rules]
+    fills = [rotation.upright(rect) for rect in drawing.fills]
+    tables = find_tables(words, lines, fills) if may_hold_tables(runs, lines, fills) else []
+    if tables:
+        taken = {id(word) for table in tables for word in table.words}
+        runs = build_runs([word for word in words if id(word) not in taken])
+    return Passage(rotation, runs, right_to_left, tables, ink)
+
+
+def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
+    """The passage of a scan."""
+    words = [word for line in text.lines for word in line]
+    runs = [make_line(line) for line in text.lines if line]
+    tables = find_tables(words, [], []) if with_tables and may_hold_tables(runs, [], []) else []
+    taken = {id(word) for table in tables for word in table.words}
+    rest = [make_line(kept) for line in text.lines if (kept := [word for word in line if id(word) not in taken])]
+    right_to_left = is_right_to_left("".join([word.text for word in words]))
+    return Passage(text.rotation, rest, right_to_left, tables, confidences=text.confidences)
+
+
 _DASHES = re.compile(r"^[-=_─━═—–]+$")
 
 
@@ -75,13 +145,13 @@ class PageReader:
             warnings += problems
         if not passages:
             with_tables = self._sink.options.extract_tables
-            for i, (turn, members) in enumerate(by_direction(shown)):
-                passages.append(text_passage(turn, members, drawing if with_tables and not i else None, ink))
+            for i, (rotation, members) in enumerate(by_direction(shown)):
+                passages.append(text_passage(rotation, members, drawing if with_tables and not i else None, ink))
         scanned = any(passage.confidences is not None for passage in passages)
         seen = None if scanned else shown
         images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
         passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
-        edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].turn.angle == 0 else []
+        edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].rotation.angle == 0 else []
         notes = read_annotations(page, frame, self._document.raw, self._form)
         return PageContent(number, label, frame, text, passages, images, notes, edges, [*skipped, *unread], warnings)
 
@@ -98,7 +168,7 @@ class PageReader:
         if not read.characters:
             return [], [f"{problem}, and OCR found none."] if broken or wordless else []
         warnings = [f"{problem}; it was read by OCR."] if broken else []
-        if read.unread > max(_FEW_UNREAD, len(read.lines) // 4):
+        if read.unread > max(SCANS.few_unread, SCANS.unread_share * len(read.lines)):
             warnings.append(
                 f"OCR could not read {read.unread} of {read.unread + len(read.lines)} lines of page {number}."
             )
@@ -123,7 +193,7 @@ def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str
 
 def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
     """Share of characters that their fonts do not map to Unicode, from a sample."""
-    places = range(0, count, max(1, count // _GARBAGE_SAMPLE))
+    places = range(0, count, max(1, count // SCANS.unmapped_sample))
     return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
 
 
@@ -136,11 +206,11 @@ def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]
 
 def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
     """The words without lines typed as rows of dashes, which are drawing rather than text."""
-    typed = [word for word in words if len(word.text) >= _TYPED_RULE and _DASHES.match(word.text)]
+    typed = [word for word in words if len(word.text) >= DRAWING.typed_rule and _DASHES.match(word.text)]
     if not typed:
         return words
     for word in typed:
         middle = (word.y0 + word.y1) / 2
-        drawing.rules.append(Rect(word.x0, middle, word.x1, middle + 0.5))
+        drawing.rules.append(Rect(word.x0, middle, word.x1, middle + DRAWING.typed_thickness))
     places = {word.start for word in typed}
     return [word for word in words if word.start not in places]

@@ -18,6 +18,7 @@ _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e"})
 _CHARACTER = 0.6
+"""Ems that a character of a typewriter font advances (Courier: 0.6), to turn the indentation of code into spaces."""
 _END_MARKS = frozenset(".!?。！？\"'”’»)]")
 
 
@@ -29,14 +30,14 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class RunningText:
     """Text and its spans, in order: each holds the text from its start to that of the next."""
 
     text: str
     spans: Sequence[Span]
 
 
-def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) -> Flow:
+def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) -> RunningText:
     """Running text of lines that follow each other in one paragraph.
 
     page_text decides whether a hyphen at a line's end belongs to the word: it does when the word is also found with it.
@@ -58,7 +59,7 @@ def flow(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) 
                 text, joint = _across_lines(text, addition, page_text)
             spans.append(Span(len(text) + len(joint), part))
             text += joint + addition
-    return Flow(text.replace(HYPHEN, "-"), spans)
+    return RunningText(text.replace(HYPHEN, "-"), spans)
 
 
 def _sentence_parts(words: Sequence[Word]) -> list[tuple[int, int]]:
