@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
+import httpx
 import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
+from starlette.routing import Route
 
+from citewell.agent.turn.tools import Toolbox
+from citewell.features.mcp.endpoints import McpEndpoint
+from citewell.features.mcp.service import McpTools
+from tests.agent.fakes import WordSearcher
 from tests.server.running import RunningServer
 
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
@@ -99,3 +108,39 @@ async def test_another_owners_files_are_not_there(server: RunningServer):
     async with connected(server) as client:
         result = await client.call_tool("read_resource", {"resource_id": "someone-elses"})
     assert result.is_error
+
+
+class _OneOwner:
+    """Lets everyone in as one owner."""
+
+    async def authenticate(self, token: str | None) -> str:
+        return "ada"
+
+    def admit(self, owner_id: str) -> None:
+        pass
+
+
+_ASK: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+
+
+async def test_the_first_requests_are_answered_though_they_come_together_and_one_of_them_leaves() -> None:
+    endpoint = McpEndpoint()
+    tools = McpTools(Toolbox(WordSearcher([])), None, 10)  # type: ignore[arg-type]
+    app = Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])])
+    for _ in range(2):  # an application may be started again after it was stopped
+        async with (
+            endpoint.run(tools, _OneOwner(), object()),  # type: ignore[arg-type]
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here", headers=_HEADERS) as client,
+        ):
+            asked = [asyncio.create_task(client.post("/mcp", json=_ASK)) for _ in range(4)]
+            await asyncio.sleep(0)
+            asked[0].cancel()
+            answers = await asyncio.gather(*asked[1:])
+        assert [[tool["name"] for tool in a.json()["result"]["tools"]] for a in answers] == [["search_files"]] * 3
+
+
+async def test_a_server_that_nobody_asked_for_tools_stops_at_once() -> None:
+    async with asyncio.timeout(5):
+        async with McpEndpoint().run(None, None, None):  # type: ignore[arg-type]
+            pass

@@ -1,60 +1,82 @@
-"""`/mcp`: the tools over the streamable HTTP transport, stateless, with a token of ours. `?project=NAME` narrows what they see."""
+"""`/mcp`: the tools over the streamable HTTP transport, stateless, with a Citewell token. `?project=NAME` narrows what they see."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mcp import types
-from mcp.server import Server, ServerRequestContext
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.errors import CitewellError
 from citewell.features.auth.service import AuthService
 from citewell.features.http import error_body, status_of
-from citewell.features.mcp.service import INSTRUCTIONS, McpTools
+from citewell.features.mcp.service import OWNER, SCOPE, McpTools
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Scope as QuestionScope
 
-_OWNER = "citewell.owner"
-_SCOPE = "citewell.scope"
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 
 class McpEndpoint:
-    """An ASGI app for one route; `run` it for as long as the server lives."""
+    """An ASGI app for one route; `run` it for as long as the server lives. The first request that is let in starts the transport."""
 
     def __init__(self) -> None:
-        self._manager: StreamableHTTPSessionManager | None = None
         self._auth: AuthService | None = None
         self._projects: ProjectRepository | None = None
+        self._wanted: asyncio.Event | None = None
+        self._transport: asyncio.Future[ASGIApp] | None = None
 
     @asynccontextmanager
     async def run(self, tools: McpTools, auth: AuthService, projects: ProjectRepository) -> AsyncGenerator[None]:
         """Serve these tools within the block."""
         self._auth, self._projects = auth, projects
-        self._manager = StreamableHTTPSessionManager(_server(tools), json_response=True, stateless=True)
-        async with self._manager.run():
+        self._wanted = asyncio.Event()
+        self._transport = asyncio.get_running_loop().create_future()
+        keeper = asyncio.create_task(self._keep(tools, self._wanted, self._transport))
+        try:
             yield
+        finally:
+            self._transport.cancel()
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+
+    async def _keep(self, tools: McpTools, wanted: asyncio.Event, transport: asyncio.Future[ASGIApp]) -> None:
+        """Run the transport from the first request on; its task group must be entered and left in one task, which is this."""
+        await wanted.wait()
+        try:
+            session_manager = await asyncio.to_thread(_load)
+            manager = session_manager(tools)
+            async with manager.run():
+                transport.set_result(manager.handle_request)
+                await asyncio.Event().wait()
+        except Exception as error:
+            if transport.done():
+                raise
+            transport.set_exception(error)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the token, then hand over to the transport."""
-        assert self._manager is not None
         request = Request(scope)
         try:
-            scope[_OWNER], scope[_SCOPE] = await self._admit(request)
+            scope[OWNER], scope[SCOPE] = await self._admit(request)
         except CitewellError as error:
             headers = {"WWW-Authenticate": "Bearer"} if status_of(error) == 401 else {}
             if (retry_after := getattr(error, "retry_after", None)) is not None:
                 headers["Retry-After"] = str(max(1, round(retry_after)))
             await JSONResponse({"error": error_body(error)}, status_of(error), headers)(scope, receive, send)
             return
-        await self._manager.handle_request(scope, receive, send)
+        assert self._wanted is not None
+        assert self._transport is not None
+        self._wanted.set()
+        # Shielded: a client that leaves must not cancel what others wait for.
+        transport = await asyncio.shield(self._transport)
+        await transport(scope, receive, send)
 
     async def _admit(self, request: Request) -> tuple[str, QuestionScope]:
         assert self._auth is not None
@@ -69,24 +91,8 @@ class McpEndpoint:
         return owner_id, QuestionScope(await self._projects.resolve(owner_id, project) if project else None)
 
 
-def _server(tools: McpTools) -> Server[Any]:
-    async def list_tools(
-        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        return tools.list()
+def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:
+    """The `mcp` library takes half a second or more to import, and most servers are never asked for it."""
+    from citewell.features.mcp.transport import session_manager
 
-    async def call_tool(
-        context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        assert context.request is not None
-        scope = context.request.scope
-        return await tools.call(scope[_OWNER], scope[_SCOPE], params.name, params.arguments)
-
-    return Server(
-        "citewell",
-        version=version("citewell"),
-        title="Citewell",
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+    return session_manager

@@ -1,0 +1,38 @@
+"""What takes long to import is imported by the first that needs it, not by every process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parent.parent
+_HEAVY = ("langgraph", "langchain_core", "langsmith", "mcp")
+_SAY = f"import sys; print(*(name for name in {_HEAVY!r} if name in sys.modules))"
+_BUILD = "from citewell.app import build; from citewell.settings import Settings; build(Settings(data={folder!r}))"
+
+
+@pytest.mark.parametrize("work", ["import citewell", "import citewell.cli", "import citewell.app", _BUILD])
+def test_neither_the_command_line_nor_an_app_that_was_built_has_loaded_what_only_some_requests_need(
+    work: str, tmp_path: Path
+) -> None:
+    program = f"{work.format(folder=str(tmp_path))}\n{_SAY}"
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
+def test_a_turn_loads_the_graph_engine() -> None:
+    """Else the test above would pass though the engine went by another name."""
+    program = f"""
+import asyncio
+from citewell.agent.graph import Assistant
+from citewell.agent.interface import TurnRequest
+from tests.agent.fakes import WordEmbedder, WordSearcher
+asyncio.run(Assistant(WordSearcher([]), WordEmbedder()).answer(TurnRequest(owner_id="ada", message="What is due?")))
+{_SAY}"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == ["langgraph", "langchain_core", "langsmith"]
