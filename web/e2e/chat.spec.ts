@@ -9,7 +9,7 @@ test("an answer streams in, and its citation opens the page with the very words 
   await chip.hover();
   await expect(page.locator(".passage mark")).toContainText("A first-time borrower may receive at most GHS 5,000");
   await chip.click();
-  const sheet = page.getByRole("region", { name: "Page 3" });
+  const sheet = page.getByRole("group", { name: "Page 3" });
   await expect(sheet.locator(".pdf-mark").first()).toBeInViewport();
   const words = sheet.locator(".textLayer span", { hasText: "GHS 5,000" }).first();
   await expect(words).toBeAttached();
@@ -48,7 +48,7 @@ test("words selected in a source can be asked about", async ({ home: page }) => 
     .first()
     .click();
   const words = page
-    .getByRole("region", { name: "Page 3" })
+    .getByRole("group", { name: "Page 3" })
     .locator(".textLayer span", { hasText: "GHS 5,000" })
     .first();
   await words.dblclick();

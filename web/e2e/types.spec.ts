@@ -134,7 +134,7 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
       .or(tray.locator("[data-status='extracting'], [data-status='indexing']"))
       .first(),
   ).toBeVisible();
-  await expect(tray.getByRole("status")).toHaveText("All files are ready", { timeout: 120_000 });
+  await expect(tray).toContainText("All files are ready", { timeout: 120_000 });
   await expect(
     tray.locator("[data-status='indexed'], [data-status='analyzed'], [data-status='described']"),
   ).toHaveCount(6);

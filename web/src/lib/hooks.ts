@@ -1,5 +1,5 @@
 // Small hooks that several screens share.
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 /** The value once it has not changed for a while. */
 export function useDebounced<T>(value: T, milliseconds = 200): T {
@@ -9,6 +9,23 @@ export function useDebounced<T>(value: T, milliseconds = 200): T {
     return () => clearTimeout(timer);
   }, [value, milliseconds]);
   return settled;
+}
+
+/** The newest value, but not more often than so many milliseconds. */
+export function useThrottled<T>(value: T, milliseconds: number): T {
+  const [passed, setPassed] = useState(value);
+  const next = useRef(0);
+  useEffect(() => {
+    const timer = setTimeout(
+      () => {
+        next.current = Date.now() + milliseconds;
+        setPassed(value);
+      },
+      Math.max(0, next.current - Date.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return passed;
 }
 
 /** Whether a media query holds. */

@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { type BusyStatus, lookUp, needsPassword } from "../api/codes";
 import { formatBytes } from "../lib/format";
+import { useThrottled } from "../lib/hooks";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
@@ -17,29 +18,50 @@ const DONE_AFTER = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracte
   number
 >;
 
+/** At most this often, so that ten thousand files do not talk over everything else. */
+const SPOKEN_MS = 5_000;
+
 export function UploadTray(): ReactNode {
   const all = useStore(uploads);
-  const [isFolded, setFolded] = useState(false);
-  const busy = all.filter((upload) => !isOver(upload));
-  const attention = all.filter(needsAttention);
-  useEffect(() => {
-    if (attention.length) setFolded(false);
-  }, [attention.length]);
-  if (!all.length) return null;
+  const busy = all.filter((upload) => !isOver(upload)).length;
+  const attention = all.filter(needsAttention).length;
+  const title = busy ? t.uploadingOf(busy) : attention ? t.uploadsFailed(attention) : t.uploadsDone;
+  return (
+    <>
+      <Spoken text={all.length ? title : ""} />
+      {all.length > 0 && <Tray title={title} all={all} busy={busy} attention={attention} />}
+    </>
+  );
+}
 
-  const title = busy.length
-    ? t.uploadingOf(busy.length)
-    : attention.length
-      ? t.uploadsFailed(attention.length)
-      : t.uploadsDone;
-  const Icon = busy.length ? LoaderCircle : attention.length ? TriangleAlert : CheckCircle2;
+/** A live region must be on the page before its text changes, so it is there while there are no uploads too. */
+function Spoken({ text }: { text: string }): ReactNode {
+  const spoken = useThrottled(text, SPOKEN_MS);
+  return (
+    <p className="visually-hidden" role="status">
+      {spoken}
+    </p>
+  );
+}
+
+interface TrayProps {
+  title: string;
+  all: readonly Upload[];
+  busy: number;
+  attention: number;
+}
+
+function Tray({ title, all, busy, attention }: TrayProps): ReactNode {
+  const [isFolded, setFolded] = useState(false);
+  useEffect(() => {
+    if (attention) setFolded(false);
+  }, [attention]);
+  const Icon = busy ? LoaderCircle : attention ? TriangleAlert : CheckCircle2;
   return (
     <section className="tray" aria-label={t.uploads}>
       <div className="tray-head">
-        <Icon size={17} aria-hidden className={busy.length ? "spinner" : attention.length ? "tray-warn" : "tray-ok"} />
-        <span className="grow" role="status">
-          {title}
-        </span>
+        <Icon size={17} aria-hidden className={busy ? "spinner" : attention ? "tray-warn" : "tray-ok"} />
+        <span className="grow">{title}</span>
         <IconButton
           small
           label={isFolded ? t.expandUploads : t.collapseUploads}
@@ -48,7 +70,7 @@ export function UploadTray(): ReactNode {
         >
           {isFolded ? <ChevronUp size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </IconButton>
-        {!busy.length && (
+        {!busy && (
           <IconButton small label={t.clearFinished} onClick={clearFinished}>
             <X size={16} aria-hidden />
           </IconButton>

@@ -1,17 +1,30 @@
-// Rows of a data file in a grid that holds only what is seen; the cited row is marked.
+// Rows of a data file in a grid that draws only what is in view; the keyboard moves from cell to cell, and the cited row is marked.
+import { Tabs } from "@base-ui/react/tabs";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { defaultRangeExtractor, type Range, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { api, type Resource, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { formatNumber, formatPrecise } from "../lib/format";
 import { useDebounced } from "../lib/hooks";
 import { t } from "../strings";
 import { Failure } from "../ui/Notice";
+import { type CellPlace, cellAfter, within } from "./gridKeys";
 import type { Target } from "./state";
 import { type Column, type Table, tableAt, tablesOf } from "./tables";
 
 const ROW = 30;
+const OVERSCAN = 8;
 const PAGE = 200;
 const SETTLED_MS = 90;
 // More than are ever shown at once.
@@ -27,25 +40,33 @@ export default function GridView({ resource, target }: { resource: Resource; tar
   const [chosen, setChosen] = useState<{ nonce: number; id: string } | null>(null);
   const table = tables.find((candidate) => chosen?.nonce === target.nonce && candidate.id === chosen.id) ?? cited;
   if (!table) return null;
+  const targetOf = (one: Table): Target | undefined => (one === cited ? target : undefined);
+  if (tables.length === 1)
+    return (
+      <div className="grid-view">
+        <Grid resource={resource} table={table} target={targetOf(table)} />
+      </div>
+    );
   return (
-    <div className="grid-view">
-      <Grid key={table.id} resource={resource} table={table} target={table === cited ? target : undefined} />
-      {tables.length > 1 && (
-        <div className="grid-tabs" role="tablist" aria-label={t.sheet}>
-          {tables.map((candidate) => (
-            <button
-              key={candidate.id}
-              type="button"
-              role="tab"
-              aria-selected={candidate === table}
-              onClick={() => setChosen({ nonce: target.nonce, id: candidate.id })}
-            >
-              {candidate.name}
-            </button>
-          ))}
-        </div>
-      )}
-    </div>
+    <Tabs.Root
+      className="grid-view"
+      value={table.id}
+      onValueChange={(id: string) => setChosen({ nonce: target.nonce, id })}
+    >
+      {tables.map((one) => (
+        // The grid inside takes the focus, so the panel does not.
+        <Tabs.Panel key={one.id} value={one.id} className="grid-view" tabIndex={-1}>
+          <Grid resource={resource} table={one} target={targetOf(one)} />
+        </Tabs.Panel>
+      ))}
+      <Tabs.List className="grid-tabs" aria-label={t.sheet} activateOnFocus>
+        {tables.map(({ id, name }) => (
+          <Tabs.Tab key={id} value={id} className="grid-tab">
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+    </Tabs.Root>
   );
 }
 
@@ -66,7 +87,8 @@ function pageQuery(resource: Resource, table: Table, page: number) {
 }
 
 /** Wide enough for its name and for what was seen of its values. */
-function columnWidth(column: Column): number {
+function columnWidth(column: Column | undefined): number {
+  if (!column) return 0;
   const samples = (column.samples ?? []).map((value) => String(value).length);
   const letters = Math.max(column.name.length + 2, ...samples, 6);
   return Math.min(Math.max(letters * 7.6 + 26, 80), 320);
@@ -80,91 +102,190 @@ interface GridProps {
 
 function Grid({ resource, table, target }: GridProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
+  const shape = { rows: table.row_count + 1, columns: table.columns.length + 1 };
+  const [chosen, setActive] = useState<CellPlace>({ row: 1, column: 1 });
+  const active = within(chosen, shape);
   const rows = useVirtualizer({
     count: table.row_count,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
-    overscan: 8,
+    overscan: OVERSCAN,
     paddingStart: ROW,
+    scrollPaddingStart: ROW,
+    rangeExtractor: useRangeWith(active.row - 1),
   });
   const columns = useVirtualizer({
     horizontal: true,
     count: table.columns.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => columnWidth(table.columns[index] as Column),
+    estimateSize: (index) => columnWidth(table.columns[index]),
     overscan: 3,
     paddingStart: NUMBER_WIDTH,
+    scrollPaddingStart: NUMBER_WIDTH,
     paddingEnd: 16,
+    rangeExtractor: useRangeWith(active.column - 1),
   });
-  const shown = rows.getVirtualItems();
   const shownColumns = columns.getVirtualItems();
-  const { rowAt, failed } = useRows(resource, table, shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0);
+  const { startIndex = 0, endIndex = 0 } = rows.range ?? {};
+  const { rowAt, failed } = useRows(resource, table, startIndex, endIndex, active.row - 1);
   const width = columns.getTotalSize();
-  useGoToRow(resource, table, target, (index) => rows.scrollToIndex(index, { align: "center" }));
+
+  const reveal = ({ row, column }: CellPlace): void => {
+    rows.scrollToIndex(Math.max(0, row - 1));
+    columns.scrollToIndex(Math.max(0, column - 1));
+  };
+  const moveTo = useCellFocus(scroller, active, setActive, reveal);
+  useGoToRow(resource, table, target, (index) => {
+    setActive({ row: index + 1, column: 1 });
+    rows.scrollToIndex(index, { align: "center" });
+  });
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
+    const page = Math.max(1, Math.floor((event.currentTarget.clientHeight - ROW) / ROW));
+    const next = cellAfter(active, event, { ...shape, page });
+    if (!next) return;
+    event.preventDefault();
+    moveTo(next);
+  };
 
   const { row: firstCited, row_end: lastCited } = target?.locator ?? {};
   const isCited = (number: number): boolean =>
     firstCited !== undefined && number >= firstCited && number <= (lastCited ?? firstCited);
   return (
-    <div
-      className="grid"
-      ref={scroller}
-      tabIndex={0}
-      role="grid"
-      aria-label={table.name}
-      aria-rowcount={table.row_count + 1}
-      aria-colcount={table.columns.length + 1}
-    >
-      <div className="grid-inner" role="rowgroup" style={{ width, height: rows.getTotalSize() }}>
-        <GridHead table={table} columns={shownColumns} width={width} />
-        {shown.map(({ index, start }) => {
-          const row = rowAt(index);
-          return (
-            <GridRow
-              // A row that scrolls out makes room for one that scrolls in: its cells are written anew, not made anew.
-              key={index % RECYCLED}
-              index={index}
-              top={start}
-              width={width}
-              row={row}
-              table={table}
-              columns={shownColumns}
-              isCited={row !== undefined && isCited(row.row)}
-            />
-          );
-        })}
+    <>
+      {failed && (
+        <div className="viewer-note">
+          <Failure error={failed.error} onRetry={failed.refetch} />
+        </div>
+      )}
+      <div
+        className="grid"
+        ref={scroller}
+        role="grid"
+        aria-label={table.name}
+        aria-readonly
+        aria-rowcount={shape.rows}
+        aria-colcount={shape.columns}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => setActive((present) => placeOf(event.target) ?? present)}
+      >
+        <div className="grid-inner" role="rowgroup" style={{ width, height: rows.getTotalSize() }}>
+          <GridHead
+            table={table}
+            columns={shownColumns}
+            width={width}
+            active={active.row === 0 ? active.column : undefined}
+          />
+          {rows.getVirtualItems().map(({ index, start }) => {
+            const row = rowAt(index);
+            return (
+              <GridRow
+                key={rowKey(index, active.row - 1)}
+                index={index}
+                top={start}
+                width={width}
+                row={row}
+                table={table}
+                columns={shownColumns}
+                active={active.row === index + 1 ? active.column : undefined}
+                isCited={row !== undefined && isCited(row.row)}
+              />
+            );
+          })}
+        </div>
       </div>
-      {failed && <Failure error={failed.error} onRetry={failed.refetch} />}
-    </div>
+    </>
   );
 }
 
+/** Draws one item more than those in view: what holds the focus stays, however far one scrolls. */
+function useRangeWith(index: number): (range: Range) => number[] {
+  return useCallback(
+    (range: Range) => {
+      const shown = defaultRangeExtractor(range);
+      if (index < 0 || index >= range.count || shown.includes(index)) return shown;
+      return [...shown, index].sort((a, b) => a - b);
+    },
+    [index],
+  );
+}
+
+/** A row that scrolls out makes room for one that scrolls in: its cells are rewritten, not remade. The focused row keeps its own. */
+function rowKey(index: number, focused: number): number {
+  const key = index % RECYCLED;
+  return index !== focused && key === focused % RECYCLED ? RECYCLED : key;
+}
+
+/** Which cell an element is, told by its ARIA indices. */
+function placeOf(element: Element): CellPlace | undefined {
+  const column = element.getAttribute("aria-colindex");
+  const row = element.parentElement?.getAttribute("aria-rowindex");
+  return column && row ? { row: Number(row) - 1, column: Number(column) - 1 } : undefined;
+}
+
+/** Moves the focus to a cell, which is scrolled into view; it is drawn by then, because the active cell always is. */
+function useCellFocus(
+  scroller: RefObject<HTMLDivElement | null>,
+  active: CellPlace,
+  setActive: (place: CellPlace) => void,
+  reveal: (place: CellPlace) => void,
+): (place: CellPlace) => void {
+  const isMoving = useRef(false);
+  useLayoutEffect(() => {
+    if (!isMoving.current) return;
+    isMoving.current = false;
+    scroller.current
+      ?.querySelector<HTMLElement>(`[aria-rowindex="${active.row + 1}"] > [aria-colindex="${active.column + 1}"]`)
+      ?.focus({ preventScroll: true });
+  }, [scroller, active.row, active.column]);
+  return (place) => {
+    isMoving.current = place.row !== active.row || place.column !== active.column;
+    setActive(place);
+    reveal(place);
+  };
+}
+
 /** The rows around what is shown, page by page; while one scrolls past, nothing is asked for. */
-function useRows(resource: Resource, table: Table, first: number, last: number) {
-  const firstPage = Math.floor(first / PAGE);
-  const lastPage = Math.floor(last / PAGE);
-  const settled = useDebounced(firstPage, SETTLED_MS);
-  const pages = Array.from({ length: lastPage - firstPage + 1 }, (_, index) => firstPage + index);
-  const isNear = Math.abs(settled - firstPage) <= 1;
+function useRows(resource: Resource, table: Table, first: number, last: number, focused: number) {
+  const pageOf = (index: number): number => Math.floor(index / PAGE);
+  const lastPage = pageOf(Math.max(0, table.row_count - 1));
+  const [firstShown, lastShown] = [pageOf(Math.max(0, first - OVERSCAN)), Math.min(pageOf(last + OVERSCAN), lastPage)];
+  const settled = useDebounced(firstShown, SETTLED_MS);
+  const isNear = Math.abs(settled - firstShown) <= 1;
+  const pages = Array.from({ length: lastShown - firstShown + 1 }, (_, index) => firstShown + index);
+  if (focused >= 0 && !pages.includes(pageOf(focused))) pages.push(pageOf(focused));
   const results = useQueries({
     queries: pages.map((page) => ({ ...pageQuery(resource, table, page), enabled: isNear })),
   });
   const failed = results.find((result) => result.isError);
   // The page that comes next, so that slow scrolling never meets an empty row.
-  const next = Math.min(lastPage + 1, Math.floor((table.row_count - 1) / PAGE));
+  const next = Math.min(lastShown + 1, lastPage);
   useEffect(() => {
     if (isNear) void queryClient.prefetchQuery(pageQuery(resource, table, next));
   }, [isNear, next, resource, table]);
   return {
-    rowAt: (index: number): Row | undefined => results[Math.floor(index / PAGE) - firstPage]?.data?.rows[index % PAGE],
+    rowAt: (index: number): Row | undefined => results[pages.indexOf(pageOf(index))]?.data?.rows[index % PAGE],
     failed: failed && { error: failed.error, refetch: () => void failed.refetch() },
   };
 }
 
-function GridHead({ table, columns, width }: { table: Table; columns: VirtualItem[]; width: number }): ReactNode {
+interface GridHeadProps {
+  table: Table;
+  columns: VirtualItem[];
+  width: number;
+  /** The column that is in the tab order, where it is this row's. */
+  active: number | undefined;
+}
+
+function GridHead({ table, columns, width, active }: GridHeadProps): ReactNode {
   return (
     <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ width, height: ROW }}>
-      <div className="grid-number" role="columnheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
+      <div
+        className="grid-number"
+        role="columnheader"
+        aria-colindex={1}
+        tabIndex={tabIndex(active === 0)}
+        style={{ width: NUMBER_WIDTH }}
+      >
         <span className="visually-hidden">{t.row}</span>
       </div>
       {columns.map(({ key, index, start, size }) => (
@@ -172,6 +293,7 @@ function GridHead({ table, columns, width }: { table: Table; columns: VirtualIte
           key={key}
           role="columnheader"
           aria-colindex={index + 2}
+          tabIndex={tabIndex(active === index + 1)}
           className={NUMERIC.has(table.columns[index]?.dtype ?? "") ? "grid-cell grid-figure" : "grid-cell"}
           style={{ left: start, width: size }}
           title={table.columns[index]?.name}
@@ -183,17 +305,17 @@ function GridHead({ table, columns, width }: { table: Table; columns: VirtualIte
   );
 }
 
-interface GridRowProps {
+const tabIndex = (isActive: boolean): 0 | -1 => (isActive ? 0 : -1);
+
+interface GridRowProps extends GridHeadProps {
   index: number;
   top: number;
-  width: number;
   row: Row | undefined;
-  table: Table;
-  columns: VirtualItem[];
   isCited: boolean;
 }
 
-const GridRow = memo(function GridRow({ index, top, width, row, table, columns, isCited }: GridRowProps): ReactNode {
+const GridRow = memo(function GridRow(props: GridRowProps): ReactNode {
+  const { index, top, width, row, table, columns, active, isCited } = props;
   return (
     <div
       role="row"
@@ -202,7 +324,13 @@ const GridRow = memo(function GridRow({ index, top, width, row, table, columns, 
       data-marked={isCited || undefined}
       style={{ width, height: ROW, transform: `translateY(${top}px)` }}
     >
-      <div className="grid-number tabular" role="rowheader" aria-colindex={1} style={{ width: NUMBER_WIDTH }}>
+      <div
+        className="grid-number tabular"
+        role="rowheader"
+        aria-colindex={1}
+        tabIndex={tabIndex(active === 0)}
+        style={{ width: NUMBER_WIDTH }}
+      >
         {row ? formatNumber(row.row) : ""}
       </div>
       {columns.map((column) => (
@@ -212,6 +340,7 @@ const GridRow = memo(function GridRow({ index, top, width, row, table, columns, 
           left={column.start}
           width={column.size}
           isThere={row !== undefined}
+          isActive={active === column.index + 1}
           value={row?.cells[column.index]}
           isNumeric={NUMERIC.has(table.columns[column.index]?.dtype ?? "")}
         />
@@ -225,17 +354,19 @@ interface CellProps {
   left: number;
   width: number;
   isThere: boolean;
+  isActive: boolean;
   value: unknown;
   isNumeric: boolean;
 }
 
-const Cell = memo(function Cell({ index, left, width, isThere, value, isNumeric }: CellProps): ReactNode {
+const Cell = memo(function Cell({ index, left, width, isThere, isActive, value, isNumeric }: CellProps): ReactNode {
   const isNumber = typeof value === "number";
   const text = value === null || value === undefined ? "" : isNumber ? formatPrecise(value) : String(value);
   return (
     <div
       role="gridcell"
       aria-colindex={index + 2}
+      tabIndex={tabIndex(isActive)}
       className={isNumber && isNumeric ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
       style={{ left, width }}
       title={text || undefined}
@@ -245,7 +376,7 @@ const Cell = memo(function Cell({ index, left, width, isThere, value, isNumeric 
   );
 });
 
-/** Scroll to the cited row: the server knows how many rows stand before it. */
+/** Goes to the cited row: the server knows how many rows come before it. */
 function useGoToRow(resource: Resource, table: Table, target: Target | undefined, goTo: (index: number) => void): void {
   const row = target?.locator?.row;
   const place = useQuery({

@@ -258,7 +258,7 @@ function Page({ pdf, number, size: { width, height }, top, scale, target }: Page
         height: height * scale,
         left: `max(${GAP}px, calc(50% - ${(width * scale) / 2}px))`,
       }}
-      role="region"
+      role="group"
       aria-label={`${t.page} ${number}`}
     >
       <canvas ref={canvas} aria-hidden />

@@ -1,0 +1,123 @@
+import type { Locator, Page } from "@playwright/test";
+import { expect, type ResourceRow, ready, serious, test } from "./fixtures";
+import type { Server } from "./server";
+
+const ROWS = 300;
+const COLUMNS = 16;
+
+async function openRows(page: Page, address: string): Promise<Locator> {
+  await page.goto(address);
+  await page.getByRole("tab", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Show rows" }).click();
+  const grid = page.getByRole("grid");
+  await expect(grid.getByRole("gridcell").first()).not.toBeEmpty();
+  return grid;
+}
+
+async function addOrders(server: Server): Promise<string> {
+  const names = Array.from({ length: COLUMNS }, (_, column) => `column ${column + 1}`);
+  const lines = Array.from({ length: ROWS }, (_, row) =>
+    names.map((_, column) => `${row + 1}/${column + 1}`).join(","),
+  );
+  const form = new FormData();
+  form.set("file", new Blob([[names.join(","), ...lines].join("\n")]), "orders.csv");
+  const { id } = await server.call<{ id: string }>("POST", "/ingest", form);
+  await ready(server);
+  return id;
+}
+
+test("the cells of a sheet are reached with the keyboard, and scroll into view", async ({ home: page, server }) => {
+  const grid = await openRows(page, `${server.address}/library/${await addOrders(server)}`);
+  await expect(grid).toHaveAttribute("aria-rowcount", String(ROWS + 1));
+  await expect(grid).toHaveAttribute("aria-colcount", String(COLUMNS + 1));
+  const focused = grid.locator(":focus");
+  const press = async (keys: string, text: string | RegExp): Promise<void> => {
+    await page.keyboard.press(keys);
+    await expect(focused).toHaveText(text);
+    await expect(focused).toBeInViewport({ ratio: 0.9 });
+  };
+
+  // One tab stop, however many cells there are.
+  await expect(grid.locator("[tabindex='0']")).toHaveCount(1);
+  await page.getByRole("button", { name: "Close source" }).focus();
+  await press("Tab", "1/1");
+  await press("ArrowDown", "2/1");
+  await press("ArrowRight", "2/2");
+  await press("End", `2/${COLUMNS}`);
+  await press("Control+End", `${ROWS}/${COLUMNS}`);
+  await press("Home", String(ROWS + 1));
+  await press("ArrowRight", `${ROWS}/1`);
+  await press("PageUp", /^2\d\d\/1$/);
+  await press("Control+Home", "Row");
+  await press("ArrowRight", "column 1");
+  await press("ArrowDown", "1/1");
+  await press("Control+ArrowDown", `${ROWS}/1`);
+  await expect(focused).toHaveAttribute("aria-colindex", "2");
+  await expect(grid.getByRole("row").filter({ has: page.locator(":focus") })).toHaveAttribute(
+    "aria-rowindex",
+    String(ROWS + 1),
+  );
+  expect(await serious(page)).toEqual([]);
+
+  // The focus stays with its cell while one scrolls elsewhere, and the next key returns to it.
+  await grid.evaluate((element) => element.scrollTo({ top: 0 }));
+  await expect(grid.getByRole("gridcell", { name: "3/1", exact: true })).toBeInViewport();
+  await expect(focused).toHaveText(`${ROWS}/1`);
+  await press("ArrowUp", `${ROWS - 1}/1`);
+
+  // A click moves it too; Shift+Tab leaves the grid at once.
+  await grid.getByRole("gridcell", { name: `${ROWS - 3}/2`, exact: true }).click();
+  await press("ArrowDown", `${ROWS - 2}/2`);
+  await page.keyboard.press("Shift+Tab");
+  await expect(grid.locator(":focus")).toHaveCount(0);
+  expect(await grid.getByRole("row").count()).toBeLessThan(120);
+});
+
+test("the sheets of a workbook are tabs: arrows change them, and each labels its rows", async ({
+  home: page,
+  server,
+  samples,
+}) => {
+  const workbook = samples.find(({ filename }: ResourceRow) => filename === "Finance Sheet.xlsx");
+  const grid = await openRows(page, `${server.address}/library/${workbook?.id}`);
+  const tabs = page.getByRole("tablist", { name: "Sheet" }).getByRole("tab");
+  const names = await tabs.allTextContents();
+  expect(names.length).toBeGreaterThan(1);
+  await tabs.first().focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(tabs.nth(1)).toBeFocused();
+  await expect(tabs.nth(1)).toHaveAttribute("aria-selected", "true");
+  await expect(page.getByRole("tabpanel", { name: names[1] ?? "" })).toBeVisible();
+  await expect(grid).toHaveAccessibleName(names[1] ?? "");
+  await page.keyboard.press("End");
+  await expect(grid).toHaveAccessibleName(names.at(-1) ?? "");
+  await page.keyboard.press("ArrowRight");
+  await expect(grid).toHaveAccessibleName(names[0] ?? "");
+  expect(await serious(page)).toEqual([]);
+});
+
+test("pages of a PDF are no landmarks, and a copied answer and uploads are read out", async ({
+  home: page,
+  server,
+  samples,
+}) => {
+  const policy = samples.find(({ filename }: ResourceRow) => filename === "Loan Policy.pdf");
+  await page.goto(`${server.address}/library/${policy?.id}`);
+  await page.getByRole("button", { name: "Open the source" }).click();
+  await expect(page.getByRole("group", { name: "Page 1", exact: true })).toBeVisible();
+  await expect(page.getByRole("region", { name: /^Page \d/ })).toHaveCount(0);
+
+  await page.goto(server.address);
+  // A live region speaks only if it was there before its words.
+  const spoken = page.getByRole("status").filter({ hasText: "files are ready" });
+  const regions = await page.getByRole("status").count();
+  await page.getByRole("button", { name: "Attach or filter" }).click();
+  await page.getByRole("menuitem", { name: "Upload files" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByLabel("Choose files")
+    .setInputFiles([{ name: "spoken.txt", mimeType: "text/plain", buffer: Buffer.from("The kiosk opens at nine.") }]);
+  await dialog.getByRole("button", { name: "Add 1 file" }).click();
+  await expect(spoken).toHaveText("All files are ready", { timeout: 60_000 });
+  expect(await page.getByRole("status").count()).toBe(regions);
+});
