@@ -29,7 +29,6 @@ from citewell.features.health.service import HealthService
 from citewell.features.indexes.service import IndexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.search.service import SearchService
-from citewell.features.usage.ingest import CountedIndexing, CountedRecords
 from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
@@ -39,8 +38,10 @@ from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.chunking import server_chunking
 from citewell.ingest.extraction import ExtractionStage
+from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
+from citewell.ingest.records import RecordIngest
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
@@ -328,7 +329,7 @@ async def _assemble(
         stores.jobs,
         blobs,
         capture,
-        CountedRecords(RecordRepository(stores.database), indexes, chunking, ledger),
+        RecordIngest(RecordRepository(stores.database), indexes, chunking, ledger.record_paid),
         indexes,
         workers.wake,
         DiskReserve(settings.data, LEAST_FREE),
@@ -396,7 +397,7 @@ def _workers(
     describer = ImageDescriber(
         _vision_model(settings), stores.content, stores.jobs, blobs, settings.stages.max_attempts
     )
-    indexing = CountedIndexing(
+    indexing = IndexingStage(
         stores.resources,
         stores.content,
         stores.jobs,
@@ -405,7 +406,7 @@ def _workers(
         describer,
         chunking,
         settings.chunking.max_dense_rows,
-        ledger,
+        ledger.record_paid,
     )
     worker_limits = WorkerLimits(
         extracting=settings.parser.processes,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import TypeAlias
 
 from citewell.ports import (
     Capability,
@@ -23,37 +23,24 @@ from citewell.ports import (
     ToolSpec,
     VisionModel,
 )
-from citewell.types import JsonObject
+from citewell.types import JsonObject, Usage, UsageKind
 
-SpentKind = Literal["chat", "embedding", "rerank", "vision"]
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
 _PICTURE_TOKENS = 1_500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What was asked of one model.
-
-    units: answers of a chat model, pictures described, texts embedded, or units of a reranker: one per query and up to a hundred texts, as providers
-    bill it.
-    """
-
-    kind: SpentKind
-    provider: str
-    model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    units: int = 0
+OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
+"""Takes what a piece of work has spent, and the owner it was done for."""
 
 
 class Tally:
     """Adds up what is spent, per kind and model."""
 
     def __init__(self) -> None:
-        self._spent: dict[tuple[str, str, str], Spent] = {}
+        self._spent: dict[tuple[str, str, str], Usage] = {}
 
-    def add(self, spent: Spent) -> None:
+    def add(self, spent: Usage) -> None:
         """Count this too."""
         key = (spent.kind, spent.provider, spent.model)
         known = self._spent.get(key)
@@ -67,11 +54,11 @@ class Tally:
         self._spent[key] = spent
 
     @property
-    def spent(self) -> tuple[Spent, ...]:
+    def spent(self) -> tuple[Usage, ...]:
         """One entry per kind and model."""
         return tuple(self._spent.values())
 
-    def of(self, kind: SpentKind) -> list[Spent]:
+    def of(self, kind: UsageKind) -> list[Usage]:
         """The entries of one kind."""
         return [spent for spent in self._spent.values() if spent.kind == kind]
 
@@ -90,7 +77,17 @@ def tallied(tally: Tally | None = None) -> Generator[Tally]:
         _current.reset(token)
 
 
-def spend(spent: Spent) -> None:
+@asynccontextmanager
+async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
+    """Report what the block spends for an owner, also when it fails."""
+    with tallied() as tally:
+        try:
+            yield
+        finally:
+            await on_spent(owner_id, tally.spent)
+
+
+def spend(spent: Usage) -> None:
     """Count towards the block that is running; outside of any it is not counted."""
     tally = _current.get()
     if tally is not None:
@@ -107,7 +104,7 @@ class MeteredEmbedder(EmbedderWrapper):
             tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
             name = self.fingerprint
             spend(
-                Spent(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts))
+                Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts))
             )
         return vectors
 
@@ -129,7 +126,7 @@ class MeteredReranker:
         ranked = await self._inner.rerank(query, documents, top_k)
         characters = sum(map(len, documents)) + len(query) * len(documents)
         spend(
-            Spent(
+            Usage(
                 kind="rerank",
                 provider=self._provider,
                 model=self.model,
@@ -156,7 +153,7 @@ class MeteredVision:
         """As `citewell.ports.VisionModel.describe`."""
         said = await self._inner.describe(image, prompt)
         spend(
-            Spent(
+            Usage(
                 kind="vision",
                 provider=self._provider,
                 model=self.model,
@@ -212,7 +209,7 @@ class MeteredChat:
 
     def _spend(self, usage: TokenUsage) -> None:
         spend(
-            Spent(
+            Usage(
                 kind="chat",
                 provider=self._provider,
                 model=self.model,

@@ -21,7 +21,7 @@ from citewell.agent.interface import (
     Tables,
     TextDelta,
     TurnRequest,
-    Usage,
+    TurnUsage,
     UsedDocs,
 )
 from citewell.agent.model.assistant import Budget, ModelAssistant
@@ -35,7 +35,7 @@ from citewell.agent.turn.tools import Toolbox
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder
-from citewell.types import Answer, JsonObject
+from citewell.types import Answer, JsonObject, Usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -157,20 +157,13 @@ class Assistant:
         with tracing_context(enabled=False):
             await self._graph.ainvoke(_Channels(turn=turn), config={"recursion_limit": MAX_STEPS})
 
-    def _usage(self, turn: TurnState, stuffing_tokens: int | None) -> Usage:
-        chat, embedded, reranked = (turn.tally.of(kind) for kind in ("chat", "embedding", "rerank"))
-        return Usage(
-            model=self._chat_model,
-            calls=sum(s.units for s in chat),
-            input_tokens=sum(s.input_tokens for s in chat),
-            output_tokens=sum(s.output_tokens for s in chat),
-            embedded_texts=sum(s.units for s in embedded),
-            embedding_tokens=sum(s.input_tokens for s in embedded),
-            rerank_units=sum(s.units for s in reranked),
-            searches=turn.searches,
-            stuffing_tokens=stuffing_tokens,
-            spent=turn.tally.spent,
-        )
+    def _usage(self, turn: TurnState, stuffing_tokens: int | None) -> TurnUsage:
+        stuffing = None
+        if stuffing_tokens is not None:
+            stuffing = Usage(
+                kind="context_stuffing", provider="", model=self._chat_model, input_tokens=stuffing_tokens, units=1
+            )
+        return TurnUsage(model=self._chat_model, searches=turn.searches, spent=turn.tally.spent, stuffing=stuffing)
 
     async def _count_stuffing(self, request: TurnRequest) -> int | None:
         """Tokens of the turn, had every file in scope been sent whole with the thread: four characters each."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from citewell.metering import Spent
 from citewell.types import (
     Answer,
     Element,
@@ -23,6 +22,8 @@ from citewell.types import (
     SearchRequest,
     SearchResult,
     TableInfo,
+    Usage,
+    UsageKind,
 )
 
 # The whole answer where nothing found answers, with a chat model or without one.
@@ -90,43 +91,48 @@ class UsedDocs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What a turn cost, in US dollars where the price table has its models.
+class TurnUsage:
+    """What a turn spent, by kind and model.
 
-    embedded_texts, embedding_tokens: everything that was embedded, whoever asked for it
-    rerank_units:    one per query and up to a hundred texts
-    stuffing_tokens: what sending every document in scope whole, with the thread, would have cost as input instead
-    spent:           the same by kind and model
+    model:    the chat model that was asked; empty without one
+    stuffing: what sending every document in scope whole, with the thread, would have taken as input instead
     """
 
     model: str = ""
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    embedded_texts: int = 0
-    embedding_tokens: int = 0
-    rerank_units: int = 0
     searches: int = 0
-    stuffing_tokens: int | None = None
-    cost: float = 0.0
-    stuffing_cost: float | None = None
-    spent: tuple[Spent, ...] = ()
+    spent: tuple[Usage, ...] = ()
+    stuffing: Usage | None = None
+
+    @property
+    def input_tokens(self) -> int:
+        """Sent to chat models."""
+        return sum(one.input_tokens for one in self._of("chat"))
+
+    @property
+    def output_tokens(self) -> int:
+        """Got from chat models."""
+        return sum(one.output_tokens for one in self._of("chat"))
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The public form."""
+        """The public form: sums, whoever asked for what was embedded or reranked; costs in US dollars."""
+        embedded, compared = self._of("embedding"), self.stuffing
+        stuffing_cost = compared.cost if compared is not None else None
         return {
             "model": self.model,
-            "calls": self.calls,
+            "calls": sum(one.units for one in self._of("chat")),
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
-            "embedded_texts": self.embedded_texts,
-            "embedding_tokens": self.embedding_tokens,
-            "rerank_units": self.rerank_units,
+            "embedded_texts": sum(one.units for one in embedded),
+            "embedding_tokens": sum(one.input_tokens for one in embedded),
+            "rerank_units": sum(one.units for one in self._of("rerank")),
             "searches": self.searches,
-            "cost": round(self.cost, 8),
-            "stuffing_tokens": self.stuffing_tokens,
-            "stuffing_cost": None if self.stuffing_cost is None else round(self.stuffing_cost, 8),
+            "cost": round(sum(one.cost or 0.0 for one in self.spent), 8),
+            "stuffing_tokens": compared.input_tokens if compared is not None else None,
+            "stuffing_cost": None if stuffing_cost is None else round(stuffing_cost, 8),
         }
+
+    def _of(self, kind: UsageKind) -> list[Usage]:
+        return [one for one in self.spent if one.kind == kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +143,7 @@ class Done:
     """
 
     answer: Answer
-    usage: Usage = Usage()
+    usage: TurnUsage = TurnUsage()
     nearest: tuple[Source, ...] = ()
     summary: ThreadSummary | None = None
 

@@ -19,6 +19,7 @@ from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import describe_document, describe_picture, describe_tables
 from citewell.ingest.vision import ImageDescriber
+from citewell.metering import OnSpent, reported
 from citewell.points import facts
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
@@ -62,9 +63,17 @@ class IndexingStage:
     describer: ImageDescriber
     chunking: ChunkConfig
     max_dense_rows: int
+    on_spent: OnSpent
 
     async def run(self, job: Job) -> None:
-        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when overtaken."""
+        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when overtaken.
+
+        What an attempt spends is reported, also when it fails.
+        """
+        async with reported(job.owner_id, self.on_spent):
+            await self._run(job)
+
+    async def _run(self, job: Job) -> None:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]

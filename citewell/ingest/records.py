@@ -17,6 +17,7 @@ from citewell.errors import InvalidInput, named
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import sentence_embedder
 from citewell.ingest.indexing import identify
+from citewell.metering import OnSpent, reported
 from citewell.points import facts, index_point
 from citewell.ports import FloatMatrix
 from citewell.spelling import suggestion
@@ -40,16 +41,21 @@ class RecordsAdded:
 class RecordIngest:
     """Adds text records of an owner to every open index."""
 
-    def __init__(self, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig) -> None:
+    def __init__(self, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig, on_spent: OnSpent) -> None:
         self._records = records
         self._indexes = indexes
         self._chunking = chunking
+        self._on_spent = on_spent
 
     async def add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces what it was.
 
         Raises `InvalidInput` for a record without an id or a text; batches before it are kept.
         """
+        async with reported(owner_id, self._on_spent):
+            return await self._add(owner_id, project_id, records)
+
+    async def _add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         ids: list[str] = []
         added = replaced = unchanged = 0
         for batch in _batches(iter(records)):

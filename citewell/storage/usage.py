@@ -22,11 +22,25 @@ class UsageRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, entries: Sequence[Usage]) -> None:
-        """Record entries; an entry without a time gets the present one."""
-        if not entries:
+    async def add(
+        self,
+        owner_id: str,
+        spent: Sequence[Usage],
+        thread_id: str | None = None,
+        message_id: str | None = None,
+        *,
+        at: float | None = None,
+    ) -> None:
+        """Record what an owner spent, now or at a time in seconds since 1970."""
+        if not spent:
             return
-        rows = [asdict(e) | {"created_at": e.created_at or time.time()} for e in entries]
+        common = {
+            "owner_id": owner_id,
+            "thread_id": thread_id,
+            "message_id": message_id,
+            "created_at": time.time() if at is None else at,
+        }
+        rows = [asdict(one) | {"cost": one.cost or 0.0} | common for one in spent]
         async with self._database.write() as connection:
             await connection.execute(sa.insert(usage), rows)
 

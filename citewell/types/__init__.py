@@ -46,7 +46,8 @@ from citewell.types.search import (
     VectorQuery,
     scored,
 )
-from citewell.types.threads import Message, Thread, Usage
+from citewell.types.threads import Message, Thread
+from citewell.types.usage import Usage, UsageKind
 
 __all__ = [
     "FULLY_PROCESSED",
@@ -103,6 +104,7 @@ __all__ = [
     "UnitCoverage",
     "UploadOptions",
     "Usage",
+    "UsageKind",
     "VectorQuery",
     "Verdict",
     "scored",

@@ -1,4 +1,4 @@
-"""Conversations: threads, their messages, and what each turn cost."""
+"""Conversations: threads, their and their messages."""
 
 from __future__ import annotations
 
@@ -32,20 +32,3 @@ class Message:
     created_at: float
     citations: tuple[Citation, ...] = ()
     details: JsonObject = field(default_factory=dict[str, JsonValue])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """One entry of the ledger. `kind` is `chat`, `embedding`, `rerank` or `vision`; cost in US dollars by the price table in settings."""
-
-    owner_id: str
-    kind: str
-    provider: str
-    model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    units: int = 0
-    cost: float = 0.0
-    thread_id: str | None = None
-    message_id: str | None = None
-    created_at: float = 0.0

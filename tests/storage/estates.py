@@ -159,8 +159,6 @@ async def add_estate(database: Database, name: str) -> Estate:
     answer = await threads.append(
         owner, thread.id, "assistant", "Due [1].", [new_citation(chunks[0])], {"feedback": "up"}
     )
-    spent = Usage(
-        owner_id=owner, kind="chat", provider="p", model="m", input_tokens=5, thread_id=thread.id, created_at=9.0
-    )
-    await UsageRepository(database).add([spent])
+    spent = Usage(kind="chat", provider="p", model="m", input_tokens=5)
+    await UsageRepository(database).add(owner, [spent], thread.id, at=9.0)
     return Estate(owner, token, info.id, project.id, resource.id, chunks, thread, question, answer)

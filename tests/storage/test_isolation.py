@@ -32,7 +32,7 @@ from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ChunkPlace, Scope, SearchRequest, Status, UploadOptions
+from citewell.types import ChunkPlace, Scope, SearchRequest, Status, UploadOptions, Usage
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 
 # Methods that take no owner, and why none can be reached with another owner's ids.
@@ -75,7 +75,6 @@ UNSCOPED: dict[str, str] = {
     "ResourceRepository.known_blob_keys": _WORKERS,
     "ResourceRepository.unfinished_deletions": _WORKERS,
     "ResourceRepository.finish_deletion": _WORKERS,
-    "UsageRepository.add": "each entry names its owner, taken from the request that spent it",
 }
 
 
@@ -577,6 +576,16 @@ async def _(world: World) -> None:
 
 
 # ---- Usage ----
+
+
+@isolates(UsageRepository.add)
+async def _(world: World) -> None:
+    usage = UsageRepository(world.database)
+    async with world.unchanged():
+        await usage.add(
+            world.ben.owner, [Usage(kind="chat", provider="p", model="m", input_tokens=7)], "another thread"
+        )
+    assert sum(row["input_tokens"] for row in await usage.totals(world.ben.owner)) == 12  # type: ignore[misc]
 
 
 @isolates(UsageRepository.totals)

@@ -14,11 +14,10 @@ import pytest
 from citewell import errors
 from citewell.errors import CitewellError, ExtractionError
 from citewell.ingest import workers
-from citewell.metering import SpentKind
 from citewell.retrieve.filters import FIELDS
 from citewell.settings import VectorStore
 from citewell.storage.indexes import IndexState
-from citewell.types import ElementType, Status
+from citewell.types import ElementType, Status, UsageKind
 from citewell.types.answers import Verdict
 from citewell.types.resources import TERMINAL
 from citewell.types.search import Scores
@@ -96,7 +95,7 @@ SERVER: dict[str, Callable[[], set[str]]] = {
     "LEGS": lambda: {field.name for field in fields(Scores)},
     "SEARCH_STEPS": _steps,
     "FILTER_FIELDS": lambda: set(FIELDS),
-    "USAGE_KINDS": lambda: set(get_args(SpentKind)),
+    "USAGE_KINDS": lambda: set(get_args(UsageKind)),
     "INDEX_STATES": lambda: set(IndexState),
     "VECTOR_STORES": lambda: set(get_args(VectorStore)),
     "HEALTH_PARTS": _health_parts,

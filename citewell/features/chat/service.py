@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from citewell.agent.citations.claims import strip_markers
 from citewell.agent.graph import Assistant
@@ -15,7 +16,7 @@ from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, Text
 from citewell.errors import EmptyQuery, InvalidInput, NotFound
 from citewell.features.chat.schemas import place
 from citewell.features.usage.service import Ledger
-from citewell.metering import Spent, Tally
+from citewell.metering import Tally
 from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
@@ -66,7 +67,7 @@ class ChatService:
     top_k: int = 10
     compare_model: str = ""
     can_rerank: bool = False
-    _entries: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _entries: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
@@ -141,7 +142,7 @@ class ChatService:
             if newest and newest[-1].id == asked.id:
                 await self.threads.append(turn.owner_id, asked.thread_id, "assistant", text, (), details, message_id)
 
-    def _later(self, work: Coroutine[None, None, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, object]) -> None:
         """Do what nobody waits for any more."""
         entry = asyncio.create_task(work)
         self._entries.add(entry)
@@ -190,16 +191,13 @@ class ChatService:
     async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
         """The end of the turn with its cost, which is recorded."""
         used = done.usage
-        stuffing = None
-        if used.stuffing_tokens is not None:
-            model = used.model or self.compare_model
-            tokens = used.stuffing_tokens
-            stuffing = Spent(kind="chat", provider="", model=model, input_tokens=tokens, units=1)
-        await self.ledger.record(owner_id, used.spent, thread_id, message_id, stuffing)
-        cost = sum(self.ledger.cost(spent) for spent in used.spent)
-        known = stuffing is not None and stuffing.model in self.ledger.prices
-        stuffing_cost = self.ledger.cost(stuffing) if known and stuffing else None
-        return replace(done, usage=replace(used, cost=cost, stuffing_cost=stuffing_cost))
+        entries = used.spent
+        if used.stuffing is not None:
+            entries += (replace(used.stuffing, model=used.stuffing.model or self.compare_model),)
+        priced = await self.ledger.record(owner_id, entries, thread_id, message_id)
+        spent = priced[: len(used.spent)]
+        stuffing = priced[-1] if used.stuffing is not None else None
+        return replace(done, usage=replace(used, spent=spent, stuffing=stuffing))
 
     async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
         if request.thread_id is not None:

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
-from citewell.features.usage.service import STUFFING
 from citewell.storage.usage import UsageRepository
 
 router = APIRouter(tags=["usage"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -66,8 +65,8 @@ async def get_usage(
     """What was spent since a time, in all, in one thread or for one message."""
     repository: UsageRepository = request.app.state.services.usage
     rows = [UsageRow.model_validate(row) for row in await repository.totals(owner, since, thread_id, message_id, by)]
-    spent = [row for row in rows if row.kind != STUFFING]
-    compared = [row for row in rows if row.kind == STUFFING]
+    spent = [row for row in rows if row.kind != "context_stuffing"]
+    compared = [row for row in rows if row.kind == "context_stuffing"]
     return UsageOut(
         usage=spent,
         totals=Totals(

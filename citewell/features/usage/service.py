@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from citewell.metering import Spent
 from citewell.storage.usage import UsageRepository
 from citewell.types import Usage
 
 Prices = dict[str, tuple[float, float]]
-STUFFING = "context_stuffing"
 _LOCAL = frozenset({"builtin", "fastembed"})
 
 
@@ -24,41 +22,27 @@ class Ledger:
     usage: UsageRepository
     prices: Prices = field(default_factory=dict[str, tuple[float, float]])
 
-    def cost(self, spent: Spent) -> float:
-        """In US dollars; 0 for a model without a price."""
-        first, second = self.prices.get(spent.model, (0.0, 0.0))
-        if spent.kind == "rerank":
-            return spent.input_tokens * first / 1e6 + spent.units * second / 1e3
-        return (spent.input_tokens * first + spent.output_tokens * second) / 1e6
+    def price(self, usage: Usage) -> Usage:
+        """The same with its cost; None for a model without a price."""
+        if usage.model not in self.prices:
+            return usage
+        first, second = self.prices[usage.model]
+        if usage.kind == "rerank":
+            return replace(usage, cost=usage.input_tokens * first / 1e6 + usage.units * second / 1e3)
+        return replace(usage, cost=(usage.input_tokens * first + usage.output_tokens * second) / 1e6)
 
     async def record(
         self,
         owner_id: str,
-        spent: Iterable[Spent],
+        spent: Iterable[Usage],
         thread_id: str | None = None,
         message_id: str | None = None,
-        stuffing: Spent | None = None,
-    ) -> None:
-        """Write entries down; they count for the message, its thread and the day. `stuffing` is no expense but what to compare with."""
-        entries = [self._entry(owner_id, one, one.kind, thread_id, message_id) for one in spent]
-        if stuffing is not None:
-            entries.append(self._entry(owner_id, stuffing, STUFFING, thread_id, message_id))
-        await self.usage.add(entries)
+    ) -> tuple[Usage, ...]:
+        """Price entries and write them down; they count for the message, its thread and the day."""
+        priced = tuple(self.price(one) for one in spent)
+        await self.usage.add(owner_id, priced, thread_id, message_id)
+        return priced
 
-    async def record_paid(self, owner_id: str, spent: Iterable[Spent]) -> None:
+    async def record_paid(self, owner_id: str, spent: Iterable[Usage]) -> None:
         """As `record`, without what models on this machine did: for work so frequent that each entry would be felt."""
         await self.record(owner_id, [one for one in spent if one.provider not in _LOCAL])
-
-    def _entry(self, owner_id: str, spent: Spent, kind: str, thread_id: str | None, message_id: str | None) -> Usage:
-        return Usage(
-            owner_id=owner_id,
-            kind=kind,
-            provider=spent.provider,
-            model=spent.model,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-            units=spent.units,
-            cost=self.cost(spent),
-            thread_id=thread_id,
-            message_id=message_id,
-        )
