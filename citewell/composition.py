@@ -33,7 +33,7 @@ from citewell.features.usage.service import Ledger
 from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
-from citewell.indexes.restoring import Condition, condition_of, restore
+from citewell.indexes.restoring import IndexCondition, condition_of, restore
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.chunking import server_chunking
@@ -235,8 +235,8 @@ async def _open_store(settings: Settings, embedder: Embedder, content: ContentRe
     try:
         store = await registry.open_index(settings.store, embedder.fingerprint)
         condition = await condition_of(store, content)
-        if condition is not Condition.DAMAGED:
-            return store, condition is Condition.WHOLE
+        if condition is not IndexCondition.DAMAGED:
+            return store, condition is IndexCondition.WHOLE
         await store.close()
         log.error("an index lacks what its points should hold")
     except Unavailable:
@@ -259,7 +259,7 @@ async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, m
             continue
         indexes.add(index)
         if record.state is not IndexState.BUILDING and settings.store.is_embedded:
-            if await condition_of(index.store, stores.content) is Condition.WHOLE:
+            if await condition_of(index.store, stores.content) is IndexCondition.WHOLE:
                 continue
             log.warning("index %s has lost points; it is built again", record.fingerprint)
             await migration.records.set_progress(record.id, 0, 0, IndexState.BUILDING)

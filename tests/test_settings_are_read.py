@@ -14,13 +14,13 @@ import pytest
 from citewell import settings as package
 from citewell.adapters.registry import FACTORIES
 from citewell.settings import NoChat, NoRerank, NoVision, Settings
-from citewell.settings.groups import Group, declared
+from citewell.settings.groups import SettingsGroup, declared
 from citewell.settings.loading import GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = (Settings, *(kind for kinds in GROUPS.values() for kind in kinds))
 WITHOUT_ADAPTER = (NoChat, NoRerank, NoVision)
-Reads = set[tuple[type[Group], str]]
+Reads = set[tuple[type[SettingsGroup], str]]
 
 
 class _Reader(ast.NodeVisitor):
@@ -28,7 +28,7 @@ class _Reader(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.reads: Reads = set()
-        self._known: dict[str, set[type[Group]]] = {}
+        self._known: dict[str, set[type[SettingsGroup]]] = {}
 
     def visit_arg(self, node: ast.arg) -> None:
         names = {name.id for name in ast.walk(node.annotation or ast.Tuple()) if isinstance(name, ast.Name)}
@@ -50,7 +50,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
         self.reads |= {(kind, node.attr) for kind in self._kinds(node.value)}
 
-    def _kinds(self, node: ast.expr) -> set[type[Group]]:
+    def _kinds(self, node: ast.expr) -> set[type[SettingsGroup]]:
         if isinstance(node, ast.Name):
             return self._known.get(node.id, {Settings} if node.id == "settings" else set())
         if isinstance(node, ast.Attribute):
@@ -60,7 +60,7 @@ class _Reader(ast.NodeVisitor):
         return set()
 
 
-def _kinds_called(name: str) -> set[type[Group]]:
+def _kinds_called(name: str) -> set[type[SettingsGroup]]:
     """The groups that a name of `citewell.settings` means: a class, or a union of classes."""
     found = getattr(package, name, None)
     return {kind for kind in (get_args(found) or (found,)) if kind in KINDS}
@@ -93,7 +93,7 @@ def _read_by_properties(reads: Reads) -> Reads:
     }
 
 
-def _declared() -> Iterator[tuple[type[Group], str]]:
+def _declared() -> Iterator[tuple[type[SettingsGroup], str]]:
     for kind in KINDS:
         for name in declared(kind):
             # A provider is chosen by its class.

@@ -23,7 +23,7 @@ _SAMPLE = 64
 _SAMPLE_OF_WORDS = 8
 
 
-class Condition(Enum):
+class IndexCondition(Enum):
     """What an index holds of what SQL says it should."""
 
     WHOLE = auto()
@@ -32,18 +32,18 @@ class Condition(Enum):
     """It has the points, but not their vectors or words, or cannot say: every point is written again."""
 
 
-async def condition_of(store: VectorIndex, content: ContentRepository) -> Condition:
+async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexCondition:
     """By the number of points, and by a sample of what they hold; takes milliseconds whatever the size.
 
     What is being indexed at the time is left to its worker.
     """
     try:
         if await store.count() < await content.count_settled_chunks():
-            return Condition.INCOMPLETE
-        return Condition.WHOLE if await _sample_is_there(store, content) else Condition.DAMAGED
+            return IndexCondition.INCOMPLETE
+        return IndexCondition.WHOLE if await _sample_is_there(store, content) else IndexCondition.DAMAGED
     except Unavailable:
         log.warning("the index cannot be read", exc_info=True)
-        return Condition.DAMAGED
+        return IndexCondition.DAMAGED
 
 
 async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
@@ -69,7 +69,7 @@ async def _restore(indexes: IndexSet, index: OpenIndex, content: ContentReposito
     async def progress(done: int, total: int) -> None:
         indexes.note_rebuilding(index.record.id, Rebuilding(done, total))
 
-    if await condition_of(index.store, content) is Condition.DAMAGED:
+    if await condition_of(index.store, content) is IndexCondition.DAMAGED:
         await rebuild(index, content, max_dense_rows, progress)
         return
     total, done = await content.count_chunks(), 0
@@ -79,7 +79,7 @@ async def _restore(indexes: IndexSet, index: OpenIndex, content: ContentReposito
             await _complete(index, content, owner_id, expected, max_dense_rows)
             done += sum(expected.values())
             await progress(min(done, total), total)
-    if await condition_of(index.store, content) is Condition.DAMAGED:
+    if await condition_of(index.store, content) is IndexCondition.DAMAGED:
         await rebuild(index, content, max_dense_rows, progress)
 
 

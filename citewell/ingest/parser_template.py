@@ -13,7 +13,7 @@ from typing import Any
 
 from citewell.errors import Unavailable
 from citewell.extract.sandbox import ParserLimits
-from citewell.extract.sandbox.job import Job
+from citewell.extract.sandbox.job import ParserJob
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 5.0
@@ -39,7 +39,7 @@ class Ended:
     peak_bytes: int
 
 
-class Template:
+class TemplateClient:
     """A running template process. Made by `start`; lives in one event loop."""
 
     def __init__(self, process: Process) -> None:
@@ -50,7 +50,7 @@ class Template:
         self.alive = True
 
     @staticmethod
-    async def start(entry: str, limits: ParserLimits) -> Template:
+    async def start(entry: str, limits: ParserLimits) -> TemplateClient:
         """Start one and wait until its imports are done; Unavailable when that fails.
 
         Its environment is empty but for what a program needs to run: no key of the server's is in it.
@@ -75,14 +75,14 @@ class Template:
         except asyncio.CancelledError:
             await _end(process)
             raise
-        return Template(process)
+        return TemplateClient(process)
 
     def next_id(self) -> int:
         """A number for a new job."""
         self._last_job += 1
         return self._last_job
 
-    def submit(self, job: Job) -> asyncio.Future[Ended]:
+    def submit(self, job: ParserJob) -> asyncio.Future[Ended]:
         """Start a job; the future ends with its process, or raises TemplateDiedError."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting[job.id] = future

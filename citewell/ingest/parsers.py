@@ -25,9 +25,9 @@ from citewell.errors import (
     Unavailable,
 )
 from citewell.extract.sandbox import ParserLimits
-from citewell.extract.sandbox.job import Job
+from citewell.extract.sandbox.job import ParserJob
 from citewell.ingest.parser_scratch import Progress, Scratch
-from citewell.ingest.parser_template import Ended, Template, TemplateDiedError
+from citewell.ingest.parser_template import Ended, TemplateClient, TemplateDiedError
 from citewell.types import ExtractionSummary, ExtractOptions
 
 _log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ParserPool:
         self._entry = entry
         self._slots = asyncio.Semaphore(workers)
         self._starting = asyncio.Lock()
-        self._template: Template | None = None
+        self._template: TemplateClient | None = None
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -107,14 +107,14 @@ class ParserPool:
                 await self._template.close()
                 self._template = None
 
-    async def _running_template(self) -> Template:
+    async def _running_template(self) -> TemplateClient:
         async with self._starting:
             if self._closed:
                 raise Unavailable("The parsers are shut down.")
             if self._template is None or not self._template.alive:
                 if self._template is not None:
                     await self._template.close()
-                self._template = await Template.start(self._entry, self._limits)
+                self._template = await TemplateClient.start(self._entry, self._limits)
             return self._template
 
     async def _attempt(
@@ -123,7 +123,7 @@ class ParserPool:
         template = await self._running_template()
         with disk_errors():
             scratch = await asyncio.to_thread(Scratch.prepare, folder)
-        job = Job(
+        job = ParserJob(
             id=template.next_id(),
             source=await asyncio.to_thread(_absolute, source),
             filename=filename,

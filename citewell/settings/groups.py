@@ -25,7 +25,7 @@ from citewell.settings.values import (
     HttpAddress,
     ListeningHost,
     Natural,
-    Prices,
+    PriceTable,
     Seconds,
     Share,
     async_url,
@@ -34,7 +34,7 @@ from citewell.settings.values import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class SettingsGroup:
     """Settings that belong together. `given` holds the name under which each setting was given, by its keyword."""
 
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
@@ -45,13 +45,13 @@ class Group:
         return self.given.get(names.keyword, names.variables[0])
 
 
-def declared(group: type[Group]) -> dict[str, Names]:
+def declared(group: type[SettingsGroup]) -> dict[str, Names]:
     """The names of every setting of a group, by field."""
     return {name: names for name, hint in hints(group).items() if (names := names_in(hint)) is not None}
 
 
 @cache
-def hints(group: type[Group]) -> dict[str, Any]:
+def hints(group: type[SettingsGroup]) -> dict[str, Any]:
     """The annotated type of every field of a group."""
     return get_type_hints(group, include_extras=True)
 
@@ -77,7 +77,7 @@ _MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServerSettings(Group):
+class ServerSettings(SettingsGroup):
     """Where the server listens, and what one connection may cost."""
 
     host: Annotated[ListeningHost, named("host")] = "127.0.0.1"
@@ -93,7 +93,7 @@ class ServerSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthSettings(Group):
+class AuthSettings(SettingsGroup):
     """How requests prove who sends them, and how many each owner may send."""
 
     secret: Annotated[SecretStr | None, named("auth_secret", "JWT_SECRET")] = None
@@ -104,7 +104,7 @@ class AuthSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UploadSettings(Group):
+class UploadSettings(SettingsGroup):
     """Which files are accepted."""
 
     max_bytes: Annotated[int, Field(ge=1, le=MAX_BYTES), named("max_upload_bytes", "MAX_FILE_SIZE")] = 512 * 1024 * 1024
@@ -112,7 +112,7 @@ class UploadSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserSettings(Group):
+class ParserSettings(SettingsGroup):
     """The processes that read files, and how much of a file they read."""
 
     processes: Annotated[int, Field(ge=1, le=64), named("parser_processes")] = 2
@@ -125,7 +125,7 @@ class ParserSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StageSettings(Group):
+class StageSettings(SettingsGroup):
     """The durable stages: who runs them, and when they are given up."""
 
     workers: Annotated[int, Field(ge=0, le=64), named("workers")] = 1
@@ -134,7 +134,7 @@ class StageSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkingSettings(Group):
+class ChunkingSettings(SettingsGroup):
     """How text is cut where its project says nothing else; None stands for the strategy's own size."""
 
     strategy: Annotated[ChunkStrategy, named("chunk_strategy", "CHUNKING_STRATEGY")] = "sections"
@@ -144,7 +144,7 @@ class ChunkingSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuiltinEmbedding(Group):
+class BuiltinEmbedding(SettingsGroup):
     """The embedder that is part of Citewell; another `model` or number of `dimensions` is refused."""
 
     is_local: ClassVar[bool] = True
@@ -160,7 +160,7 @@ class BuiltinEmbedding(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EdgeStore(Group):
+class EdgeStore(SettingsGroup):
     """Qdrant Edge: the index is in the data folder, in this process."""
 
     is_embedded: ClassVar[bool] = True
@@ -174,7 +174,7 @@ class EdgeStore(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalBlobs(Group):
+class LocalBlobs(SettingsGroup):
     """Files are kept in the data folder."""
 
     provider: Annotated[Literal["local"], _BLOB_BACKEND] = "local"
@@ -187,7 +187,7 @@ class LocalBlobs(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalSettings(Group):
+class RetrievalSettings(SettingsGroup):
     """How a search is run; thresholds are cosines, shares are parts of 1."""
 
     top_k: Annotated[int, Field(ge=1, le=100), named("top_k", "TOP_K", "RETRIEVAL_TOP_K", "DEFAULT_TOP_K")] = 10
@@ -205,7 +205,7 @@ class RetrievalSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rerank(Group):
+class _Rerank(SettingsGroup):
     enabled: Annotated[bool, named("rerank_enabled", "RERANK_ENABLED")] = False
     candidates: Annotated[int | None, Field(ge=1, le=1_000), named("rerank_candidates", "RERANK_CANDIDATES")] = None
     top_n: Annotated[int | None, Field(ge=1, le=100), named("rerank_top_n", "RERANK_TOP_N")] = None
@@ -227,7 +227,7 @@ class NoRerank(_Rerank):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerSettings(Group):
+class AnswerSettings(SettingsGroup):
     """What one answer may use."""
 
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
@@ -235,22 +235,22 @@ class AnswerSettings(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UsageSettings(Group):
+class UsageSettings(SettingsGroup):
     """What tokens cost, and the model at whose price the ledger compares when no chat model is configured."""
 
-    prices: Annotated[Prices, named("prices")] = field(default_factory=dict[str, tuple[float, float]])
+    prices: Annotated[PriceTable, named("prices")] = field(default_factory=dict[str, tuple[float, float]])
     compare_model: Annotated[str, named("compare_model")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OpenAI(Group):
+class _OpenAI(SettingsGroup):
     api_key: Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")] = None
     base_url: Annotated[HttpAddress | None, named("chat_base_url", "OPENAI_BASE_URL")] = None
     seconds: _AnswerSeconds = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Anthropic(Group):
+class _Anthropic(SettingsGroup):
     api_key: Annotated[SecretStr | None, named("anthropic_api_key", "ANTHROPIC_API_KEY")] = None
     base_url: Annotated[HttpAddress | None, named("anthropic_base_url", "ANTHROPIC_BASE_URL")] = None
     seconds: _AnswerSeconds = 120.0
@@ -258,7 +258,7 @@ class _Anthropic(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoChat(Group):
+class NoChat(SettingsGroup):
     """No chat model: answers are extracted."""
 
     provider: Annotated[Literal["none"], _CHAT_PROVIDER] = "none"
@@ -284,7 +284,7 @@ class AnthropicChat(_Anthropic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoVision(Group):
+class NoVision(SettingsGroup):
     """No vision model: images are kept and read by OCR."""
 
     provider: Annotated[Literal["none"], _VISION_PROVIDER] = "none"
@@ -317,7 +317,7 @@ VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Group):
+class Settings(SettingsGroup):
     """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
 
     data: _DataFolder

@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 from pydantic import ConfigDict, ValidationError, create_model
 
 from citewell.errors import ConfigurationError
-from citewell.settings.groups import AnthropicChat, Group, Settings, declared, hints, names_in
+from citewell.settings.groups import AnthropicChat, Settings, SettingsGroup, declared, hints, names_in
 from citewell.settings.names import RESERVED, Given, check_names, check_overrides, gather
 from citewell.settings.values import (
     BlobBackend,
@@ -25,7 +25,7 @@ from citewell.settings.values import (
 from citewell.spelling import nearest
 from citewell.types.chunking import Strategy, chunk_sizes, measured_in_characters
 
-AnyGroup = TypeVar("AnyGroup", bound=Group)
+AnyGroup = TypeVar("AnyGroup", bound=SettingsGroup)
 # A provider is checked against all that are known; then its class is looked up in the group's union.
 _KNOWN_PROVIDERS: Mapping[str, Any] = {
     "embedding_provider": Annotated[EmbeddingProvider, LocalIsBuiltin],
@@ -37,10 +37,14 @@ _KNOWN_PROVIDERS: Mapping[str, Any] = {
 }
 
 
-def _groups() -> dict[str, tuple[type[Group], ...]]:
+def _groups() -> dict[str, tuple[type[SettingsGroup], ...]]:
     """The groups of `Settings`, each with the classes that it may have: one per provider, the default first."""
     hinted = {name: get_args(hint) or (hint,) for name, hint in hints(Settings).items() if names_in(hint) is None}
-    return {name: kinds for name, kinds in hinted.items() if isinstance(kinds[0], type) and issubclass(kinds[0], Group)}
+    return {
+        name: kinds
+        for name, kinds in hinted.items()
+        if isinstance(kinds[0], type) and issubclass(kinds[0], SettingsGroup)
+    }
 
 
 def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
@@ -100,7 +104,9 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
     return _fill(Settings, values, given, **groups, values=values, without_effect=notes)
 
 
-def _chosen(kinds: tuple[type[Group], ...], values: Mapping[str, object], given: Mapping[str, str]) -> type[Group]:
+def _chosen(
+    kinds: tuple[type[SettingsGroup], ...], values: Mapping[str, object], given: Mapping[str, str]
+) -> type[SettingsGroup]:
     names = declared(kinds[0]).get("provider")
     if names is None:
         return kinds[0]

@@ -147,7 +147,7 @@ QdrantHost = Annotated[str, AfterValidator(_qdrant_host)]
 PineconeHost = Annotated[str, AfterValidator(_pinecone_host)]
 Folder = Annotated[Path, AfterValidator(_folder)]
 Price = Annotated[float, Field(ge=0)]
-Prices = Annotated[dict[str, tuple[Price, Price]], BeforeValidator(_parsed)]
+PriceTable = Annotated[dict[str, tuple[Price, Price]], BeforeValidator(_parsed)]
 # Other tools call the model that runs on this machine "local".
 LocalIsBuiltin = BeforeValidator(_builtin_for_local)
 Port = Annotated[int, Field(ge=1, le=65535)]

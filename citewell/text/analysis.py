@@ -13,7 +13,7 @@ import Stemmer
 
 from citewell.text.language import Script, default_language, detect_language, script_of
 from citewell.text.stopwords import STOP_WORDS, UNSPACED_STOP_RUNS
-from citewell.text.tokens import Kind, composed, split_kinds, written_tokens
+from citewell.text.tokens import TokenKind, composed, split_kinds, written_tokens
 
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -120,9 +120,9 @@ def pair_terms(written: Sequence[str], language: str | None, *, query: bool = Fa
 def _token_groups(written: str, language: str | None, query: bool) -> tuple[tuple[Term, ...], ...]:
     groups: list[tuple[Term, ...]] = []
     for token in split_kinds(written):
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             groups.append(_word_terms(token.text, language, query))
-        elif token.kind is Kind.COMPOUND:
+        elif token.kind is TokenKind.COMPOUND:
             groups.append(_compound_terms(token.text, language, query))
         else:
             groups += _grams(token.text, token.kind, language)
@@ -218,14 +218,14 @@ def _code_parts(word: str) -> list[str]:
     return parts if 1 < len(parts) <= 4 else []
 
 
-def _grams(run: str, kind: Kind, language: str | None) -> Iterator[tuple[Term, ...]]:
+def _grams(run: str, kind: TokenKind, language: str | None) -> Iterator[tuple[Term, ...]]:
     """Overlapping character n-grams of a run of a script that writes no spaces.
 
     Two characters for Chinese, Japanese and Korean, with single Chinese characters as weaker evidence; three and four
     for Thai and its neighbours, whose letters each say less.
     """
-    size = 3 if kind is Kind.UNSPACED else 2
-    seen = 4 if kind is Kind.UNSPACED else 2
+    size = 3 if kind is TokenKind.UNSPACED else 2
+    seen = 4 if kind is TokenKind.UNSPACED else 2
     for start in range(max(1, len(run) - size + 1)):
         kept = _gram_terms(run[start : start + seen], kind, start + size >= len(run), language)
         if kept:
@@ -233,13 +233,13 @@ def _grams(run: str, kind: Kind, language: str | None) -> Iterator[tuple[Term, .
 
 
 @lru_cache(maxsize=100_000)
-def _gram_terms(characters: str, kind: Kind, last: bool, language: str | None) -> tuple[Term, ...]:
+def _gram_terms(characters: str, kind: TokenKind, last: bool, language: str | None) -> tuple[Term, ...]:
     """The terms of one place of a run, which begins with `characters`; `last`: no n-gram begins after it."""
     stop = UNSPACED_STOP_RUNS.get(language or "", frozenset())
-    terms = [Term(characters[:3] if kind is Kind.UNSPACED else characters)]
-    if kind is Kind.UNSPACED:
+    terms = [Term(characters[:3] if kind is TokenKind.UNSPACED else characters)]
+    if kind is TokenKind.UNSPACED:
         terms.append(Term(characters))
-    elif kind is Kind.IDEOGRAPHIC:
+    elif kind is TokenKind.IDEOGRAPHIC:
         terms += [Term(character, _CHARACTER_WEIGHT) for character in (characters if last else characters[:1])]
     return _unique([term for term in terms if term.text not in stop])
 

@@ -39,7 +39,7 @@ _LONG_RUN = re.compile(f"([{_combining()}]{{{_MOST_MARKS}}})(?=[{_combining()}])
 _UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """How a token is turned into terms.
 
     IDEOGRAPHIC: Chinese and Japanese; HANGUL: Korean; UNSPACED: Thai, Lao, Burmese, Khmer; COMPOUND: parts joined by
@@ -57,7 +57,7 @@ class Token(NamedTuple):
     """A piece of text as written (after NFKC), and its kind."""
 
     text: str
-    kind: Kind
+    kind: TokenKind
 
 
 def normalise(text: str) -> str:
@@ -91,9 +91,9 @@ def split_kinds(written: str) -> tuple[Token, ...]:
         if match.lastgroup == "spaced":
             found += [Token(part, _kind(part)) for part in _TOKEN.findall(match[0])]
         else:
-            found.append(Token(match[0], Kind(match.lastgroup or "")))
+            found.append(Token(match[0], TokenKind(match.lastgroup or "")))
     return tuple(found)
 
 
-def _kind(token: str) -> Kind:
-    return Kind.COMPOUND if not token.isalnum() and _SIGN.search(token) else Kind.WORD
+def _kind(token: str) -> TokenKind:
+    return TokenKind.COMPOUND if not token.isalnum() and _SIGN.search(token) else TokenKind.WORD

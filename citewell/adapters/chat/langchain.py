@@ -32,7 +32,7 @@ VISION_TOKENS = 1_024
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
 
-class Dialect(Protocol):
+class ChatDialect(Protocol):
     """Where the vendors differ."""
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
@@ -65,7 +65,7 @@ class LangChainChat:
         self,
         name: str,
         model: BaseChatModel,
-        dialect: Dialect,
+        dialect: ChatDialect,
         capabilities: frozenset[Capability],
         vendor_errors: tuple[type[Exception], ...],
     ) -> None:
@@ -224,7 +224,7 @@ def _attribute(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›").replace('"', "”").replace("\n", " ")
 
 
-def _message(message: ChatMessage, dialect: Dialect, *, cited: bool) -> BaseMessage:
+def _message(message: ChatMessage, dialect: ChatDialect, *, cited: bool) -> BaseMessage:
     content = dialect.content(message.content, message.sources, cited=cited)
     match message.role:
         case "system":

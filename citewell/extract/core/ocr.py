@@ -58,7 +58,7 @@ class OcrLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ReadLine:
     text: str
     confidence: float
     flipped: bool
@@ -184,9 +184,9 @@ def _is_tall(quad: Quad) -> bool:
     return down >= _TALL * max(1, across)
 
 
-def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None]) -> list[_Reading]:
+def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None]) -> list[_ReadLine]:
     """Reads wide and tall boxes apart, since each kind lies one way or the other on the whole page."""
-    readings: dict[int, _Reading] = {}
+    readings: dict[int, _ReadLine] = {}
     for kind in (False, True):
         members = [i for i, is_tall in enumerate(tall) if is_tall is kind]
         if members:
@@ -194,7 +194,7 @@ def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None])
     return [readings[i] for i in range(len(crops))]
 
 
-def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_Reading]:
+def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_ReadLine]:
     flipped = _lies_upside_down(crops, beat)
     readings = _recognise(crops, flipped, beat)
     doubtful = [i for i, reading in enumerate(readings) if reading.confidence < _DOUBTFUL]
@@ -214,25 +214,25 @@ def _lies_upside_down(crops: list[Pixels], beat: Callable[[], None]) -> bool:
     return upright < _SURE and _confidence(_recognise(sample, True, beat)) > upright
 
 
-def _confidence(readings: list[_Reading]) -> float:
+def _confidence(readings: list[_ReadLine]) -> float:
     weights = [max(1, len(reading.text)) for reading in readings]
     return sum(r.confidence * w for r, w in zip(readings, weights, strict=True)) / sum(weights)
 
 
-def _recognise(crops: list[Pixels], flipped: bool, beat: Callable[[], None]) -> list[_Reading]:
+def _recognise(crops: list[Pixels], flipped: bool, beat: Callable[[], None]) -> list[_ReadLine]:
     order = sorted(range(len(crops)), key=lambda i: crops[i].shape[1] / crops[i].shape[0])
-    readings: dict[int, _Reading] = {}
+    readings: dict[int, _ReadLine] = {}
     for start in range(0, len(order), _BATCH):
         batch = order[start : start + _BATCH]
         images = [np.ascontiguousarray(crops[i][::-1, ::-1]) if flipped else crops[i] for i in batch]
         result = _engine().recognize_txt(images)
         for i, text, score in zip(batch, result.txts or (), result.scores or (), strict=True):
-            readings[i] = _Reading(text, float(score), flipped)
+            readings[i] = _ReadLine(text, float(score), flipped)
         beat()
     return [readings[i] for i in range(len(crops))]
 
 
-def _in_reading_order(found: list[tuple[Quad, _Reading]], scale: float, size: tuple[int, int]) -> list[OcrLine]:
+def _in_reading_order(found: list[tuple[Quad, _ReadLine]], scale: float, size: tuple[int, int]) -> list[OcrLine]:
     if not found:
         return []
     votes = [0.0, 0.0, 0.0, 0.0]
@@ -244,12 +244,12 @@ def _in_reading_order(found: list[tuple[Quad, _Reading]], scale: float, size: tu
     return [lines[i] for i in _row_order([line.upright for line in lines])]
 
 
-def _quarter(quad: Quad, reading: _Reading) -> int:
+def _quarter(quad: Quad, reading: _ReadLine) -> int:
     """Quarter turns clockwise of a line. A tall box is read top to bottom (one turn) unless it was flipped (three)."""
     return (1 if _is_tall(quad) else 0) + (2 if reading.flipped else 0)
 
 
-def _skew(found: list[tuple[Quad, _Reading]], quarter: int) -> float:
+def _skew(found: list[tuple[Quad, _ReadLine]], quarter: int) -> float:
     """Median slope of the lines that lie this way, in degrees clockwise."""
     slopes: list[float] = []
     for quad, reading in found:
@@ -261,7 +261,7 @@ def _skew(found: list[tuple[Quad, _Reading]], quarter: int) -> float:
     return skew if abs(skew) >= _LEAST_SKEW else 0.0
 
 
-def _line(quad: Quad, reading: _Reading, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:
+def _line(quad: Quad, reading: _ReadLine, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:
     corners = (quad - _BORDER) / scale
     corners[:, 0] = corners[:, 0].clip(0, size[0])
     corners[:, 1] = corners[:, 1].clip(0, size[1])

@@ -49,10 +49,10 @@ def read_markdown(text: str, sink: Sink, outline: Outline, *, spans: bool = True
             Locator(char_start=front_matter.start(1), char_end=front_matter.end(1)),
         )
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
-    _Reader(text, start, sink, outline, spans).read(parser.parse(text[start:]))
+    _MarkdownReader(text, start, sink, outline, spans).read(parser.parse(text[start:]))
 
 
-class _Reader:
+class _MarkdownReader:
     """Walks the token stream of one text."""
 
     def __init__(self, text: str, start: int, sink: Sink, outline: Outline, spans: bool) -> None:

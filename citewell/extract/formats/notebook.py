@@ -36,14 +36,14 @@ def extract(path: Path, sink: Sink) -> None:
     language = _mapping(_mapping(_mapping(notebook).get("metadata")).get("kernelspec")).get("language")
     if isinstance(language, str):
         sink.metadata["language"] = language
-    reader = _Reader(sink, language if isinstance(language, str) else "python")
+    reader = _NotebookReader(sink, language if isinstance(language, str) else "python")
     for number, cell in enumerate(cells):
         reader.read(_mapping(cell))
         sink.progress(number, len(cells))
     reader.finish()
 
 
-class _Reader:
+class _NotebookReader:
     def __init__(self, sink: Sink, language: str) -> None:
         self._sink = sink
         self._language = language

@@ -28,11 +28,11 @@ def extract(path: Path, sink: Sink) -> None:
         if root.get(key):
             sink.metadata[key] = root.get(key)
     pictures = Pictures(sink)
-    _Reader(sink, pictures).read(root)
+    _SvgReader(sink, pictures).read(root)
     pictures.finish()
 
 
-class _Reader:
+class _SvgReader:
     """Walks the drawing in document order."""
 
     def __init__(self, sink: Sink, pictures: Pictures) -> None:

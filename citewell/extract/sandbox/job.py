@@ -30,7 +30,7 @@ Extract: TypeAlias = Callable[[Path, str, Sink], ExtractionSummary]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class ParserJob:
     """What to read: the file at `source`, called `filename` by its uploader, into the folder `scratch`."""
 
     id: int
@@ -44,9 +44,9 @@ class Job:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, object]) -> Job:
+    def from_json(data: dict[str, object]) -> ParserJob:
         """The inverse of `to_json`."""
-        return Job(
+        return ParserJob(
             id=int(str(data["id"])),
             source=str(data["source"]),
             filename=str(data["filename"]),
@@ -55,7 +55,7 @@ class Job:
         )
 
 
-def run(job: Job, extract: Extract, limits: ParserLimits, *, parent: int, own_user_namespace: bool) -> NoReturn:
+def run(job: ParserJob, extract: Extract, limits: ParserLimits, *, parent: int, own_user_namespace: bool) -> NoReturn:
     """Do the job and end the process: exit status 0 with a report, else the parser died. Called in a fresh fork only."""
     status = 1
     try:
@@ -85,7 +85,7 @@ def _leave_parent_behind(scratch: Path, parent: int) -> None:
     os.environ.update(TMPDIR=str(scratch), HOME=str(scratch), XDG_CACHE_HOME=str(scratch))
 
 
-def _report(job: Job, extract: Extract, scratch: Path) -> dict[str, JsonValue]:
+def _report(job: ParserJob, extract: Extract, scratch: Path) -> dict[str, JsonValue]:
     """The summary, or the error that says why there is none."""
     try:
         with Sink(scratch, job.options, _heartbeat(scratch)) as sink:

@@ -21,14 +21,14 @@ from typing import cast
 from citewell.extract.content_model import content_model
 from citewell.extract.registry import READERS
 from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_network, readable
-from citewell.extract.sandbox.job import Extract, Job, run
+from citewell.extract.sandbox.job import Extract, ParserJob, run
 from citewell.types import JsonValue
 
 HEAVY_PACKAGES = ("cv2", "duckdb", "lxml.etree", "magika", "numpy", "onnxruntime", "PIL.Image", "pypdfium2", "rapidocr")
 """Imported before the first fork; the models of OCR are loaded in the fork that needs them, since their sessions own threads."""
 
 
-class Template:
+class TemplateProcess:
     """Forks a process per job and reports how each ended."""
 
     def __init__(self, extract: Extract, limits: ParserLimits, *, own_user_namespace: bool) -> None:
@@ -65,10 +65,10 @@ class Template:
             if "kill" in request:
                 self._kill(request["kill"])
             else:
-                self._fork(Job.from_json(request))
+                self._fork(ParserJob.from_json(request))
         return bool(data)
 
-    def _fork(self, job: Job) -> None:
+    def _fork(self, job: ParserJob) -> None:
         template = os.getpid()
         process = os.fork()
         if process == 0:
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> None:
     warm((*HEAVY_PACKAGES, *READERS.values()))
     threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - a list of numbers, not of paths
     _say({"ready": True, "network_namespace": own_user_namespace, "threads": threads})
-    Template(extract, ParserLimits(**json.loads(limits)), own_user_namespace=own_user_namespace).serve()
+    TemplateProcess(extract, ParserLimits(**json.loads(limits)), own_user_namespace=own_user_namespace).serve()
     os._exit(0)
 
 

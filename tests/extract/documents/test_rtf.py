@@ -10,7 +10,7 @@ import pytest
 from citewell.errors import CorruptFile
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats import rtf
-from citewell.extract.formats.rtf.tokens import Kind, tokens
+from citewell.extract.formats.rtf.tokens import RtfKind, tokens
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import Reading, read_bytes
@@ -157,5 +157,5 @@ def test_what_is_no_rtf_is_refused(tmp_path: Path) -> None:
 
 def test_binary_data_is_one_token_whatever_it_contains() -> None:
     found = list(tokens(rb"{\pict\bin4 }{\x text}"))
-    assert [token.kind for token in found] == [Kind.OPEN, Kind.WORD, Kind.BINARY, Kind.TEXT, Kind.CLOSE]
+    assert [token.kind for token in found] == [RtfKind.OPEN, RtfKind.WORD, RtfKind.BINARY, RtfKind.TEXT, RtfKind.CLOSE]
     assert found[2].data == rb"}{\x"

@@ -30,10 +30,10 @@ def extract(path: Path, sink: Sink) -> None:
     """Read a DOCX. Raises `CorruptFile` when its container or main part is damaged."""
     with OfficePackage(path, sink.options) as package:
         read_properties(package, sink)
-        _Reader(package, package.main_part(_MAIN_PARTS), sink).read()
+        _DocxReader(package, package.main_part(_MAIN_PARTS), sink).read()
 
 
-class _Reader:
+class _DocxReader:
     """One document: its parts, the numbering so far, the page and heading path at the present point."""
 
     def __init__(self, package: OfficePackage, part: str, sink: Sink) -> None:

@@ -6,7 +6,7 @@ import re
 import struct
 
 from citewell.extract.formats.rtf.state import codepage
-from citewell.extract.formats.rtf.tokens import Kind, Token, tokens
+from citewell.extract.formats.rtf.tokens import RtfKind, RtfToken, tokens
 
 _MAX_SIZE = 64 * 1024 * 1024
 _COMPRESSED, _STORED = 0x75465A4C, 0x414C454D
@@ -102,19 +102,19 @@ class _Unwrapper:
         self._end_bytes()
         return "".join(self._out)
 
-    def read(self, token: Token) -> None:
+    def read(self, token: RtfToken) -> None:
         """Take one token."""
-        if token.kind is Kind.TEXT or (token.kind is Kind.SYMBOL and token.word in "\\{}"):
+        if token.kind is RtfKind.TEXT or (token.kind is RtfKind.SYMBOL and token.word in "\\{}"):
             self._raw(token.data or token.word.encode("ascii"))
             return
         self._end_bytes()
-        if token.kind is Kind.OPEN:
+        if token.kind is RtfKind.OPEN:
             self._groups.append((self._ignored, self._rtf_only, self._after_unicode))
-        elif token.kind is Kind.CLOSE and self._groups:
+        elif token.kind is RtfKind.CLOSE and self._groups:
             self._ignored, self._rtf_only, self._after_unicode = self._groups.pop()
-        elif token.kind is Kind.WORD:
+        elif token.kind is RtfKind.WORD:
             self._word(token.word, token.number)
-        self._starred = token.kind is Kind.SYMBOL and token.word == "*"
+        self._starred = token.kind is RtfKind.SYMBOL and token.word == "*"
 
     def _word(self, word: str, number: int | None) -> None:
         if word == "htmlrtf":

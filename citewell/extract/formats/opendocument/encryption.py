@@ -33,7 +33,7 @@ _MAX_ARGON_PASSES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Encryption:
     """How one member is encrypted."""
 
     algorithm: str
@@ -85,7 +85,7 @@ def decrypt_package(archive: SafeZip, entries: dict[str, XmlElement], password: 
         raise CorruptFile("The encrypted file is damaged, or encrypted in a way that cannot be opened here.") from error
 
 
-def _entry(element: XmlElement) -> _Entry:
+def _entry(element: XmlElement) -> _Encryption:
     data = child(element, "encryption-data")
     algorithm, derivation, start = (
         child(data, "algorithm"),
@@ -100,7 +100,7 @@ def _entry(element: XmlElement) -> _Entry:
         if memory
         else None
     )
-    return _Entry(
+    return _Encryption(
         algorithm=(attribute(algorithm, "algorithm-name") or "").lower(),
         vector=base64.b64decode(attribute(algorithm, "initialisation-vector") or ""),
         start_key=(attribute(start, "start-key-generation-name") or "sha1").lower() if start is not None else "sha1",
@@ -113,7 +113,7 @@ def _entry(element: XmlElement) -> _Entry:
     )
 
 
-def _plain(archive: SafeZip, name: str, entry: _Entry, password: str, limit: int) -> bytes:
+def _plain(archive: SafeZip, name: str, entry: _Encryption, password: str, limit: int) -> bytes:
     """A member decrypted and inflated to at most `limit` bytes."""
     packed = _decrypted(archive.read(name), entry, _key(entry, password))
     if entry.checksum:
@@ -127,7 +127,7 @@ def _plain(archive: SafeZip, name: str, entry: _Entry, password: str, limit: int
     return data
 
 
-def _key(entry: _Entry, password: str) -> bytes:
+def _key(entry: _Encryption, password: str) -> bytes:
     digest = hashlib.sha256 if "256" in entry.start_key else hashlib.sha1
     start = digest(password.encode(), usedforsecurity=False).digest()
     if entry.argon is not None:
@@ -142,7 +142,7 @@ def _key(entry: _Entry, password: str) -> bytes:
     return hashlib.pbkdf2_hmac("sha1", start, entry.salt, entry.iterations, entry.key_size)
 
 
-def _decrypted(data: bytes, entry: _Entry, key: bytes) -> bytes:
+def _decrypted(data: bytes, entry: _Encryption, key: bytes) -> bytes:
     if "gcm" in entry.algorithm:
         body = data[len(entry.vector) :] if data.startswith(entry.vector) else data
         try:

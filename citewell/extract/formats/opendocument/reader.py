@@ -35,7 +35,7 @@ def extract(path: Path, sink: Sink) -> None:
         content = package.content()
         package.read_metadata()
         body = child(content, "body")
-        reader = _Reader(package, content, sink)
+        reader = _OpenDocumentReader(package, content, sink)
         for document in body if body is not None else ():
             if local_name(document) == "presentation":
                 reader.presentation(document)
@@ -44,7 +44,7 @@ def extract(path: Path, sink: Sink) -> None:
         reader.finish()
 
 
-class _Reader:
+class _OpenDocumentReader:
     """One document: its styles, the page or slide and the heading path at the present point."""
 
     def __init__(self, package: OpenPackage, content: XmlElement, sink: Sink) -> None:

@@ -14,7 +14,7 @@ from citewell.extract.core.pictures import Pictures
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.symbols import without_private_use
 from citewell.extract.formats.powerpoint97 import records as kinds
-from citewell.extract.formats.powerpoint97.records import Record, persist_directory, record_at, records
+from citewell.extract.formats.powerpoint97.records import PowerPointRecord, persist_directory, record_at, records
 from citewell.types import ElementType, Locator
 
 _DAMAGE = (ValueError, IndexError, struct.error, RecursionError)
@@ -34,7 +34,7 @@ class _Text:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _SlideEntry:
     """A slide of the slide list: its object's number, its id, and the texts that the outline keeps for it."""
 
     reference: int
@@ -52,7 +52,7 @@ def extract(path: Path, sink: Sink) -> None:
         images = compound.read("Pictures") or b""
         compound.read_summary(sink)
     try:
-        _Reader(stream, persist_directory(stream, user), sink).read()
+        _PowerPointReader(stream, persist_directory(stream, user), sink).read()
     except _DAMAGE as error:
         raise CorruptFile("The presentation is damaged.") from error
     emitter = Pictures(sink)
@@ -61,7 +61,7 @@ def extract(path: Path, sink: Sink) -> None:
     emitter.finish()
 
 
-class _Reader:
+class _PowerPointReader:
     def __init__(self, stream: bytes, directory: dict[int, int], sink: Sink) -> None:
         self._stream, self._directory, self._sink = stream, directory, sink
         self._document = self._find_document()
@@ -80,7 +80,7 @@ class _Reader:
         if not slides:
             self._loose_texts()
 
-    def _slide(self, entry: _Entry, number: int, notes: dict[int, _Entry]) -> None:
+    def _slide(self, entry: _SlideEntry, number: int, notes: dict[int, _SlideEntry]) -> None:
         record = self._object(entry.reference, kinds.SLIDE)
         texts = list(_shape_texts(record, entry.texts)) if record is not None else entry.texts
         title = next((" ".join(text.text.split()) for text in texts if text.kind in _TITLE_TEXTS), "")
@@ -101,7 +101,7 @@ class _Reader:
             self._notes(record, notes, place)
             self._comments(record, place)
 
-    def _notes(self, slide: Record, notes: dict[int, _Entry], place: Locator) -> None:
+    def _notes(self, slide: PowerPointRecord, notes: dict[int, _SlideEntry], place: Locator) -> None:
         atom = slide.child(kinds.SLIDE_ATOM)
         content = atom.content if atom is not None else b""
         identifier = struct.unpack_from("<I", content, 16)[0] if len(content) >= 20 else 0
@@ -114,7 +114,7 @@ class _Reader:
         if joined and joined != "*":
             self._sink.emit(ElementType.NOTE, joined, place)
 
-    def _comments(self, slide: Record, place: Locator) -> None:
+    def _comments(self, slide: PowerPointRecord, place: Locator) -> None:
         for record in slide.walk():
             if record.kind == kinds.COMMENT:
                 strings = {
@@ -126,13 +126,13 @@ class _Reader:
 
     def _loose_texts(self) -> None:
         self._sink.start_unit("file", 1)
-        top = Record(0, 0, True, self._stream, 0, len(self._stream))
+        top = PowerPointRecord(0, 0, True, self._stream, 0, len(self._stream))
         for text in _texts(top.walk()):
             for line in text.text.split("\r"):
                 if line.strip():
                     self._sink.emit(ElementType.PARAGRAPH, _tidy(line), Locator())
 
-    def _find_document(self) -> Record:
+    def _find_document(self) -> PowerPointRecord:
         for offset in self._directory.values():
             record = record_at(self._stream, offset, len(self._stream))
             if record is not None and record.kind == kinds.DOCUMENT:
@@ -142,11 +142,11 @@ class _Reader:
             raise CorruptFile("The presentation has no document record.")
         return found[-1]
 
-    def _entries(self, kind: int) -> list[_Entry]:
+    def _entries(self, kind: int) -> list[_SlideEntry]:
         """The slides (or notes pages) in order, with the texts of the outline."""
         listed = self._document.child(kinds.SLIDE_LIST, kind)
-        out: list[_Entry] = []
-        group: list[Record] = []
+        out: list[_SlideEntry] = []
+        group: list[PowerPointRecord] = []
         for record in (*(listed.children() if listed is not None else ()), None):
             if record is not None and record.kind != kinds.SLIDE_PERSIST:
                 group.append(record)
@@ -156,16 +156,16 @@ class _Reader:
             group = []
             if record is not None and len(record.content) >= 16:
                 reference, _, _, identifier = struct.unpack_from("<4I", record.content)
-                out.append(_Entry(reference, identifier))
+                out.append(_SlideEntry(reference, identifier))
         return out
 
-    def _object(self, reference: int, kind: int) -> Record | None:
+    def _object(self, reference: int, kind: int) -> PowerPointRecord | None:
         offset = self._directory.get(reference)
         record = record_at(self._stream, offset, len(self._stream)) if offset is not None else None
         return record if record is not None and record.kind == kind else None
 
 
-def _shape_texts(slide: Record, outline: list[_Text]) -> Iterator[_Text]:
+def _shape_texts(slide: PowerPointRecord, outline: list[_Text]) -> Iterator[_Text]:
     """The texts of a slide's shapes: titles first, then from top to bottom and left to right.
 
     A placeholder's text may stand in the outline, to which its shape refers by number.
@@ -186,7 +186,7 @@ def _shape_texts(slide: Record, outline: list[_Text]) -> Iterator[_Text]:
     return (text for _, text in sorted(found, key=lambda item: item[0]))
 
 
-def _box_texts(box: Record, outline: list[_Text], used: set[int]) -> Iterator[_Text]:
+def _box_texts(box: PowerPointRecord, outline: list[_Text], used: set[int]) -> Iterator[_Text]:
     reference = box.child(kinds.OUTLINE_REFERENCE)
     if reference is not None and len(reference.content) >= 4:
         (index,) = struct.unpack_from("<I", reference.content)
@@ -197,7 +197,7 @@ def _box_texts(box: Record, outline: list[_Text], used: set[int]) -> Iterator[_T
     yield from _texts(box.children())
 
 
-def _texts(found: Iterator[Record]) -> Iterator[_Text]:
+def _texts(found: Iterator[PowerPointRecord]) -> Iterator[_Text]:
     """Text atoms, each of the kind that the header before it names."""
     kind = 4
     for record in found:
@@ -209,7 +209,7 @@ def _texts(found: Iterator[Record]) -> Iterator[_Text]:
             yield _Text(kind, record.content.decode("latin-1"))
 
 
-def _position(shape: Record) -> tuple[int, int] | None:
+def _position(shape: PowerPointRecord) -> tuple[int, int] | None:
     """(top, left) of a shape in master units."""
     anchor = shape.child(kinds.CLIENT_ANCHOR)
     if anchor is not None and len(anchor.content) >= 16:

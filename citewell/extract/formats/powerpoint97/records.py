@@ -26,7 +26,7 @@ _MAX_EDITS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PowerPointRecord:
     """One record: `start` and `end` bound its content in the stream."""
 
     kind: int
@@ -41,16 +41,16 @@ class Record:
         """The bytes of an atom."""
         return self.data[self.start : self.end]
 
-    def children(self) -> Iterator[Record]:
+    def children(self) -> Iterator[PowerPointRecord]:
         """The records inside a container; none in an atom."""
         if self.container:
             yield from records(self.data, self.start, self.end)
 
-    def child(self, kind: int, instance: int | None = None) -> Record | None:
+    def child(self, kind: int, instance: int | None = None) -> PowerPointRecord | None:
         """The first record inside of this kind."""
         return next((r for r in self.children() if r.kind == kind and instance in (None, r.instance)), None)
 
-    def walk(self, depth: int = 0) -> Iterator[Record]:
+    def walk(self, depth: int = 0) -> Iterator[PowerPointRecord]:
         """All records inside, in order."""
         for record in self.children():
             yield record
@@ -58,7 +58,7 @@ class Record:
                 yield from record.walk(depth + 1)
 
 
-def records(data: bytes, start: int, end: int) -> Iterator[Record]:
+def records(data: bytes, start: int, end: int) -> Iterator[PowerPointRecord]:
     """The records that stand between two offsets; ends at damage."""
     while start + 8 <= end:
         record = record_at(data, start, end)
@@ -68,14 +68,14 @@ def records(data: bytes, start: int, end: int) -> Iterator[Record]:
         start = record.end
 
 
-def record_at(data: bytes, start: int, end: int) -> Record | None:
+def record_at(data: bytes, start: int, end: int) -> PowerPointRecord | None:
     """The record at an offset; None when there is none. One that is cut off reaches to `end`."""
     if start < 0 or start + 8 > end:
         return None
     flags, kind, length = struct.unpack_from("<HHI", data, start)
     if kind < 0x03E8:
         return None
-    return Record(kind, flags >> 4, flags & 0x0F == 0x0F, data, start + 8, min(start + 8 + length, end))
+    return PowerPointRecord(kind, flags >> 4, flags & 0x0F == 0x0F, data, start + 8, min(start + 8 + length, end))
 
 
 def persist_directory(data: bytes, current_user: bytes) -> dict[int, int]:

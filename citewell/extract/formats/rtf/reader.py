@@ -14,7 +14,7 @@ from citewell.extract.core.symbols import SYMBOL
 from citewell.extract.formats.rtf.blocks import Blocks
 from citewell.extract.formats.rtf.objects import embedded_file
 from citewell.extract.formats.rtf.state import DESTINATIONS, TRANSPARENT, Head, Place, State, codepage
-from citewell.extract.formats.rtf.tokens import Kind, Token, tokens
+from citewell.extract.formats.rtf.tokens import RtfKind, RtfToken, tokens
 
 MAX_RTF_BYTES = 256 * 1024 * 1024
 _MAX_GROUPS = 2_000
@@ -40,7 +40,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 def read_rtf(data: bytes, sink: Sink, outline: Outline) -> None:
     """Emit the elements of an RTF text."""
-    reader = _Reader(sink, outline)
+    reader = _RtfReader(sink, outline)
     for count, token in enumerate(tokens(data)):
         reader.read(token)
         if count % 50_000 == 0:
@@ -48,7 +48,7 @@ def read_rtf(data: bytes, sink: Sink, outline: Outline) -> None:
     reader.finish()
 
 
-class _Reader:
+class _RtfReader:
     """The state of reading: the stack of groups, and the text that has not become an element yet."""
 
     def __init__(self, sink: Sink, outline: Outline) -> None:
@@ -65,19 +65,19 @@ class _Reader:
         self._hidden = 0
         self._too_deep = 0
 
-    def read(self, token: Token) -> None:
+    def read(self, token: RtfToken) -> None:
         """Take one token."""
-        if token.kind is Kind.TEXT:
+        if token.kind is RtfKind.TEXT:
             self._raw(token.data)
             return
         self._end_bytes()
-        if token.kind is Kind.OPEN:
+        if token.kind is RtfKind.OPEN:
             self._open()
-        elif token.kind is Kind.CLOSE:
+        elif token.kind is RtfKind.CLOSE:
             self._close()
-        elif token.kind is Kind.BINARY:
+        elif token.kind is RtfKind.BINARY:
             self._data += token.data
-        elif token.kind is Kind.SYMBOL:
+        elif token.kind is RtfKind.SYMBOL:
             self._symbol(token.word)
         else:
             self._word(token.word, token.number)

@@ -12,7 +12,7 @@ _TOKEN = re.compile(
 )
 
 
-class Kind(Enum):
+class RtfKind(Enum):
     """What a token is."""
 
     OPEN = auto()
@@ -24,36 +24,36 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class RtfToken:
     """A token: `word` and `number` of a control word, the character of a control symbol, or the bytes of text."""
 
-    kind: Kind
+    kind: RtfKind
     word: str = ""
     number: int | None = None
     data: bytes = b""
 
 
-def tokens(data: bytes) -> Iterator[Token]:
+def tokens(data: bytes) -> Iterator[RtfToken]:
     """All tokens; what is not RTF is skipped."""
     position = 0
     while match := _TOKEN.search(data, position):
         position = match.end()
         hexadecimal, word, number, symbol, brace, text = match.groups()
         if text is not None:
-            yield Token(Kind.TEXT, data=text)
+            yield RtfToken(RtfKind.TEXT, data=text)
         elif word is not None:
             name = word.decode("ascii")
             if name == "bin" and number is not None:
                 length = max(0, int(number))
-                yield Token(Kind.BINARY, data=data[position : position + length])
+                yield RtfToken(RtfKind.BINARY, data=data[position : position + length])
                 position += length
             else:
-                yield Token(Kind.WORD, name, int(number) if number is not None else None)
+                yield RtfToken(RtfKind.WORD, name, int(number) if number is not None else None)
         elif hexadecimal is not None:
-            yield Token(Kind.TEXT, data=bytes([int(hexadecimal, 16)]))
+            yield RtfToken(RtfKind.TEXT, data=bytes([int(hexadecimal, 16)]))
         elif brace is not None:
-            yield Token(Kind.OPEN if brace == b"{" else Kind.CLOSE)
+            yield RtfToken(RtfKind.OPEN if brace == b"{" else RtfKind.CLOSE)
         elif symbol is not None:
-            yield Token(Kind.SYMBOL, symbol.decode("latin-1"))
+            yield RtfToken(RtfKind.SYMBOL, symbol.decode("latin-1"))
         elif match.group().startswith(b"\\"):
-            yield Token(Kind.WORD, "par")
+            yield RtfToken(RtfKind.WORD, "par")

@@ -25,7 +25,7 @@ _CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """One kind of value.
 
     dtype:   the name people see: integer, number, boolean, date, datetime, time or text
@@ -46,33 +46,33 @@ class Kind:
         return re.fullmatch(self.pattern, text, re.IGNORECASE) is not None
 
 
-TEXT = Kind("text", "(?s).*", "true", "{c}")
+TEXT = ValueKind("text", "(?s).*", "true", "{c}")
 
 
 def _matching(pattern: str) -> str:
     return f"regexp_full_match({{c}}, '{pattern}')"
 
 
-def _written_number(digits: str, group: str, decimal: str, name: str) -> Kind:
+def _written_number(digits: str, group: str, decimal: str, name: str) -> ValueKind:
     """Numbers with group signs, a currency or percent sign, or parentheses for a minus."""
     pattern = rf"[(]?[+-]?{UNIT}?\s?[+-]?{digits}\s?{UNIT}?[)]?"
     bare = f"replace(regexp_replace({{c}}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
     sign = "CASE WHEN regexp_matches({c}, '[(-]') THEN -1 ELSE 1 END"
-    return Kind("number", pattern, _matching(pattern), f"TRY_CAST({bare} AS DOUBLE) * {sign}", name)
+    return ValueKind("number", pattern, _matching(pattern), f"TRY_CAST({bare} AS DOUBLE) * {sign}", name)
 
 
-def _day(format: str) -> Kind:
+def _day(format: str) -> ValueKind:
     moment = f"try_strptime({{c}}, '{format}')"
     test = f"{moment} >= TIMESTAMP '1000-01-01'"
-    return Kind("date", _shape(format), test, f"CAST({moment} AS DATE)", format, _rivals(format))
+    return ValueKind("date", _shape(format), test, f"CAST({moment} AS DATE)", format, _rivals(format))
 
 
-def _moment(day: str) -> Kind:
+def _moment(day: str) -> ValueKind:
     formats = ", ".join(f"'{day}{gap}{clock}'" for gap in (" ", "T") for clock in _CLOCKS)
     moment = f"try_strptime({{c}}, [{formats}, '{day}'])"
     pattern = _shape(day) + r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AP]M)?)?"
     rivals = tuple(f"{rival} %H:%M:%S" for rival in _rivals(day))
-    return Kind("datetime", pattern, f"{moment} >= TIMESTAMP '1000-01-01'", moment, f"{day} %H:%M:%S", rivals)
+    return ValueKind("datetime", pattern, f"{moment} >= TIMESTAMP '1000-01-01'", moment, f"{day} %H:%M:%S", rivals)
 
 
 def _shape(format: str) -> str:
@@ -101,14 +101,16 @@ _INTEGER = r"[+-]?(0|[1-9][0-9]{0,17})"
 _TIME_TEXT = "CASE WHEN length({c}) - length(replace({c}, ':', '')) = 1 THEN {c} || ':00' ELSE {c} END"
 _IN_UTC = "TRY_CAST({c} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'"
 
-KINDS: tuple[Kind, ...] = (
-    Kind("boolean", "true|false", "lower({c}) IN ('true', 'false')", "lower({c}) = 'true'"),
-    Kind("integer", _INTEGER, _matching(_INTEGER), "TRY_CAST({c} AS BIGINT)"),
-    Kind("number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"),
+KINDS: tuple[ValueKind, ...] = (
+    ValueKind("boolean", "true|false", "lower({c}) IN ('true', 'false')", "lower({c}) = 'true'"),
+    ValueKind("integer", _INTEGER, _matching(_INTEGER), "TRY_CAST({c} AS BIGINT)"),
+    ValueKind(
+        "number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"
+    ),
     _written_number(_POINT, ",", ".", "1,234.5"),
     _written_number(_COMMA, ".", ",", "1.234,5"),
     *map(_day, (*_NUMERIC_DAYS, *_SHORT_DAYS, *_NAMED_DAYS)),
-    Kind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
+    ValueKind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
     *map(_moment, (*_NUMERIC_DAYS, *_SHORT_DAYS)),
-    Kind("time", _CLOCK, _matching(_CLOCK), f"TRY_CAST({_TIME_TEXT} AS TIME)"),
+    ValueKind("time", _CLOCK, _matching(_CLOCK), f"TRY_CAST({_TIME_TEXT} AS TIME)"),
 )

@@ -11,7 +11,7 @@ from citewell.extract.core.decode import file_encoding
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.tabular.dialect import sniff
 from citewell.extract.formats.tabular.headers import header_depth, join_names
-from citewell.extract.formats.tabular.records import Record, Records
+from citewell.extract.formats.tabular.records import CsvRecord, Records
 from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, tidy
 from citewell.extract.formats.tabular.writer import MAX_COLUMNS, DataFile, TableWriter
 from citewell.types import ElementType, Locator
@@ -48,7 +48,7 @@ def _read(records: Records, data: DataFile) -> None:
         data.sink.warn(warning)
 
 
-def _split_titles(head: Sequence[Record]) -> tuple[Sequence[Record], Sequence[Record]]:
+def _split_titles(head: Sequence[CsvRecord]) -> tuple[Sequence[CsvRecord], Sequence[CsvRecord]]:
     """Lines above the header that have one cell where rows have several."""
     widths = Counter(_filled(record) for record in head)
     usual = max(widths, key=lambda width: (widths[width], width), default=0)
@@ -58,7 +58,7 @@ def _split_titles(head: Sequence[Record]) -> tuple[Sequence[Record], Sequence[Re
     return head[:start], head[start:]
 
 
-def _header(head: Sequence[Record]) -> tuple[list[str], int | None, Sequence[Record]]:
+def _header(head: Sequence[CsvRecord]) -> tuple[list[str], int | None, Sequence[CsvRecord]]:
     """Column names, the record number of the header (None without one), and the records below it."""
     width = max(Counter(len(record.cells) for record in head).most_common(1)[0][0], len(head[0].cells))
     looked_at = min(width, MAX_COLUMNS)
@@ -76,7 +76,7 @@ def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
     return len(rows) > 1 and not any(is_data(cell) for row in rows for cell in row)
 
 
-def _add_rows(records: Iterable[Record], table: TableWriter, sink: Sink) -> None:
+def _add_rows(records: Iterable[CsvRecord], table: TableWriter, sink: Sink) -> None:
     width, ragged = table.width, 0
     first_ragged = 0
     for record in records:
@@ -93,5 +93,5 @@ def _add_rows(records: Iterable[Record], table: TableWriter, sink: Sink) -> None
         )
 
 
-def _filled(record: Record) -> int:
+def _filled(record: CsvRecord) -> int:
     return sum(1 for cell in record.cells if cell and not cell.isspace())

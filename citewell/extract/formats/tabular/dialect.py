@@ -15,7 +15,7 @@ MAX_FIELD = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class CsvDialect:
     """A delimiter and a quote sign; `escape` is a backslash where quotes are escaped rather than doubled."""
 
     delimiter: str = ","
@@ -37,17 +37,17 @@ class Dialect:
         )
 
 
-def sniff(sample: str) -> Dialect:
+def sniff(sample: str) -> CsvDialect:
     """The dialect of a text by its first characters; a comma where nothing speaks for another delimiter."""
     lines = sample.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = lines[:-1] if len(lines) > 2 else lines
     declared = lines[0][4:5] if lines[0].lower().startswith("sep=") else ""
     quote = "'" if _wraps(sample, "'") > _wraps(sample, '"') and '"' not in sample else '"'
     escape = "\\" if _escaped_quotes(sample, quote) > sample.count(quote * 2) else None
-    candidates = [Dialect(delimiter, quote, escape) for delimiter in (declared or _DELIMITERS)]
+    candidates = [CsvDialect(delimiter, quote, escape) for delimiter in (declared or _DELIMITERS)]
     best = max(candidates, key=lambda candidate: _regularity(candidate, lines))
     spaced = sample.count(best.delimiter + " " + quote) * 2 > sample.count(best.delimiter + quote)
-    return Dialect(best.delimiter, quote, escape, skip_initial_space=spaced and f" {quote}" in sample)
+    return CsvDialect(best.delimiter, quote, escape, skip_initial_space=spaced and f" {quote}" in sample)
 
 
 def _escaped_quotes(sample: str, quote: str) -> int:
@@ -55,7 +55,7 @@ def _escaped_quotes(sample: str, quote: str) -> int:
     return len(re.findall(rf"\\{quote}(?![{re.escape(_DELIMITERS)}\r\n]|\Z)", sample))
 
 
-def _regularity(dialect: Dialect, lines: list[str]) -> float:
+def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
     """How regular the rows are: the share of records with the usual number of cells, times what cells beyond one are worth."""
     widths: Counter[int] = Counter()
     for record in islice(dialect.reader(line + "\n" for line in lines), _SAMPLE_RECORDS):

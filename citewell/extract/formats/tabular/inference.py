@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from citewell.extract.formats.tabular.column_types import KINDS, TEXT, UNIT, Kind
+from citewell.extract.formats.tabular.column_types import KINDS, TEXT, UNIT, ValueKind
 from citewell.extract.formats.tabular.values import NULL_MARKERS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ColumnKind:
     note:          why a column that looks like numbers or dates stayed text
     """
 
-    kind: Kind
+    kind: ValueKind
     unit: str | None = None
     null_markers: dict[str, int] = field(default_factory=dict[str, int])
     note: str | None = None
@@ -42,7 +42,7 @@ class ColumnKind:
 class _Proof:
     """What holds for every cell of a column, and whether some cells say that there is nothing."""
 
-    kinds: list[Kind]
+    kinds: list[ValueKind]
     marked: bool
 
 
@@ -65,7 +65,7 @@ def infer(connection: DuckDBPyConnection, table: str, width: int, beat: Callable
     return [found[index] for index in range(width)]
 
 
-def _first_with_rivals(kinds: Sequence[Kind]) -> list[Kind]:
+def _first_with_rivals(kinds: Sequence[ValueKind]) -> list[ValueKind]:
     """The next kind to prove, and those that read the same texts as something else."""
     return [kind for kind in kinds if kind is kinds[0] or kind.format in kinds[0].rivals]
 
@@ -84,7 +84,7 @@ def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set
     return samples
 
 
-def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[Kind]]) -> dict[int, _Proof]:
+def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[ValueKind]]) -> dict[int, _Proof]:
     """Of the guesses for each column those that hold for every cell."""
     open_columns = [index for index, kinds in guesses.items() if kinds]
     if not open_columns:

@@ -26,7 +26,7 @@ def extract(path: Path, sink: Sink) -> None:
     encoding = file_encoding(path)
     sink.start_unit("file", 1)
     with path.open(encoding=encoding, errors="replace") as file, DataFile(sink) as data:
-        reader = _Reader(data)
+        reader = _JsonReader(data)
         if _is_lines(file):
             sink.metadata["format"] = "json lines"
             reader.read_lines(file)
@@ -53,7 +53,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-class _Reader:
+class _JsonReader:
     """One file on its way into tables and paragraphs; at most one table is open at a time."""
 
     def __init__(self, data: DataFile) -> None:

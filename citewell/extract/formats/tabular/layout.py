@@ -16,7 +16,7 @@ _SAMPLE_ROWS = 200
 
 
 @dataclass(slots=True)
-class Table:
+class SheetTable:
     """A table of a sheet: `region` holds its header and first rows, `more` its rows below blank ones.
 
     titles: rows above the header that hold one text; header: header rows of `region`, 0 without any;
@@ -58,14 +58,14 @@ class Table:
         return self.body.top if self.header else None
 
 
-def read_layout(region: Region, head: Sequence[list[Cell]], merges: Merges) -> Table | None:
+def read_layout(region: Region, head: Sequence[list[Cell]], merges: Merges) -> SheetTable | None:
     """The region as a table, or None when it is text without rows and columns."""
     titles = _title_rows(region, head, merges)
     rows = [list(row) for row in head[titles:]]
     if len(rows) < 2 or (region.width == 1 and all(isinstance(row[0], str | None) for row in rows)):
         return None
     names, depth = header_names(replace(region, top=region.top + titles), rows, merges)
-    return Table(region, titles, depth, names) if depth < len(rows) else None
+    return SheetTable(region, titles, depth, names) if depth < len(rows) else None
 
 
 def header_names(region: Region, rows: list[list[Cell]], merges: Merges) -> tuple[list[str], int]:
@@ -79,7 +79,7 @@ def header_names(region: Region, rows: list[list[Cell]], merges: Merges) -> tupl
     return join_names(rows[:depth] or [[None] * region.width], region.left), depth
 
 
-def continues(table: Table, region: Region, sheet: SheetMap) -> bool:
+def continues(table: SheetTable, region: Region, sheet: SheetMap) -> bool:
     """Whether a headerless region below a table is more of it: within its columns, with data where it has data."""
     if not table.named or region.left < table.region.left or region.right > table.region.right:
         return False

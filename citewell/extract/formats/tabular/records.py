@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from citewell.extract.formats.tabular.dialect import Dialect
+from citewell.extract.formats.tabular.dialect import CsvDialect
 
 _MAX_RECORD_LINES = 1_000
 _MAX_RECORD_CHARACTERS = 4 * 1024 * 1024
@@ -18,7 +18,7 @@ _LONGEST_LINE = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class CsvRecord:
     """One record: its number, counting from 1 with blank ones, and its cells as written."""
 
     number: int
@@ -28,7 +28,7 @@ class Record:
 class Records:
     """The records of `file` that hold anything. A quote that does not close within 1,000 lines is read as a plain character."""
 
-    def __init__(self, file: TextIO, dialect: Dialect) -> None:
+    def __init__(self, file: TextIO, dialect: CsvDialect) -> None:
         self.stray_quotes: list[int] = []
         self._file, self._dialect = file, dialect
         self._number = 0
@@ -38,7 +38,7 @@ class Records:
         self._characters = 0
         self._unclosed = False
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[CsvRecord]:
         """The records from first to last; to be called once."""
         while self._lines or self._fill():
             if self._quoted:
@@ -55,11 +55,11 @@ class Records:
             f"{len(self.stray_quotes)} rows have a quote that is never closed, first row {self.stray_quotes[0]}; read as plain text"
         ]
 
-    def _numbered(self, rows: Iterable[list[str]]) -> Iterator[Record]:
+    def _numbered(self, rows: Iterable[list[str]]) -> Iterator[CsvRecord]:
         for cells in rows:
             self._number += 1
             if any(cells) and not all(cell.isspace() for cell in cells if cell):
-                yield Record(self._number, cells)
+                yield CsvRecord(self._number, cells)
 
     def _careful(self) -> Iterator[list[str]]:
         """The rows of lines that hold quotes, until no line is left in memory."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from citewell.extract.formats.tabular.layout import Table, note_text
+from citewell.extract.formats.tabular.layout import SheetTable, note_text
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_plan import plan_sheet
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
@@ -40,7 +40,7 @@ def _emit_notes(region: Region, rows: SheetRows, data: DataFile) -> None:
             data.sink.emit(ElementType.PARAGRAPH, text, Locator(sheet=rows.name, row=index + 1))
 
 
-def _emit_table(table: Table, columns: Sequence[int], ordinal: int, rows: SheetRows, data: DataFile) -> None:
+def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: SheetRows, data: DataFile) -> None:
     name = table.name or (rows.name if ordinal == 1 else f"{rows.name} ({ordinal})")
     for index, row in rows.within(table.region, table.titles):
         name = table.name or note_text(row)
@@ -61,7 +61,7 @@ def _emit_table(table: Table, columns: Sequence[int], ordinal: int, rows: SheetR
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
 
 
-def _body(table: Table, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
+def _body(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
     """The table's rows that hold anything: number as the program shows it, cells of the chosen columns."""
     for part in (table.body, *table.more):
         lead: list[Cell] = [None] * (part.left - table.region.left)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from citewell.extract.formats.tabular.headers import MAX_HEADER_ROWS, join_names
-from citewell.extract.formats.tabular.layout import Table, continues, note_text, one_table, read_layout
+from citewell.extract.formats.tabular.layout import SheetTable, continues, note_text, one_table, read_layout
 from citewell.extract.formats.tabular.regions import Region, SheetMap, find_regions
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
@@ -17,9 +17,9 @@ _BLANK_BELOW_HEADER = 2
 _LONGEST_TITLE = 200
 
 
-def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) -> list[Table | Region]:
+def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) -> list[SheetTable | Region]:
     """The sheet's tables and, as plain regions, its notes, from top to bottom; `named` tables are taken as they were made."""
-    parts: list[Table | Region] = []
+    parts: list[SheetTable | Region] = []
     rest = SheetMap(list(cells.filled), cells.data, cells.heads)
     for table in named:
         if rest.count(rest.filled, table.region):
@@ -30,7 +30,7 @@ def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) ->
     return sorted(parts, key=lambda part: (_place(part).top, _place(part).left))
 
 
-def _place_region(region: Region, parts: list[Table | Region], rows: SheetRows, cells: SheetMap) -> None:
+def _place_region(region: Region, parts: list[SheetTable | Region], rows: SheetRows, cells: SheetMap) -> None:
     """Add a region to the plan: as more of the table above it, as a table, or as notes."""
     head = [row for _, row in rows.within(region, _HEAD_ROWS)]
     found = read_layout(region, head, rows.merges)
@@ -38,7 +38,7 @@ def _place_region(region: Region, parts: list[Table | Region], rows: SheetRows, 
         if not cells.count(cells.data, region):
             found = found if region.height > MAX_HEADER_ROWS else None
         else:
-            found = _with_header_above(found or Table(region, 0, 0, []), parts, rows, cells) or found
+            found = _with_header_above(found or SheetTable(region, 0, 0, []), parts, rows, cells) or found
         above = _above(parts, region)
         if (found is None or not found.named) and above is not None and continues(above, region, cells):
             above.more.append(region)
@@ -48,7 +48,9 @@ def _place_region(region: Region, parts: list[Table | Region], rows: SheetRows, 
     parts.append(found or region)
 
 
-def _with_header_above(table: Table, parts: list[Table | Region], rows: SheetRows, cells: SheetMap) -> Table | None:
+def _with_header_above(
+    table: SheetTable, parts: list[SheetTable | Region], rows: SheetRows, cells: SheetMap
+) -> SheetTable | None:
     """The table with the names that stand above it beyond a blank row; their regions leave the plan."""
     region = table.region
     first = max(region.top - _BLANK_BELOW_HEADER - 1, 0)
@@ -85,7 +87,7 @@ def _heads(part: Region, region: Region, first: int, cells: SheetMap) -> bool:
     return close and part.height <= MAX_HEADER_ROWS and not cells.count(cells.data, part)
 
 
-def _title_above(table: Table, parts: Sequence[Table | Region], rows: SheetRows) -> str:
+def _title_above(table: SheetTable, parts: Sequence[SheetTable | Region], rows: SheetRows) -> str:
     """A lone text just above a table, or above its header."""
     top = table.region.top if table.head is None else table.head
     for part in reversed(parts):
@@ -95,21 +97,21 @@ def _title_above(table: Table, parts: Sequence[Table | Region], rows: SheetRows)
     return ""
 
 
-def _as_made(table: NamedTable, rows: SheetRows) -> Table:
+def _as_made(table: NamedTable, rows: SheetRows) -> SheetTable:
     """A named table as a table of the sheet."""
     header = [row for _, row in rows.within(table.region, table.header)]
     names = join_names(header or [[None] * table.region.width], table.region.left)
-    return Table(table.region, 0, table.header, names, name=table.name)
+    return SheetTable(table.region, 0, table.header, names, name=table.name)
 
 
-def _above(parts: Sequence[Table | Region], region: Region) -> Table | None:
+def _above(parts: Sequence[SheetTable | Region], region: Region) -> SheetTable | None:
     """The last part above the region in its columns, if it is a table that may go on."""
     for part in reversed(parts):
         place = _place(part)
         if place.bottom < region.top and place.left <= region.right and place.right >= region.left:
-            return part if isinstance(part, Table) else None
+            return part if isinstance(part, SheetTable) else None
     return None
 
 
-def _place(part: Table | Region) -> Region:
-    return part.region if isinstance(part, Table) else part
+def _place(part: SheetTable | Region) -> Region:
+    return part.region if isinstance(part, SheetTable) else part

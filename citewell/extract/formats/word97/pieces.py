@@ -14,7 +14,7 @@ _COMPRESSED = 0x40000000
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """Characters `start` to `end` of the text, stored from `offset` on with `width` bytes each."""
 
     start: int
@@ -26,7 +26,7 @@ class Piece:
 class PieceText:
     """The characters of a document, one per UTF-16 unit."""
 
-    def __init__(self, document: bytes, pieces: list[Piece]) -> None:
+    def __init__(self, document: bytes, pieces: list[TextPiece]) -> None:
         self._pieces = pieces
         self._starts = [piece.start for piece in pieces]
         self._texts = [_decoded(document, piece) for piece in pieces]
@@ -73,7 +73,7 @@ def read_pieces(document: bytes, table: bytes, fib: Fib) -> PieceText:
     if fib.is_old:
         begin, end = fib.old_text
         end = min(end, begin + fib.lengths.main, len(document))
-        return PieceText(document, [Piece(0, max(0, end - begin), begin, 1)])
+        return PieceText(document, [TextPiece(0, max(0, end - begin), begin, 1)])
     clx = fib.part(table, PIECES)
     position = 0
     while position + 3 <= len(clx) and clx[position] == 1:
@@ -81,24 +81,24 @@ def read_pieces(document: bytes, table: bytes, fib: Fib) -> PieceText:
     if position + 5 > len(clx) or clx[position] != 2:
         raise CorruptFile("The Word document's table of pieces is damaged.")
     positions, descriptors = plc(clx[position + 5 :], 8)
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     for start, end, descriptor in zip(positions, positions[1:], descriptors, strict=False):
         if not start < end <= _MAX_CHARACTERS:
             continue
         (encoded,) = struct.unpack_from("<I", descriptor, 2)
         compressed = bool(encoded & _COMPRESSED)
         offset = (encoded & 0x3FFFFFFF) // (2 if compressed else 1)
-        pieces.append(_bounded(Piece(start, end, offset, 1 if compressed else 2), len(document)))
+        pieces.append(_bounded(TextPiece(start, end, offset, 1 if compressed else 2), len(document)))
     return PieceText(document, [piece for piece in pieces if piece.end > piece.start])
 
 
-def _bounded(piece: Piece, size: int) -> Piece:
+def _bounded(piece: TextPiece, size: int) -> TextPiece:
     """The piece as far as the stream holds it."""
     available = max(0, size - piece.offset) // piece.width
-    return Piece(piece.start, min(piece.end, piece.start + available), piece.offset, piece.width)
+    return TextPiece(piece.start, min(piece.end, piece.start + available), piece.offset, piece.width)
 
 
-def _decoded(document: bytes, piece: Piece) -> str:
+def _decoded(document: bytes, piece: TextPiece) -> str:
     raw = document[piece.offset : piece.offset + (piece.end - piece.start) * piece.width]
     if piece.width == 1:
         # Characters as Windows-1252 has them; the five it lacks stand for themselves.

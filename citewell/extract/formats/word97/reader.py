@@ -52,7 +52,7 @@ def extract(path: Path, sink: Sink) -> None:
         compound.read_summary(sink)
         _embedded(compound, sink)
     try:
-        _Reader(document, table, fib, sink).read()
+        _WordReader(document, table, fib, sink).read()
     except _DAMAGE as error:
         raise CorruptFile("The Word document is damaged.") from error
     images = Pictures(sink)
@@ -77,7 +77,7 @@ def _embedded(compound: CompoundFile, sink: Sink) -> None:
             sink.skip(f"An embedded {_OBJECTS[stream]} object.")
 
 
-class _Reader:
+class _WordReader:
     """One document: its text and properties, and the heading path at the present point."""
 
     def __init__(self, document: bytes, table: bytes, fib: Fib, sink: Sink) -> None:
