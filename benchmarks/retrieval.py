@@ -26,7 +26,7 @@ from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.points import index_point
 from citewell.ports import Embedder, FloatMatrix, TextKind
-from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, evaluate, read_corpus, read_judgements, table
+from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, Ranker, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
 from citewell.types import Chunk, Element, ElementType, Locator, SearchRequest, StoredChunk
 
@@ -77,7 +77,7 @@ async def measure(folder: Path, names: Sequence[str], cache: Path) -> list[Quali
     return results
 
 
-def ranker(retriever: Retriever):
+def ranker(retriever: Retriever) -> Ranker:
     async def rank(query: str) -> list[str]:
         found = await retriever.search(SearchRequest(owner_id=OWNER, query=query, top_k=10 * HITS_PER_RECORD))
         return [hit.record_id or "" for hit in found.hits]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from citewell.agent.extractive.answerer import Answerability
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
-from citewell.types import Scope, Verdict
+from citewell.types import Hit, Scope, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 
 LIMIT = "A first-time borrower may receive at most GHS 5,000."
@@ -29,22 +30,22 @@ STEPS = [
 
 
 class World:
-    def __init__(self, *hits: object) -> None:
+    def __init__(self, *hits: Hit) -> None:
         self.embedder = WordEmbedder()
         self.searcher = WordSearcher(list(hits) or [*POLICY, *STEPS])
         self.assistant = Assistant(self.searcher, self.embedder, answerability=Answerability(0.3, 0.3, 0.3))
 
-    async def events(self, message: str, **request: object) -> list[AgentEvent]:
+    async def events(self, message: str, **request: Any) -> list[AgentEvent]:
         turn = TurnRequest(owner_id="ada", message=message, **request)
         return [event async for event in self.assistant.run(turn)]
 
-    async def ask(self, message: str, **request: object) -> Done:
+    async def ask(self, message: str, **request: Any) -> Done:
         done = (await self.events(message, **request))[-1]
         assert isinstance(done, Done), done
         return done
 
 
-async def test_answers_with_the_sentence_and_its_page():
+async def test_answers_with_the_sentence_and_its_page() -> None:
     done = await World().ask("What's the maximum loan size for first-time borrowers?")
     assert "GHS 5,000" in done.answer.text
     assert done.answer.answered
@@ -54,7 +55,7 @@ async def test_answers_with_the_sentence_and_its_page():
     assert f"[{first.n}]" in done.answer.text
 
 
-async def test_stream_adds_up_to_the_answer_and_ends_with_done():
+async def test_stream_adds_up_to_the_answer_and_ends_with_done() -> None:
     events = await World().events("What's the maximum loan size for first-time borrowers?")
     text = "".join(e.text for e in events if isinstance(e, TextDelta))
     assert isinstance(events[-1], Done)
@@ -63,7 +64,7 @@ async def test_stream_adds_up_to_the_answer_and_ends_with_done():
     assert [s.n for s in used[0].sources] == [c.n for c in events[-1].answer.citations]
 
 
-async def test_small_talk_touches_neither_index_nor_embedder():
+async def test_small_talk_touches_neither_index_nor_embedder() -> None:
     world = World()
     done = await world.ask("Thanks, that's helpful")
     assert done.answer.intent == "general_conversation"
@@ -71,7 +72,7 @@ async def test_small_talk_touches_neither_index_nor_embedder():
     assert world.embedder.texts == []
 
 
-async def test_says_so_when_the_files_do_not_hold_it_and_offers_the_nearest():
+async def test_says_so_when_the_files_do_not_hold_it_and_offers_the_nearest() -> None:
     done = await World().ask("What's our customer acquisition cost per borrower?")
     assert done.answer.text == NO_ANSWER
     assert not done.answer.answered
@@ -79,7 +80,7 @@ async def test_says_so_when_the_files_do_not_hold_it_and_offers_the_nearest():
     assert done.nearest
 
 
-async def test_lists_steps_in_order_across_pages():
+async def test_lists_steps_in_order_across_pages() -> None:
     done = await World().ask("List the onboarding steps for our program.")
     lines = done.answer.text.splitlines()
     assert [line.split(".")[0] for line in lines] == ["1", "2", "3", "4"]
@@ -92,7 +93,7 @@ async def test_lists_steps_in_order_across_pages():
     }
 
 
-async def test_follow_up_is_answered_in_the_light_of_the_thread():
+async def test_follow_up_is_answered_in_the_light_of_the_thread() -> None:
     history = (
         PastMessage("user", "What's the maximum loan size for first-time borrowers?"),
         PastMessage("assistant", f"{LIMIT} [1]"),
@@ -101,7 +102,7 @@ async def test_follow_up_is_answered_in_the_light_of_the_thread():
     assert "GHS 12,000" in done.answer.text
 
 
-async def test_scope_and_owner_reach_the_search():
+async def test_scope_and_owner_reach_the_search() -> None:
     world = World()
     done = await world.ask("When does the branch in Tema open?", scope=Scope(resource_ids=("r1",)))
     assert world.searcher.requests[0].resource_ids == ("r1",)
@@ -109,17 +110,17 @@ async def test_scope_and_owner_reach_the_search():
     assert not any(c.resource_id == "r2" for c in done.answer.citations)
 
 
-async def test_another_owners_files_are_not_seen():
+async def test_another_owners_files_are_not_seen() -> None:
     done = await World(*[hit(LIMIT, owner="eve")]).ask("What's the maximum loan size for first-time borrowers?")
     assert not done.answer.answered
 
 
-async def test_references_are_appended_on_request():
+async def test_references_are_appended_on_request() -> None:
     done = await World().ask("What's the maximum loan size for first-time borrowers?", references=True)
     assert "\nReferences\n[1] Loan Policy.pdf (p. 3)" in done.answer.text
 
 
-async def test_bracketed_numbers_of_a_document_are_not_taken_for_citations():
+async def test_bracketed_numbers_of_a_document_are_not_taken_for_citations() -> None:
     done = await World(hit("The survey of 2020 [12] counted 604 participants.")).ask(
         "How many participants did the survey count?"
     )
@@ -127,19 +128,21 @@ async def test_bracketed_numbers_of_a_document_are_not_taken_for_citations():
     assert [c.n for c in done.answer.citations] == [1]
 
 
-async def test_empty_message_is_a_typed_failure():
+async def test_empty_message_is_a_typed_failure() -> None:
     events = await World().events("   ")
-    assert [type(e) for e in events] == [Failed]
-    assert events[0].code == "empty_query"
+    (failed,) = events
+    assert isinstance(failed, Failed)
+    assert failed.code == "empty_query"
 
 
-async def test_closing_the_stream_stops_the_search():
-    stopped = []
+async def test_closing_the_stream_stops_the_search() -> None:
+    started, stopped = asyncio.Event(), list[SearchRequest]()
 
     class Slow(WordSearcher):
-        async def search(self, request):
+        async def search(self, request: SearchRequest) -> SearchResult:
+            started.set()
             try:
-                await asyncio.sleep(30)
+                return await asyncio.Future()
             except asyncio.CancelledError:
                 stopped.append(request)
                 raise
@@ -147,16 +150,16 @@ async def test_closing_the_stream_stops_the_search():
     assistant = Assistant(Slow(POLICY), WordEmbedder())
     stream = assistant.run(TurnRequest(owner_id="ada", message="What is the fee?"))
     waiting = asyncio.ensure_future(anext(stream))
-    await asyncio.sleep(0.2)
+    await started.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert len(stopped) == 1
 
 
-async def test_debug_shows_hits_and_timings_of_each_step():
+async def test_debug_shows_hits_and_timings_of_each_step() -> None:
     done = await World().ask("What's the maximum loan size for first-time borrowers?", debug=True)
-    trace = done.answer.trace
+    trace: Any = done.answer.trace
     assert {"detect_intent", "search", "extract", "check_citations", "total"} <= set(trace["timings_ms"])
     assert trace["searches"][0]["hits"][0]["place"] == "Loan Policy.pdf (p. 3)"
     assert trace["tool_calls"][0]["name"] == "search_files"

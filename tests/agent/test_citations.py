@@ -54,7 +54,7 @@ def verdicts(checked: CheckedAnswer) -> dict[int, Verdict]:
         'The handbook says that "queues are shortest before ten in the morning" [2].',
     ],
 )
-async def test_what_the_source_says_is_supported(checker: CitationChecker, answer: str):
+async def test_what_the_source_says_is_supported(checker: CitationChecker, answer: str) -> None:
     checked = await checker.check("ada", answer, SOURCES)
     assert Verdict.UNSUPPORTED not in verdicts(checked).values(), checked.reasons
     assert checked.removed == ()
@@ -71,41 +71,41 @@ async def test_what_the_source_says_is_supported(checker: CitationChecker, answe
         ("The branch in Tema sells fishing licences to visitors from abroad [2].", {2}),
     ],
 )
-async def test_what_is_planted_is_unsupported(checker: CitationChecker, answer: str, wrong: set[int]):
+async def test_what_is_planted_is_unsupported(checker: CitationChecker, answer: str, wrong: set[int]) -> None:
     checked = await checker.check("ada", answer, SOURCES)
     assert {n for n, verdict in verdicts(checked).items() if verdict is Verdict.UNSUPPORTED} == wrong
     assert set(checked.reasons) >= wrong or "fishing" in answer
 
 
-async def test_numbers_of_nothing_are_taken_out_and_told(checker: CitationChecker):
+async def test_numbers_of_nothing_are_taken_out_and_told(checker: CitationChecker) -> None:
     checked = await checker.check("ada", "Tomatoes need six hours of sun a day [3][7]. Bees help [9].", SOURCES)
     assert checked.text == "Tomatoes need six hours of sun a day [3]. Bees help."
     assert checked.removed == (7, 9)
 
 
-async def test_a_claim_may_rest_on_two_sources_together(checker: CitationChecker):
+async def test_a_claim_may_rest_on_two_sources_together(checker: CitationChecker) -> None:
     answer = "Borrowers may receive GHS 5,000 and the branch in Tema is open until six on market days [1][2]."
     assert Verdict.UNSUPPORTED not in verdicts(await checker.check("ada", answer, SOURCES)).values()
 
 
-async def test_one_number_has_the_verdict_of_its_weakest_claim(checker: CitationChecker):
+async def test_one_number_has_the_verdict_of_its_weakest_claim(checker: CitationChecker) -> None:
     answer = "Interest is 2.5% per month [1]. A first-time borrower may receive at most GHS 9,999 [1]."
     assert verdicts(await checker.check("ada", answer, SOURCES)) == {1: Verdict.UNSUPPORTED}
 
 
-async def test_a_name_that_the_source_lacks_and_a_denial_make_a_claim_weak(checker: CitationChecker):
+async def test_a_name_that_the_source_lacks_and_a_denial_make_a_claim_weak(checker: CitationChecker) -> None:
     answer = "The Kumasi branch opens at eight and closes at half past four [2]. Interest is not 2.5% per month, charged on what is owed [1]."
     found = verdicts(await checker.check("ada", answer, SOURCES))
     assert found[2] is not Verdict.SUPPORTED
     assert found[1] is not Verdict.SUPPORTED
 
 
-async def test_the_quote_is_the_span_that_says_it(checker: CitationChecker):
+async def test_the_quote_is_the_span_that_says_it(checker: CitationChecker) -> None:
     checked = await checker.check("ada", "Interest is 2.5% per month, charged on what is still owed [1].", SOURCES)
     assert checked.citations[0].quote == "Interest is 2.5% per month, charged on what is still owed"
 
 
-async def test_the_rectangles_are_those_of_the_quoted_lines():
+async def test_the_rectangles_are_those_of_the_quoted_lines() -> None:
     first, second = "A first-time borrower may receive at most GHS 5,000.", "Interest is 2.5% per month."
     boxes = (Box(3, 10.0, 20.0, 200.0, 32.0), Box(3, 10.0, 40.0, 200.0, 52.0))
     element = Element(
@@ -124,7 +124,7 @@ async def test_the_rectangles_are_those_of_the_quoted_lines():
     assert checked.citations[0].label == "Loan Policy.pdf (p. 3)"
 
 
-async def test_what_stands_word_by_word_costs_no_embedding():
+async def test_what_stands_word_by_word_costs_no_embedding() -> None:
     class Refusing:
         async def embed(self, texts: object, kind: object = "document") -> object:
             raise AssertionError("embedded")

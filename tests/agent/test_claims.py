@@ -12,7 +12,7 @@ from citewell.agent.citations.matching import find
 from citewell.agent.citations.numbers import missing_figures
 
 
-def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_before_it():
+def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_before_it() -> None:
     found = claims("Rates fell [1] while prices rose [2]. Wages stood still. [3]")
     assert [(c.text, c.numbers) for c in found] == [
         ("Rates fell", (1,)),
@@ -21,7 +21,7 @@ def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_befor
     ]
 
 
-def test_what_follows_a_marker_and_has_one_of_its_own_after_the_full_stop_is_a_claim_of_its_own():
+def test_what_follows_a_marker_and_has_one_of_its_own_after_the_full_stop_is_a_claim_of_its_own() -> None:
     found = claims("Entry: 5; Children: free [1] Nobody pays on Sundays. [2]")
     assert [(c.text, c.numbers) for c in found] == [
         ("Entry: 5; Children: free", (1,)),
@@ -29,18 +29,18 @@ def test_what_follows_a_marker_and_has_one_of_its_own_after_the_full_stop_is_a_c
     ]
 
 
-def test_list_items_headings_and_emphasis_do_not_count_as_words():
+def test_list_items_headings_and_emphasis_do_not_count_as_words() -> None:
     found = claims("## Fees\n1. **Entry** costs 5 [1]\n- `Exit` is free [2][3]")
     assert [(c.text, c.numbers) for c in found] == [("Entry costs 5", (1,)), ("Exit is free", (2, 3))]
 
 
-def test_sentences_without_marker_are_told_apart_from_lead_ins():
+def test_sentences_without_marker_are_told_apart_from_lead_ins() -> None:
     assert uncited_sentences("These are the fees:\nEntry costs 5 [1]. Nobody knows why. Is it fair?") == [
         "Nobody knows why."
     ]
 
 
-def test_unknown_numbers_leave_the_markers_and_the_text_stays_whole():
+def test_unknown_numbers_leave_the_markers_and_the_text_stays_whole() -> None:
     assert keep_known("Yes [1, 4][2]. No [9].", frozenset({1, 2})) == ("Yes [1][2]. No.", (4, 9))
     assert marked_numbers("a [2; 3] b [2]") == (2, 3)
 
@@ -61,24 +61,24 @@ def test_unknown_numbers_leave_the_markers_and_the_text_stays_whole():
         ("12.5", "125", ["12.5"]),
     ],
 )
-def test_figures_are_compared_by_value(claim: str, source: str, missing: list[str]):
+def test_figures_are_compared_by_value(claim: str, source: str, missing: list[str]) -> None:
     assert missing_figures(claim, source) == missing
 
 
 @given(st.integers(min_value=3, max_value=10**12))
-def test_a_figure_agrees_with_itself_however_it_is_grouped(number: int):
+def test_a_figure_agrees_with_itself_however_it_is_grouped(number: int) -> None:
     assert missing_figures(f"it is {number:,} in all", f"{number}") == []
     assert missing_figures(f"it is {number} in all", f"sum: {number:,}.") == []
     assert missing_figures(f"it is {number + 1} in all", f"sum: {number:,}.") == [str(number + 1)]
 
 
-def test_a_match_is_found_across_line_breaks_and_case():
+def test_a_match_is_found_across_line_breaks_and_case() -> None:
     match = find("Interest is due MONTHLY", "Fees: none.\nInterest is\ndue monthly, in cash.")
     assert match.ratio == 1.0
     assert "Fees: none.\nInterest is\ndue monthly, in cash."[match.start : match.end] == "Interest is\ndue monthly"
 
 
-def test_a_near_match_is_the_stretch_that_holds_most_of_the_words():
+def test_a_near_match_is_the_stretch_that_holds_most_of_the_words() -> None:
     passage = "Bring a pen. The officer visits the shop within ten working days of the call. Then wait."
     match = find("The officer comes to the shop within ten days", passage)
     assert 0.7 < match.ratio < 1.0
@@ -89,13 +89,13 @@ _RENDERED = ("![", "](", "]:", "<a", "<img", "https://", "http://", "www.x", "da
 
 
 @given(st.text(alphabet="!][()<>/:ahtps.wimgdx \n", max_size=60))
-def test_nothing_that_loads_or_links_survives_however_it_is_nested(text: str):
+def test_nothing_that_loads_or_links_survives_however_it_is_nested(text: str) -> None:
     safe = neutralise(text)
     assert not any(mark in safe.lower() for mark in _RENDERED)
 
 
 @given(st.text(alphabet="!][()<>/:htpsw.x \n", max_size=60), st.integers(min_value=1, max_value=7))
-def test_a_stream_is_as_safe_as_the_whole(text: str, size: int):
+def test_a_stream_is_as_safe_as_the_whole(text: str, size: int) -> None:
     held, out = "", ""
     for start in range(0, len(text), size):
         held += text[start : start + size]

@@ -87,18 +87,18 @@ def cited(extract: Extract) -> list[Hit]:
 )
 async def test_the_fact_comes_first_and_from_its_place(
     answerer: ExtractiveAnswerer, question: str, fact: str, source: Hit
-):
+) -> None:
     extract = await answerer.answer(question, ALL)
     assert fact in extract.parts[0]
     assert cited(extract)[0] == source
 
 
-async def test_a_row_is_shown_with_what_its_columns_mean(answerer: ExtractiveAnswerer):
+async def test_a_row_is_shown_with_what_its_columns_mean(answerer: ExtractiveAnswerer) -> None:
     extract = await answerer.answer("How much does the crane cost?", ALL)
     assert extract.parts[0].startswith("Charge: Crane; How much: 80 per hour; When: After use")
 
 
-async def test_a_list_is_whole_in_order_and_the_one_that_is_asked_for(answerer: ExtractiveAnswerer):
+async def test_a_list_is_whole_in_order_and_the_one_that_is_asked_for(answerer: ExtractiveAnswerer) -> None:
     extract = await answerer.answer("List what crews must never do", ALL)
     assert extract.text.splitlines() == [
         "1. Light a fire on the quay. [1]",
@@ -107,7 +107,7 @@ async def test_a_list_is_whole_in_order_and_the_one_that_is_asked_for(answerer: 
     ]
 
 
-async def test_items_further_down_the_results_belong_to_the_list(answerer: ExtractiveAnswerer):
+async def test_items_further_down_the_results_belong_to_the_list(answerer: ExtractiveAnswerer) -> None:
     rest = hit(
         "• Wash down nets with hoses.", headings=NEVER.chunk.locator.headings, ordinal=8, filename="Harbour rules.pdf"
     )
@@ -115,24 +115,24 @@ async def test_items_further_down_the_results_belong_to_the_list(answerer: Extra
     assert "4. Wash down nets with hoses. [2]" in extract.text
 
 
-async def test_what_a_table_is_made_of_answers_only_questions_about_tables(answerer: ExtractiveAnswerer):
+async def test_what_a_table_is_made_of_answers_only_questions_about_tables(answerer: ExtractiveAnswerer) -> None:
     assert not (await answerer.answer("How many berths are longer than 20?", [TABLE_SUMMARY])).answered
     about = await answerer.answer("Which columns does the table of berths have?", [TABLE_SUMMARY])
     assert TABLE_SUMMARY in cited(about)
 
 
-async def test_how_many_of_what_nobody_counts_is_not_answered_with_another_number(answerer: ExtractiveAnswerer):
+async def test_how_many_of_what_nobody_counts_is_not_answered_with_another_number(answerer: ExtractiveAnswerer) -> None:
     extract = await answerer.answer("How many employees work in the harbour office?", [GATE, FEES])
     assert extract.text == NO_ANSWER
 
 
-async def test_nothing_is_said_where_nothing_fits(answerer: ExtractiveAnswerer):
+async def test_nothing_is_said_where_nothing_fits(answerer: ExtractiveAnswerer) -> None:
     extract = await answerer.answer("Who won the chess championship?", ALL)
     assert not extract.answered
     assert len(extract.sources) == 3
 
 
-async def test_a_sentence_that_is_repeated_leaves_room_for_others(answerer: ExtractiveAnswerer):
+async def test_a_sentence_that_is_repeated_leaves_room_for_others(answerer: ExtractiveAnswerer) -> None:
     noise = hit("The harbour has a rule on dogs. " * 20, resource="r7", filename="Rules.txt", ordinal=1)
     rule = hit("Dogs must be kept on a lead near the cranes.", resource="r8", filename="Dogs.txt", ordinal=2)
     scored = await answerer.score(read_question("What is the rule on dogs in the harbour?"), [noise, rule])

@@ -23,7 +23,7 @@ from citewell.agent.understand.intent import detect_intent
         "👍",
     ],
 )
-def test_small_talk(message: str):
+def test_small_talk(message: str) -> None:
     assert detect_intent(message).kind == "general_conversation"
 
 
@@ -40,11 +40,11 @@ def test_small_talk(message: str):
         "Loan policy",
     ],
 )
-def test_questions_and_tasks(message: str):
+def test_questions_and_tasks(message: str) -> None:
     assert detect_intent(message).kind == "document_query"
 
 
-def test_yes_is_an_answer_where_something_was_asked():
+def test_yes_is_an_answer_where_something_was_asked() -> None:
     asked = (PastMessage("user", "List the fees"), PastMessage("assistant", "Shall I list those of all branches?"))
     assert detect_intent("yes", asked).kind == "document_query"
     assert detect_intent("yes").kind == "general_conversation"

@@ -221,7 +221,7 @@ def _finish(reply: Reply) -> str:
 
 
 def _completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
-    message = {"role": "assistant", "content": reply.text or None, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, "refusal": None}
     if reply.calls:
         message["tool_calls"] = _tool_calls(reply)
     choice = {"index": 0, "message": message, "finish_reason": _finish(reply), "logprobs": None}

@@ -15,9 +15,9 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from tests.extract.documents.reading import read_or_refused
 from tests.extract.documents.seeds import damaged, seeds
-from tests.extract.documents.test_fuzz import read_or_refused
-from tests.extract.pdf.test_fuzz import WHOLE
+from tests.extract.pdf.drawing import tabled
 from tests.extract.tabular.seeds import data_seeds
 
 SLOW_SECONDS = 10.0
@@ -25,7 +25,7 @@ SLOW_SECONDS = 10.0
 
 def main() -> None:
     end = time.monotonic() + float(sys.argv[1])
-    files = {**seeds(), **data_seeds(), "a.pdf": WHOLE}
+    files = {**seeds(), **data_seeds(), "a.pdf": tabled()}
     names = sys.argv[2:] or sorted(files)
     found = Path(tempfile.mkdtemp(prefix="fuzz-"))
     sys.stdout.write(f"{found}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from citewell.extract.sandbox import ParserLimits, capabilities, landlock, lockdown, seccomp
 from citewell.extract.sandbox.report import Protection
 
+Attempt = Callable[[str], str]
 TRIAL = """
 import os, sys
 TKILL = {{'x86_64': 200, 'aarch64': 130}}[os.uname().machine]
@@ -27,7 +29,7 @@ except (OSError, MemoryError, ValueError) as error:
 
 
 @pytest.fixture
-def attempt(tmp_path):
+def attempt(tmp_path: Path) -> Attempt:
     scratch, source = tmp_path / "scratch", tmp_path / "source"
     scratch.mkdir()
     source.write_text("text")
@@ -75,7 +77,7 @@ def test_the_report_agrees_with_what_the_kernel_offers() -> None:
         "bytearray(64 << 20)",
     ],
 )
-def test_what_a_reader_needs_is_allowed(attempt, code: str) -> None:
+def test_what_a_reader_needs_is_allowed(attempt: Attempt, code: str) -> None:
     assert attempt(code) == "allowed"
 
 
@@ -109,7 +111,7 @@ def test_what_a_reader_needs_is_allowed(attempt, code: str) -> None:
         "bytearray(400 << 20)",
     ],
 )
-def test_what_a_hostile_file_wants_is_refused(attempt, code: str) -> None:
+def test_what_a_hostile_file_wants_is_refused(attempt: Attempt, code: str) -> None:
     assert attempt(code) in {"PermissionError", "OSError", "MemoryError", "ValueError"}
 
 

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from citewell.adapters import registry
 from citewell.composition import Services, open_services
 from citewell.errors import Conflict, NotFound
-from citewell.ports import Embedder
-from citewell.settings import EmbeddingSettings, load_settings
+from citewell.settings import load_settings
 from citewell.storage.indexes import IndexState
-from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
+from tests.indexes.waiting import until_whole
 
 RECORDS = [
     {"id": str(n), "text": f"The {word} is kept in room {n}."} for n, word in enumerate(["lamp", "globe", "harp"])
 ]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
-
-
-@pytest.fixture(autouse=True)
-def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever model is configured, its vectors come from hashes: 64 dimensions for the default one."""
-
-    def build(settings: EmbeddingSettings) -> Embedder:
-        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
-
-    monkeypatch.setattr(registry, "build_embedder", build)
-
-
-async def whole(services: Services) -> None:
-    """Until nothing is being rebuilt."""
-    async with asyncio.timeout(60):
-        while services.health.rebuilding is not None:  # noqa: ASYNC110 - as a user would look
-            await asyncio.sleep(0.02)
 
 
 async def _found(services: Services, query: str) -> str | None:
@@ -108,7 +88,7 @@ async def test_a_damaged_index_is_set_aside_and_filled_again_from_sql(tmp_path: 
         if path.is_file():
             path.write_bytes(b"damaged")
     async with open_services(settings) as services:
-        await whole(services)
+        await until_whole(services)
         assert await _found(services, "lamp") == "0"
         assert await services.search.indexes.active.store.count() == 3
         assert folder.with_name(folder.name + ".damaged").exists()

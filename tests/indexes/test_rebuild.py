@@ -32,12 +32,8 @@ _ROWS = "n,wer,was\n" + "\n".join(f"{n},Bootsführer {n},{'sehr ' * 60}lang" for
 Points = dict[str, tuple[dict[str, Any], list[float] | None, dict[int, float]]]
 
 
-@pytest.fixture(autouse=True)
-def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: EmbeddingSettings) -> Embedder:
-        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
-
-    monkeypatch.setattr(registry, "build_embedder", build)
+def _hashes(_: EmbeddingSettings) -> Embedder:
+    return HashEmbedder("default", 64)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +46,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, content in contents.items():
         (files / name).write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "build_embedder", lambda _: HashEmbedder("default", 64))
+        patch.setattr(registry, "build_embedder", _hashes)
         with Citewell(folder / "data", max_dense_rows=_DENSE_ROWS) as cw:
             failed = [name for name in contents if cw.add(files / name).status is Status.FAILED]
             assert len(failed) < len(contents) // 4
@@ -85,7 +81,7 @@ def _points(folder: Path) -> Points:
     assert offset is None
     found: Points = {}
     for record in records:
-        vectors: dict[str, Any] = dict(record.vector or {})
+        vectors: Any = record.vector or {}
         terms = vectors.get(LEXICAL)
         weights = dict(zip(terms.indices, terms.values, strict=True)) if terms else {}
         found[str(record.id)] = (dict(record.payload or {}), vectors.get(DENSE), weights)

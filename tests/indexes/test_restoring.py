@@ -11,31 +11,20 @@ from typing import Any
 import pytest
 import qdrant_edge as qe
 
-from citewell.adapters import registry
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder
 from citewell.client import connect
 from citewell.composition import Services, open_services
 from citewell.errors import ProviderUnavailable
 from citewell.indexes import restoring
-from citewell.ports import Embedder
-from citewell.settings import EmbeddingSettings, Settings, load_settings
+from citewell.settings import Settings, load_settings
 from citewell.storage.indexes import IndexState
-from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
-from tests.indexes.test_migration import whole
+from tests.indexes.waiting import until_whole
 
 RECORDS = 600
 TEXTS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(RECORDS)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
-
-
-@pytest.fixture(autouse=True)
-def hash_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(settings: EmbeddingSettings) -> Embedder:
-        return HashEmbedder(settings.model or "default", settings.dimensions or 64)
-
-    monkeypatch.setattr(registry, "build_embedder", build)
 
 
 @pytest.fixture
@@ -175,7 +164,7 @@ async def test_a_rebuild_that_a_stop_interrupts_goes_on_at_the_next_start(
             assert 0 < there < RECORDS
     async with open_services(settings) as services:
         assert services.health.rebuilding is not None
-        await whole(services)
+        await until_whole(services)
         assert await services.search.indexes.active.store.count() == RECORDS
 
 
@@ -190,7 +179,7 @@ async def test_only_what_is_lacking_is_written_again(settings: Settings, monkeyp
 
     monkeypatch.setattr(restoring, "write_indexed", noted)
     async with open_services(settings) as services:
-        await whole(services)
+        await until_whole(services)
     assert len(written) == len(set(written)) == RECORDS // 3
 
 
@@ -212,7 +201,7 @@ async def test_a_provider_that_is_away_is_told_of_and_asked_again(
             while "The model is away." not in str(services.health.rebuilding):  # noqa: ASYNC110 - as a user would look
                 await asyncio.sleep(0.02)
         refusals.set()
-        await whole(services)
+        await until_whole(services)
         assert await _found(services, 599)
 
 
@@ -236,7 +225,7 @@ async def test_a_folder_that_is_deleted_under_a_running_server_is_filled_at_the_
         shutil.rmtree(settings.data / "indexes")
         assert await _found(services, 1)
     async with open_services(settings) as services:
-        await whole(services)
+        await until_whole(services)
         assert await services.search.indexes.active.store.count() == RECORDS
         assert await _found(services, 1)
 

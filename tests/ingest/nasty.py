@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from citewell.errors import CorruptFile, WrongPassword
 from citewell.extract.core.sink import Sink
@@ -24,7 +25,7 @@ KEPT: list[str] = []
 
 def read(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     """Do what `filename` says, then report the file's text as one element, and what was observed as metadata."""
-    observed = DEEDS[filename](path, sink) if filename in DEEDS else None
+    observed: Any = DEEDS[filename](path, sink) if filename in DEEDS else None
     sink.emit(ElementType.PARAGRAPH, path.read_text(), Locator())
     detected = DetectedType("text/plain", "txt", Category.RAG, "plain")
     return ExtractionSummary(

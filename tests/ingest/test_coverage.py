@@ -19,8 +19,7 @@ from citewell.ports import Embedder
 from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, Element, ElementType, Resource
-from tests.extract.pdf.drawing import HEIGHT, Draw, lines, pdf, prose
-from tests.extract.pdf.test_tables import RATES, ruled
+from tests.extract.pdf.drawing import HEIGHT, RATES, Draw, lines, pdf, prose, ruled
 
 FURNITURE = (ElementType.HEADER, ElementType.FOOTER)
 

@@ -181,7 +181,11 @@ async def test_what_native_code_prints_confuses_nobody(pool: ParserPool, files: 
 
 async def test_slow_work_that_reports_progress_is_left_alone(pool: ParserPool, files: Files) -> None:
     seen: list[tuple[int, int | None]] = []
-    await files.parse(pool, "slow", on_progress=lambda done, total: seen.append((done, total)))
+
+    def note(done: int, total: int | None) -> None:
+        seen.append((done, total))
+
+    await files.parse(pool, "slow", on_progress=note)
     assert seen == sorted(seen)
     assert seen[-1][0] >= 5
     assert {total for _, total in seen} == {6}

@@ -12,6 +12,7 @@ from citewell.errors import InvalidInput
 from citewell.retrieve.evaluate import (
     CONFIGURATIONS,
     Judgements,
+    Ranker,
     difference,
     estimate,
     evaluate,
@@ -23,7 +24,7 @@ from citewell.retrieve.evaluate import (
 from citewell.retrieve.options import RetrievalOptions
 
 
-async def _always(found: Sequence[str]):
+async def _always(found: Sequence[str]) -> Ranker:
     async def rank(query: str) -> Sequence[str]:
         return found
 

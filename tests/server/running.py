@@ -93,10 +93,12 @@ class RunningServer:
     def wait(self, resource_id: str, seconds: float = 120) -> dict[str, Any]:
         """The resource once it is terminal."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while True:
             resource = self.client.get(f"/resources/{resource_id}").json()
             if resource["status"] in _TERMINAL:
                 return resource
+            if time.monotonic() > end:
+                break
             time.sleep(0.05)
         raise AssertionError(f"not terminal after {seconds} s: {resource}\n{self.log()}")
 

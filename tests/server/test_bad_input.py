@@ -240,10 +240,13 @@ def test_the_same_file_twice_is_one_resource(server: RunningServer) -> None:
 
 
 def test_the_same_file_from_many_at_once_is_one_resource(server: RunningServer) -> None:
-    content, responses = _unique("At once"), []
-    threads = [
-        threading.Thread(target=lambda n=n: responses.append(server.upload(f"{n}.txt", content))) for n in range(6)
-    ]
+    content = _unique("At once")
+    responses: list[httpx.Response] = []
+
+    def upload(name: str) -> None:
+        responses.append(server.upload(name, content))
+
+    threads = [threading.Thread(target=upload, args=(f"{n}.txt",)) for n in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -55,7 +55,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             yield Place(server, model)
 
 
-def test_lines_are_text_then_used_documents_then_the_end(place: Place):
+def test_lines_are_text_then_used_documents_then_the_end(place: Place) -> None:
     place.model.script = Queue(ANSWER)
     lines = place.lines()
     kinds = [next(iter(line)) for line in lines]
@@ -73,7 +73,7 @@ def test_lines_are_text_then_used_documents_then_the_end(place: Place):
     assert done["trace"] is None
 
 
-def test_rows_name_their_sheet_and_row(place: Place):
+def test_rows_name_their_sheet_and_row(place: Place) -> None:
     place.model.script = Queue(Reply(text="February had 340 visitors [1]."))
     lines = place.lines("Which month had the most visitors?", resource_ids=[place.sales])
     metadata = next(line for line in lines if "used_docs" in line)["used_docs"][0]["metadata"]
@@ -81,7 +81,7 @@ def test_rows_name_their_sheet_and_row(place: Place):
     assert metadata["filename"] == "Visitors.csv"
 
 
-def test_debug_shows_hits_prompts_and_timings(place: Place):
+def test_debug_shows_hits_prompts_and_timings(place: Place) -> None:
     place.model.script = Queue(ANSWER)
     trace = place.ask(debug=True).json()["trace"]
     assert trace["searches"][0]["hits"][0]["scores"]
@@ -102,7 +102,7 @@ def test_debug_shows_hits_prompts_and_timings(place: Place):
     ],
     ids=["key", "busy", "refusal", "dropped", "overloaded in the middle"],
 )
-def test_errors_are_typed_and_never_text(place: Place, reply: Reply, status: int, code: str):
+def test_errors_are_typed_and_never_text(place: Place, reply: Reply, status: int, code: str) -> None:
     place.model.script = Queue(reply)
     lines = place.lines()
     assert lines[-1]["error"]["code"] == code
@@ -114,20 +114,20 @@ def test_errors_are_typed_and_never_text(place: Place, reply: Reply, status: int
         assert response.headers["Retry-After"] == "3600"
 
 
-def test_a_short_wait_that_the_provider_asks_for_is_kept(place: Place):
+def test_a_short_wait_that_the_provider_asks_for_is_kept(place: Place) -> None:
     place.model.script = Queue(Reply(status=429, retry_after="1"), ANSWER)
     started = time.monotonic()
     assert place.ask().json()["answer"] == ANSWER.text
     assert time.monotonic() - started >= 1
 
 
-def test_a_context_that_is_too_long_is_tried_smaller(place: Place):
+def test_a_context_that_is_too_long_is_tried_smaller(place: Place) -> None:
     place.model.script = Queue(Reply(status=400, message="This model's maximum context length is exceeded."), ANSWER)
     assert place.ask().json()["answer"] == ANSWER.text
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_a_client_that_leaves_stops_the_work_and_what_it_cost_is_counted(place: Place, stream: bool):
+def test_a_client_that_leaves_stops_the_work_and_what_it_cost_is_counted(place: Place, stream: bool) -> None:
     place.model.script = Queue(Reply(text="It closes at half past nine. " * 40, pieces=200, delay=0.05))
     place.model.client_left.clear()
     before = len(place.model.requests)
@@ -151,7 +151,7 @@ def test_a_client_that_leaves_stops_the_work_and_what_it_cost_is_counted(place: 
     assert {row["kind"] for row in rows} >= {"chat"}
 
 
-def test_threads_outlive_the_server_and_can_be_renamed_found_exported_and_deleted(place: Place):
+def test_threads_outlive_the_server_and_can_be_renamed_found_exported_and_deleted(place: Place) -> None:
     place.model.script = Queue(ANSWER)
     first = place.ask().json()
     thread = first["thread_id"]
@@ -172,7 +172,7 @@ def test_threads_outlive_the_server_and_can_be_renamed_found_exported_and_delete
     assert client.get(f"/threads/{thread}").status_code == 404
 
 
-def test_citations_survive_reindexing_and_lose_their_quote_with_their_file(place: Place):
+def test_citations_survive_reindexing_and_lose_their_quote_with_their_file(place: Place) -> None:
     resource = place.server.add("Mooring.md", b"# Mooring\n\nBoats longer than ten metres moor at the north quay.\n")[
         "id"
     ]
@@ -189,7 +189,7 @@ def test_citations_survive_reindexing_and_lose_their_quote_with_their_file(place
     assert gone["label"] == first["citations"][0]["label"]
 
 
-def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, tmp_path: Path):
+def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = []
 
     def script(body: dict[str, Any]) -> Reply:

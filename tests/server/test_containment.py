@@ -58,7 +58,9 @@ async def events(services: Services, question: str, resource: str) -> tuple[str,
     return "".join(e.text for e in found if isinstance(e, TextDelta)), found[-1]
 
 
-async def test_an_obedient_model_reads_fetches_and_shows_nothing_foreign(tmp_path: Path, canary: tuple[str, list[str]]):
+async def test_an_obedient_model_reads_fetches_and_shows_nothing_foreign(
+    tmp_path: Path, canary: tuple[str, list[str]]
+) -> None:
     host, called = canary
     model = Obedient()
     with serving(OpenAIServer(model).app) as address:

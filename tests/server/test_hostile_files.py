@@ -23,9 +23,9 @@ from starlette.routing import Route
 from citewell.folder import DataFolder
 from tests.contract_servers.serving import serving
 from tests.extract.documents.office import docx, paragraph
-from tests.ingest.test_parser_network import REFERRING
+from tests.ingest.referring import REFERRING
+from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
-from tests.server.test_mcp import connected
 
 END_STATES = {"indexed", "analyzed", "described", "stored", "partial", "failed"}
 
@@ -249,25 +249,29 @@ async def test_every_column_is_summed_filtered_grouped_and_ordered_whatever_its_
 ) -> None:
     source = f"{sheet['id']}/{sheet['extraction_metadata']['tables'][0]['id']}"
     async with connected(server, "?project=Columns") as client:
-        for place, name in enumerate(_columns(sheet)):
+        columns = _columns(sheet)
+        for place, name in enumerate(columns):
             asked = {"source": source, "aggregates": [{"function": "sum", "column": name}]}
-            summed = await client.call_tool("query_table", asked)
-            assert not summed.is_error, (name, summed.content[0].text)
-            assert str(1_500 + 5 * place) in summed.content[0].text.replace(",", ""), name
+            summed = await client.call("query_table", asked)
+            assert not summed.is_error, (name, summed.text)
+            assert str(1_500 + 5 * place) in summed.text.replace(",", ""), name
             asked = {
                 "source": source,
                 "columns": [name],
                 "conditions": [{"column": name, "comparison": "gt", "value": 300}],
                 "order": [{"by": name, "descending": True}],
             }
-            listed = await client.call_tool("query_table", asked)
-            assert not listed.is_error, (name, listed.content[0].text)
+            listed = await client.call("query_table", asked)
+            assert not listed.is_error, (name, listed.text)
             grouped = {"source": source, "groups": [{"column": name}], "aggregates": [{"function": "count"}]}
-            assert not (await client.call_tool("query_table", grouped)).is_error, name
+            assert not (await client.call("query_table", grouped)).is_error, name
         for value in ("'; DROP TABLE x; --", '"', "\\", "%"):
-            asked = {"source": source, "conditions": [{"column": name, "comparison": "contains", "value": value}]}
-            await client.call_tool("query_table", asked)
-        refused = await client.call_tool("query_table", {"source": source, "columns": ['1"; SELECT 1']})
+            asked = {
+                "source": source,
+                "conditions": [{"column": columns[-1], "comparison": "contains", "value": value}],
+            }
+            await client.call("query_table", asked)
+        refused = await client.call("query_table", {"source": source, "columns": ['1"; SELECT 1']})
         assert refused.is_error
     assert await asyncio.to_thread(_is_whole, server, sheet)
 

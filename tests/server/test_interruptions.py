@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 @asynccontextmanager
-async def _serving(data: Path, workers: int = 1) -> AsyncIterator[httpx.AsyncClient]:
+async def _serving(data: Path, workers: int = 1) -> AsyncGenerator[httpx.AsyncClient]:
     app = build(load_settings(data=data, workers=workers))
     async with app.router.lifespan_context(app):
         headers = {"Authorization": f"Bearer {DataFolder(data).token()}"}
@@ -65,12 +65,12 @@ async def _upload(client: httpx.AsyncClient, name: str, content: bytes) -> dict[
 
 async def _terminal(client: httpx.AsyncClient, resource_id: str) -> dict[str, Any]:
     end = time.monotonic() + 120
-    while time.monotonic() < end:
+    while True:
         found = (await client.get(f"/resources/{resource_id}")).json()
         if found["status"] in {status.value for status in TERMINAL}:
             return found
+        assert time.monotonic() < end, found
         await asyncio.sleep(0.05)
-    raise AssertionError(found)
 
 
 # Two at one folder, and a folder that cannot be used.
@@ -193,7 +193,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 
 @asynccontextmanager
-async def _jobs(tmp_path: Path) -> AsyncIterator[tuple[Database, JobRepository]]:
+async def _jobs(tmp_path: Path) -> AsyncGenerator[tuple[Database, JobRepository]]:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
     await database.migrate()
     try:

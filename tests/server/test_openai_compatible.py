@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import openai
 import pytest
+from openai.types.chat import ChatCompletion
 
 from tests.server.running import RunningServer
 
@@ -23,7 +25,7 @@ def client(server: RunningServer) -> Iterator[openai.OpenAI]:
         yield client
 
 
-def ask(client: openai.OpenAI, *messages: tuple[str, str], model: str = "citewell", **extra: object):
+def ask(client: openai.OpenAI, *messages: tuple[str, str], model: str = "citewell", **extra: object) -> ChatCompletion:
     return client.chat.completions.create(
         model=model,
         messages=[{"role": role, "content": text} for role, text in messages],  # pyright: ignore[reportArgumentType]
@@ -31,9 +33,13 @@ def ask(client: openai.OpenAI, *messages: tuple[str, str], model: str = "citewel
     )
 
 
-def test_an_answer_with_its_citation_as_annotation(client: openai.OpenAI):
+def text_of(answer: ChatCompletion) -> str:
+    return answer.choices[0].message.content or ""
+
+
+def test_an_answer_with_its_citation_as_annotation(client: openai.OpenAI) -> None:
     answer = ask(client, ("system", "Be brief."), ("user", QUESTION), model="citewell/Harbour & port")
-    message = answer.choices[0].message
+    message: Any = answer.choices[0].message
     assert "half past nine" in message.content
     assert answer.choices[0].finish_reason == "stop"
     note = message.annotations[0].url_citation
@@ -43,7 +49,7 @@ def test_an_answer_with_its_citation_as_annotation(client: openai.OpenAI):
     assert message.annotations[0].citation["verdict"] == "supported"
 
 
-def test_a_stream_adds_up_and_ends_with_annotations_and_usage(client: openai.OpenAI):
+def test_a_stream_adds_up_and_ends_with_annotations_and_usage(client: openai.OpenAI) -> None:
     stream = client.chat.completions.create(
         model="citewell",
         messages=[{"role": "user", "content": QUESTION}],
@@ -53,44 +59,46 @@ def test_a_stream_adds_up_and_ends_with_annotations_and_usage(client: openai.Ope
     chunks = list(stream)
     text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
     assert "half past nine" in text
-    last = [c for c in chunks if c.choices][-1]
+    last: Any = [c for c in chunks if c.choices][-1]
     assert last.choices[0].finish_reason == "stop"
     note = last.choices[0].delta.annotations[0]["url_citation"]
     assert text[note["start_index"] : note["end_index"]] == "[1]"
-    assert chunks[-1].usage.total_tokens == 0
+    usage = chunks[-1].usage
+    assert usage is not None
+    assert usage.total_tokens == 0
 
 
-def test_the_conversation_is_in_the_request(client: openai.OpenAI):
+def test_the_conversation_is_in_the_request(client: openai.OpenAI) -> None:
     answer = ask(
         client,
         ("user", QUESTION),
         ("assistant", "The harbour gate closes at half past nine in the evening. [1]"),
         ("user", "And what about dogs there?"),
     )
-    assert "lead" in answer.choices[0].message.content
+    assert "lead" in text_of(answer)
 
 
-def test_small_talk_has_no_annotations(client: openai.OpenAI):
+def test_small_talk_has_no_annotations(client: openai.OpenAI) -> None:
     assert ask(client, ("user", "Hello there!")).choices[0].message.annotations == []
 
 
-def test_projects_are_models_and_narrow_what_is_drawn_on(client: openai.OpenAI):
+def test_projects_are_models_and_narrow_what_is_drawn_on(client: openai.OpenAI) -> None:
     names = [model.id for model in client.models.list()]
     assert {"citewell", "citewell/Orchard", "citewell/Harbour & port"} <= set(names)
     assert client.models.retrieve("citewell/Orchard").id == "citewell/Orchard"
     answer = ask(client, ("user", QUESTION), model="citewell/Orchard")
-    assert "half past nine" not in answer.choices[0].message.content
+    assert "half past nine" not in text_of(answer)
 
 
-def test_files_can_be_named(client: openai.OpenAI, server: RunningServer):
+def test_files_can_be_named(client: openai.OpenAI, server: RunningServer) -> None:
     orchard = next(r["id"] for r in server.resources() if r["filename"] == "Orchard.md")
     answer = ask(client, ("user", "When may apples be picked?"), resource_ids=[orchard])
-    assert "September" in answer.choices[0].message.content
+    assert "September" in text_of(answer)
     with pytest.raises(openai.NotFoundError):
         ask(client, ("user", "When may apples be picked?"), resource_ids=["no-such-file"])
 
 
-def test_errors_are_those_the_client_knows(client: openai.OpenAI, server: RunningServer):
+def test_errors_are_those_the_client_knows(client: openai.OpenAI, server: RunningServer) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         ask(client, ("user", QUESTION), model="gpt-4o")
     assert raised.value.code == "model_not_found"
@@ -109,7 +117,7 @@ def test_errors_are_those_the_client_knows(client: openai.OpenAI, server: Runnin
         assert raised.value.code == "unauthorized"
 
 
-def test_images_are_refused_in_words(client: openai.OpenAI):
+def test_images_are_refused_in_words(client: openai.OpenAI) -> None:
     parts = [
         {"type": "text", "text": "What is this?"},
         {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}},

@@ -79,7 +79,7 @@ def labels(answer: dict[str, Any]) -> list[str]:
     return [citation["label"] for citation in answer["citations"]]
 
 
-def test_the_loan_ceiling_with_its_page(talk: Talk):
+def test_the_loan_ceiling_with_its_page(talk: Talk) -> None:
     answer = talk.ask(LOAN_SIZE)
     assert "GHS 5,000" in answer["answer"]
     assert labels(answer) == ["Loan Policy.pdf (p. 3)"]
@@ -87,7 +87,7 @@ def test_the_loan_ceiling_with_its_page(talk: Talk):
     assert answer["citations"][0]["locator"]["boxes"]
 
 
-def test_the_onboarding_steps_from_three_pages(talk: Talk):
+def test_the_onboarding_steps_from_three_pages(talk: Talk) -> None:
     answer = talk.ask("List the onboarding steps for our program.")
     assert labels(answer)
     assert set(labels(answer)) == {f"Program Handbook.pdf (p. {page})" for page in (2, 5, 7)}
@@ -101,7 +101,7 @@ def test_the_onboarding_steps_from_three_pages(talk: Talk):
         assert all(citation["verdict"] == "supported" for citation in answer["citations"])
 
 
-def test_profit_of_two_quarters_exactly(talk: Talk):
+def test_profit_of_two_quarters_exactly(talk: Talk) -> None:
     answer = talk.ask("Compare Q1 vs Q3 profit")
     assert "-18,100" in answer["answer"] or "-18100" in answer["answer"]
     assert 'Finance Sheet.xlsx (Sheet "Revenue by quarter", Row 2)' in labels(answer)
@@ -110,13 +110,13 @@ def test_profit_of_two_quarters_exactly(talk: Talk):
         assert 'Finance Sheet.xlsx (Sheet "Revenue by quarter", Row 4)' in labels(answer)
 
 
-def test_the_quarter_with_the_highest_expenses(talk: Talk):
+def test_the_quarter_with_the_highest_expenses(talk: Talk) -> None:
     answer = talk.ask("Which quarter had the highest expenses?")
     assert "82,750" in answer["answer"] or "82750" in answer["answer"]
     assert labels(answer) == ['Finance Sheet.xlsx (Sheet "Revenue by quarter", Row 5)']
 
 
-def test_a_follow_up_is_understood_from_the_thread(talk: Talk):
+def test_a_follow_up_is_understood_from_the_thread(talk: Talk) -> None:
     first = talk.ask(LOAN_SIZE)
     answer = talk.ask("What about for returning borrowers?", thread_id=first["thread_id"])
     assert answer["thread_id"] == first["thread_id"]
@@ -124,7 +124,7 @@ def test_a_follow_up_is_understood_from_the_thread(talk: Talk):
     assert labels(answer) == ["Loan Policy.pdf (p. 3)"]
 
 
-def test_what_no_file_has_is_not_guessed(talk: Talk):
+def test_what_no_file_has_is_not_guessed(talk: Talk) -> None:
     answer = talk.ask("What's our CAC?")
     assert answer["answer"] == "I don't have enough information to answer that."
     assert answer["answered"] is False
@@ -132,7 +132,7 @@ def test_what_no_file_has_is_not_guessed(talk: Talk):
     assert answer["nearest"]
 
 
-def test_thanks_cost_no_search_and_no_embedding(talk: Talk):
+def test_thanks_cost_no_search_and_no_embedding(talk: Talk) -> None:
     answer = talk.ask("Thanks, that's helpful")
     assert answer["intent"] == "general_conversation"
     assert answer["usage"]["searches"] == 0
@@ -140,7 +140,7 @@ def test_thanks_cost_no_search_and_no_embedding(talk: Talk):
     assert "search" not in answer["trace"]["timings_ms"]
 
 
-def test_the_same_question_with_one_file_tagged_with_another_and_with_all(talk: Talk):
+def test_the_same_question_with_one_file_tagged_with_another_and_with_all(talk: Talk) -> None:
     policy, deck = talk.id_of("Loan Policy.pdf"), talk.id_of("Pitch Deck.pptx")
     first = talk.ask(LOAN_SIZE, resource_ids=[policy])
     assert labels(first) == ["Loan Policy.pdf (p. 3)"]
@@ -152,7 +152,7 @@ def test_the_same_question_with_one_file_tagged_with_another_and_with_all(talk: 
     assert "Loan Policy.pdf (p. 3)" in labels(everything)
 
 
-def test_a_figure_that_the_cited_source_lacks_is_flagged(talk: Talk):
+def test_a_figure_that_the_cited_source_lacks_is_flagged(talk: Talk) -> None:
     if talk.provider == "none":
         assert talk.model is None
         return
@@ -160,7 +160,7 @@ def test_a_figure_that_the_cited_source_lacks_is_flagged(talk: Talk):
     assert {c["verdict"] for c in answer["citations"]} == {"unsupported"}
 
 
-def test_what_it_cost_and_what_context_stuffing_would_have(talk: Talk):
+def test_what_it_cost_and_what_context_stuffing_would_have(talk: Talk) -> None:
     answer = talk.ask("Tell me, what is the maximum loan size for first-time borrowers?")
     used = answer["usage"]
     assert used["embedded_texts"] > 0

@@ -10,15 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
-import httpx2
 import pytest
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.types import TextContent
 
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Reply
 from tests.contract_servers.serving import serving
+from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
 
 PAPER = b"""# Attention
@@ -172,18 +169,11 @@ def test_annotations_of_chat_clients_are_the_markers(asked: RunningServer, model
 async def test_passages_for_other_models_have_numbers_of_ours_only(
     server: RunningServer, files: dict[str, str]
 ) -> None:
-    headers = {"Authorization": server.client.headers["Authorization"]}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client,
-    ):
-        result = await client.call_tool("search_files", {"query": QUESTION})
-    shown = result.content[0]
-    assert isinstance(shown, TextContent)
-    assert result.structured_content is not None
-    numbers = [int(n) for n in MARKER.findall(shown.text)]
-    assert numbers == [passage["n"] for passage in result.structured_content["passages"]]
-    assert any("[1, 2]" in passage["text"] for passage in result.structured_content["passages"])
+    async with connected(server) as client:
+        result = await client.call("search_files", {"query": QUESTION})
+    numbers = [int(n) for n in MARKER.findall(result.text)]
+    assert numbers == [passage["n"] for passage in result.content["passages"]]
+    assert any("[1, 2]" in passage["text"] for passage in result.content["passages"])
 
 
 def test_a_stored_answer_shows_no_marker_that_lost_its_citation(server: RunningServer, files: dict[str, str]) -> None:

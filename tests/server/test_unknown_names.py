@@ -13,8 +13,8 @@ from tests.contract_servers.anthropic import AnthropicServer
 from tests.contract_servers.openai import KEY as OPENAI_KEY
 from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.serving import serving
+from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
-from tests.server.test_mcp import connected
 
 SOMEWHERE = f"/threads/{uuid.UUID(int=0)}"
 
@@ -172,9 +172,9 @@ async def test_unknown_argument_of_a_tool(server: RunningServer) -> None:
     ]
     async with connected(server) as client:
         for tool, arguments, said in wrong:
-            result = await client.call_tool(tool, arguments)
+            result = await client.call(tool, arguments)
             assert result.is_error, (tool, arguments)
-            assert said in result.content[0].text
+            assert said in result.text
 
 
 def test_unknown_parameter_of_mcp(server: RunningServer) -> None:

@@ -17,7 +17,7 @@ from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.storage.resources import Original, ResourceFilter, ResourceRepository
 from citewell.storage.tables import metadata, resources
 from citewell.types import Resource, Stage, Status, UploadOptions
 from tests.storage.estates import new_blob, new_chunk, new_element, new_resource, store_elements
@@ -58,11 +58,8 @@ async def test_an_upload_is_kept_as_it_came(desk: Desk) -> None:
     assert (made.filename, made.identifier, made.options) == ("Gebühr 📏.txt", "F-1", options)
     assert (made.status, made.version, made.file_size_bytes) == (Status.UPLOADED, 1, 3 * 2**31)
     assert made.project_ids == (desk.project,)
-    assert await desk.resources.blob_key(desk.owner, made.id) == (
-        "key of Gebühr 📏",
-        new.filename,
-        "text/plain",
-        3 * 2**31,
+    assert await desk.resources.original(desk.owner, made.id) == Original(
+        "key of Gebühr 📏", new.filename, "text/plain", 3 * 2**31, new.content_hash
     )
 
 
@@ -171,13 +168,13 @@ async def test_new_bytes_are_the_next_version_and_start_over(desk: Desk) -> None
     newer = await desk.resources.add_version(desk.owner, made.id, new_resource(desk.owner, "two", mime_type="a/b"))
     assert (newer.id, newer.version, newer.status, newer.error_code) == (made.id, 2, Status.UPLOADED, None)
     assert (newer.filename, newer.mime_type, newer.project_ids) == ("two.txt", "a/b", made.project_ids)
-    assert (await desk.resources.blob_key(desk.owner, made.id))[0] == "key of two"
-    assert (await desk.resources.blob_key(desk.owner, made.id, 1))[0] == "key of one"
+    assert (await desk.resources.original(desk.owner, made.id)).key == "key of two"
+    assert (await desk.resources.original(desk.owner, made.id, 1)).key == "key of one"
     job = await JobRepository(desk.database).claim(Stage.EXTRACT, "w")
     assert job is not None
     assert (job.version, job.attempt, job.deaths) == (2, 1, 0)
     with pytest.raises(NotFound):
-        await desk.resources.blob_key(desk.owner, made.id, 3)
+        await desk.resources.original(desk.owner, made.id, 3)
 
 
 async def test_bytes_that_are_known_are_no_new_version(desk: Desk) -> None:
@@ -195,7 +192,7 @@ async def test_versions_sent_at_once_are_all_kept_in_a_row(desk: Desk) -> None:
         *(desk.resources.add_version(desk.owner, made.id, new_resource(desk.owner, f"v{n}")) for n in range(5))
     )
     assert (await desk.resources.get(desk.owner, made.id)).version == 6
-    keys = [(await desk.resources.blob_key(desk.owner, made.id, version))[0] for version in range(2, 7)]
+    keys = [(await desk.resources.original(desk.owner, made.id, version)).key for version in range(2, 7)]
     assert sorted(keys) == [f"key of v{n}" for n in range(5)]
 
 
@@ -255,7 +252,7 @@ async def test_a_resource_without_a_file_has_no_bytes(desk: Desk) -> None:
     async with desk.database.write() as connection:
         await connection.execute(sa.update(versions).values(blob_key=None))
     with pytest.raises(NotFound):
-        await desk.resources.blob_key(desk.owner, made.id)
+        await desk.resources.original(desk.owner, made.id)
     assert await desk.resources.known_blob_keys() == set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import anthropic
 import pytest
@@ -35,7 +36,7 @@ class TestAnthropic(ChatModelConformance, ToolConformance, StructuredOutputConfo
         return anthropic_model
 
 
-async def test_sources_go_as_search_results_with_citations_enabled(anthropic_server: Server):
+async def test_sources_go_as_search_results_with_citations_enabled(anthropic_server: Server) -> None:
     source = SourceBlock(n=2, title="Loan Policy.pdf (p. 3)", source="Loan Policy.pdf", text="At most GHS 5,000.")
     await collect(
         chat("claude-test", KEY, anthropic_server[1]),
@@ -45,18 +46,18 @@ async def test_sources_go_as_search_results_with_citations_enabled(anthropic_ser
     assert [(b["title"], b["citations"]) for b in found] == [("Loan Policy.pdf (p. 3)", {"enabled": True})]
 
 
-async def test_overloaded_inside_a_stream_is_unavailable(anthropic_server: Server):
+async def test_overloaded_inside_a_stream_is_unavailable(anthropic_server: Server) -> None:
     anthropic_server[0].script = Queue(Reply(text="There are 312.", error_after=2, error_type="overloaded_error"))
     with pytest.raises(ProviderUnavailable):
         await collect(chat("claude-test", KEY, anthropic_server[1]))
 
 
-async def test_wrong_key_is_told(anthropic_server: Server):
+async def test_wrong_key_is_told(anthropic_server: Server) -> None:
     with pytest.raises(ProviderAuthError):
         await collect(chat("claude-test", "sk-wrong", anthropic_server[1]))
 
 
-async def test_describes_an_image(anthropic_server: Server):
+async def test_describes_an_image(anthropic_server: Server) -> None:
     anthropic_server[0].script = Queue(Reply(text="A bar chart."))
     model = chat("claude-test", KEY, anthropic_server[1])
     assert await model.describe(ImageInput(b"\x89PNG", "image/png"), "Describe it.") == "A bar chart."
@@ -64,7 +65,7 @@ async def test_describes_an_image(anthropic_server: Server):
     assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
 
 
-async def test_an_abandoned_answer_is_stopped_at_the_server(anthropic_server: Server):
+async def test_an_abandoned_answer_is_stopped_at_the_server(anthropic_server: Server) -> None:
     anthropic_server[0].script = Queue(Reply(text="x" * 400, pieces=200, delay=0.05))
     stream = chat("claude-test", KEY, anthropic_server[1]).stream(QUESTION)
     await anext(stream)
@@ -72,9 +73,9 @@ async def test_an_abandoned_answer_is_stopped_at_the_server(anthropic_server: Se
     assert await asyncio.to_thread(anthropic_server[0].client_left.wait, 5)
 
 
-def test_every_error_of_the_sdk_is_one_of_ours():
+def test_every_error_of_the_sdk_is_one_of_ours() -> None:
     for kind in _all_subclasses(anthropic.AnthropicError):
-        error = kind.__new__(kind)
+        error: Any = Exception.__new__(kind)
         error.status_code, error.message, error.body, error.request_id = 400, "no", None, None
         error.response = type("Response", (), {"headers": {}})()
         ours = AnthropicDialect().error(error)
@@ -82,7 +83,7 @@ def test_every_error_of_the_sdk_is_one_of_ours():
         assert "could not be read" not in ours.message, f"no rule for {kind.__name__}"
 
 
-def test_settings_that_lack_something_are_told():
+def test_settings_that_lack_something_are_told() -> None:
     with pytest.raises(ConfigurationError, match="ANTHROPIC_API_KEY"):
         registry.build_chat_model(load_settings(chat_provider="anthropic", chat_model="claude-test").chat)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import openai
 import pytest
@@ -37,51 +38,51 @@ class TestOpenAI(ChatModelConformance, ToolConformance, StructuredOutputConforma
         return openai_model
 
 
-async def test_schema_is_sent_strict(openai_server: Server, openai_model: Callable[..., LangChainChat]):
+async def test_schema_is_sent_strict(openai_server: Server, openai_model: Callable[..., LangChainChat]) -> None:
     await collect(openai_model(ScriptedAnswer(text="{}")), response_schema=SCHEMA)
     assert openai_server[0].requests[0]["response_format"]["json_schema"]["strict"] is True
 
 
-async def test_compatible_endpoints_get_the_older_name_of_the_limit(openai_server: Server):
+async def test_compatible_endpoints_get_the_older_name_of_the_limit(openai_server: Server) -> None:
     await collect(chat("gpt-test", KEY, openai_server[1]), max_tokens=50)
     assert openai_server[0].requests[0]["max_tokens"] == 50
 
 
-async def test_temperature_that_a_model_does_not_take_is_left_out_from_then_on(openai_server: Server):
+async def test_temperature_that_a_model_does_not_take_is_left_out_from_then_on(openai_server: Server) -> None:
     model = chat("o3-test", KEY, openai_server[1])
     assert said(await collect(model)) == "All right."
     assert said(await collect(model)) == "All right."
     assert ["temperature" in request for request in openai_server[0].requests] == [True, False, False]
 
 
-async def test_wrong_key_is_told(openai_server: Server):
+async def test_wrong_key_is_told(openai_server: Server) -> None:
     with pytest.raises(ProviderAuthError):
         await collect(chat("gpt-test", "sk-wrong", openai_server[1]))
 
 
-async def test_unknown_model_is_told(openai_server: Server):
+async def test_unknown_model_is_told(openai_server: Server) -> None:
     with pytest.raises(ProviderRejected, match="does not exist"):
         await collect(chat("gpt-none", KEY, openai_server[1]))
 
 
-async def test_a_real_overflow_is_told_apart(openai_server: Server):
+async def test_a_real_overflow_is_told_apart(openai_server: Server) -> None:
     with pytest.raises(ProviderRejected) as raised:
         await collect(chat("gpt-test", KEY, openai_server[1]), [ChatMessage(role="user", content="word " * 20_000)])
     assert raised.value.details["reason"] == "context_too_long"
 
 
-async def test_nobody_there():
+async def test_nobody_there() -> None:
     with pytest.raises(ProviderUnavailable):
         await collect(chat("gpt-test", KEY, "http://127.0.0.1:9/v1", timeout=2))
 
 
-async def test_an_answer_that_is_no_json_is_an_error_of_ours(openai_server: Server):
+async def test_an_answer_that_is_no_json_is_an_error_of_ours(openai_server: Server) -> None:
     openai_server[0].script = Queue(Reply(status=502, message="<html>Bad gateway</html>"))
     with pytest.raises(ProviderUnavailable):
         await collect(chat("gpt-test", KEY, openai_server[1]))
 
 
-async def test_describes_an_image(openai_server: Server):
+async def test_describes_an_image(openai_server: Server) -> None:
     openai_server[0].script = Queue(Reply(text="A bar chart of four quarters."))
     text = await chat("gpt-test", KEY, openai_server[1]).describe(ImageInput(b"\x89PNG", "image/png"), "Describe it.")
     assert text == "A bar chart of four quarters."
@@ -89,7 +90,7 @@ async def test_describes_an_image(openai_server: Server):
     assert parts[0]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-async def test_an_abandoned_answer_is_stopped_at_the_server(openai_server: Server):
+async def test_an_abandoned_answer_is_stopped_at_the_server(openai_server: Server) -> None:
     openai_server[0].script = Queue(Reply(text="x" * 400, pieces=200, delay=0.05))
     stream = chat("gpt-test", KEY, openai_server[1]).stream(QUESTION)
     await anext(stream)
@@ -97,14 +98,16 @@ async def test_an_abandoned_answer_is_stopped_at_the_server(openai_server: Serve
     assert await asyncio.to_thread(openai_server[0].client_left.wait, 5)
 
 
-async def test_tools_are_declared_as_functions(openai_server: Server, openai_model: Callable[..., LangChainChat]):
+async def test_tools_are_declared_as_functions(
+    openai_server: Server, openai_model: Callable[..., LangChainChat]
+) -> None:
     await collect(openai_model(ScriptedAnswer(text="No.")), tools=[SEARCH])
     assert openai_server[0].requests[0]["tools"][0]["function"]["name"] == "search_files"
 
 
-def test_every_error_of_the_sdk_is_one_of_ours():
+def test_every_error_of_the_sdk_is_one_of_ours() -> None:
     for kind in _all_subclasses(openai.OpenAIError):
-        error = kind.__new__(kind)
+        error: Any = Exception.__new__(kind)
         error.status_code, error.message, error.body, error.request_id = 400, "no", None, None
         error.response = type("Response", (), {"headers": {}})()
         ours = OpenAIDialect().error(error)
@@ -112,7 +115,7 @@ def test_every_error_of_the_sdk_is_one_of_ours():
         assert "could not be read" not in ours.message, f"no rule for {kind.__name__}"
 
 
-def test_settings_that_lack_something_are_told():
+def test_settings_that_lack_something_are_told() -> None:
     with pytest.raises(ConfigurationError, match="CHAT_MODEL"):
         registry.build_chat_model(load_settings(chat_provider="openai", openai_api_key="k").chat)
     with pytest.raises(ConfigurationError, match="VISION_MODEL"):

@@ -18,7 +18,7 @@ def vector_of(text: str) -> FloatMatrix:
     """A unit vector that only this text has."""
     seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=8).astype(np.float32)
-    return vector / np.linalg.norm(vector)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 class WordCounter:

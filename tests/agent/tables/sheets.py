@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.query.compile import quoted
 from citewell.errors import NotFound
 from citewell.types import ColumnKind, Scope, TableColumn, TableInfo
@@ -40,6 +41,22 @@ LOAN_ROWS: tuple[tuple[object, ...], ...] = (
     (5, "Akua Asante", "Kumasi", "active", None, 18, None, False),
     (6, "Kojo Annan", "Accra", "active", 2500.0, 12, "2025-06-05", True),
 )
+LOAN_VALUES: dict[str, tuple[str, ...]] = {
+    name: tuple(sorted({str(row[index]) for row in LOAN_ROWS}))
+    for index, (name, kind) in enumerate(LOAN_COLUMNS.items())
+    if kind == "text"
+}
+LOANS = TableInfo(
+    id="t0",
+    resource_id="r",
+    version=1,
+    filename="Loans.xlsx",
+    name="Loans",
+    sheet="Loans",
+    columns=tuple(TableColumn(name, kind) for name, kind in LOAN_COLUMNS.items()),
+    rows=len(LOAN_ROWS),
+)
+LOAN_WORDS = table_words(LOANS, LOAN_VALUES)
 
 
 @dataclass(slots=True)

@@ -20,14 +20,14 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.types import TableColumn
-from tests.agent.tables.test_reading import LOANS, VALUES, WORDS
+from tests.agent.tables.sheets import LOAN_VALUES, LOAN_WORDS, LOANS
 
 BORROWER = TableColumn("Borrower", "text")
 AMOUNT, TERM, DAY = "Amount (GHS)", "Term (months)", "Disbursed"
 
 
 def _plan(question: str) -> Plan | None:
-    return plan(read(question, WORDS), BORROWER)
+    return plan(read(question, LOAN_WORDS), BORROWER)
 
 
 def _query(**parts: Any) -> TableQuery:
@@ -181,7 +181,7 @@ def test_an_answer_that_names_rows_must_not_name_two_of_one_name() -> None:
 
 def test_the_label_names_rows_where_the_question_names_nothing() -> None:
     question = "What is the highest amount?"
-    with_label, without = plan(read(question, WORDS), BORROWER), plan(read(question, WORDS), None)
+    with_label, without = plan(read(question, LOAN_WORDS), BORROWER), plan(read(question, LOAN_WORDS), None)
     assert with_label
     assert without
     assert with_label.query.columns == ("Borrower", AMOUNT)
@@ -191,7 +191,7 @@ def test_the_label_names_rows_where_the_question_names_nothing() -> None:
 
 
 def test_every_spelling_of_a_value_is_counted() -> None:
-    words = table_words(LOANS, VALUES | {"Branch": ("ACCRA", "Accra", "Kumasi")})
+    words = table_words(LOANS, LOAN_VALUES | {"Branch": ("ACCRA", "Accra", "Kumasi")})
     planned = plan(read("How many records are in accra?", words), None)
     assert planned
     assert planned.query.conditions == (_is("Branch", ("ACCRA", "Accra"), Comparison.IN),)

@@ -10,29 +10,12 @@ from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.language.reading import Reading, read
 from citewell.agent.tables.language.wording import Operation
 from citewell.agent.tables.query.typed import Comparison
-from citewell.types import TableColumn, TableInfo
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS
-
-VALUES: dict[str, tuple[str, ...]] = {
-    name: tuple(sorted({str(row[index]) for row in LOAN_ROWS}))
-    for index, (name, kind) in enumerate(LOAN_COLUMNS.items())
-    if kind == "text"
-}
-LOANS = TableInfo(
-    id="t0",
-    resource_id="r",
-    version=1,
-    filename="Loans.xlsx",
-    name="Loans",
-    sheet="Loans",
-    columns=tuple(TableColumn(name, kind) for name, kind in LOAN_COLUMNS.items()),
-    rows=len(LOAN_ROWS),
-)
-WORDS = table_words(LOANS, VALUES)
+from citewell.types import TableInfo
+from tests.agent.tables.sheets import LOAN_WORDS, LOANS
 
 
 def _read(question: str) -> Reading:
-    return read(question, WORDS)
+    return read(question, LOAN_WORDS)
 
 
 def _conditions(question: str) -> list[tuple[str, str, object]]:

@@ -118,3 +118,26 @@ def chart(title: str, categories: list[str], series: Mapping[str, list[float]]) 
         f"<a:p><a:r><a:t>{title}</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart>{entries}</c:barChart></c:plotArea>"
         "</c:chart></c:chartSpace>"
     )
+
+
+NUMBERING = f"""<w:numbering {NAMESPACES}>
+<w:abstractNum w:abstractNumId="0">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="•"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
+<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
+</w:numbering>"""
+
+
+def numbered(text: str, number: int, level: int = 0, style: str = "") -> str:
+    return paragraph(text, style, f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
+
+
+def drawing(inner: str, description: str = "") -> str:
+    return f'<w:r><w:drawing><wp:inline><wp:docPr id="1" name="x" descr="{description}"/>{inner}</wp:inline></w:drawing></w:r>'
+
+
+def blip(identifier: str) -> str:
+    return f'<pic:pic><pic:blipFill><a:blip r:embed="{identifier}"/></pic:blipFill></pic:pic>'

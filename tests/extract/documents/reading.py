@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from citewell.extract.core.sink import ELEMENTS_FILE, Sink
+from citewell.errors import ExtractionError
+from citewell.extract.core.sink import ELEMENTS_FILE, TITLE_FILE, Sink
 from citewell.extract.registry import extract_file
 from citewell.types import Element, ElementType, ExtractionSummary, ExtractOptions
 
@@ -45,7 +47,8 @@ def read(path: Path, filename: str | None = None, **options: Any) -> Reading:
     """Extract `path`; OCR is off unless asked for, as most tests are not about it."""
     folder = path.parent / f"{path.name}.out-{len(list(path.parent.iterdir()))}"
     folder.mkdir()
-    with Sink(folder, ExtractOptions(**{"ocr": False, **options})) as sink:
+    settings: dict[str, Any] = {"ocr": False, **options}
+    with Sink(folder, ExtractOptions(**settings)) as sink:
         summary = extract_file(path, filename or path.name, sink)
     lines = (folder / ELEMENTS_FILE).read_bytes().splitlines()
     return Reading(summary, [Element.from_json(json.loads(line)) for line in lines], folder)
@@ -56,3 +59,12 @@ def read_bytes(folder: Path, name: str, data: bytes | str, **options: Any) -> Re
     path = folder / name
     path.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
     return read(path, **options)
+
+
+def read_or_refused(folder: Path, name: str, data: bytes) -> None:
+    """Anything but an `ExtractionError` with a message is a bug, and so is a file that nothing declares."""
+    with suppress(ExtractionError):
+        reading = read_bytes(folder, name, data)
+        known = {blob.path for blob in reading.summary.blobs} | {child.path for child in reading.summary.children}
+        assert {path.name for path in reading.folder.iterdir()} <= known | {ELEMENTS_FILE, TITLE_FILE}
+    assert len(list(folder.iterdir())) == 2

@@ -9,18 +9,68 @@ import struct
 import zipfile
 from email.message import EmailMessage
 
+from tests.extract.documents.books import book
 from tests.extract.documents.compound import compound_file
-from tests.extract.documents.office import NAMESPACES, chart, docx, package, paragraph, picture, relationships_part, run
+from tests.extract.documents.office import (
+    NAMESPACES,
+    NUMBERING,
+    blip,
+    chart,
+    docx,
+    drawing,
+    numbered,
+    package,
+    paragraph,
+    picture,
+    relationships_part,
+    run,
+)
 from tests.extract.documents.office97 import IN_TABLE, Doc, modifier, ppt, row_end, shape, text_records
-from tests.extract.documents.test_docx import NUMBERING, blip, drawing, numbered
-from tests.extract.documents.test_epub import book
-from tests.extract.documents.test_mail import attachment, outlook, wide
-from tests.extract.documents.test_markup import MARKDOWN
-from tests.extract.documents.test_opendocument import document
-from tests.extract.documents.test_rtf import HEAD
+from tests.extract.documents.opendocument import document
+from tests.extract.documents.outlook import attachment, outlook, wide
 
 A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 P = "http://schemas.openxmlformats.org/presentationml/2006/main"
+MARKDOWN = """---
+title: My notes
+---
+# Top
+
+Some *text* with `code` and a [link](https://example.com "t").
+Second line.
+
+## Inner
+
+- a
+  - b
+- [c](javascript:x)
+
+3. x
+4. y
+
+| k | v |
+|---|:-:|
+| a | 1 |
+
+```python
+print("hi")
+```
+
+    indented
+
+<div><p>In <b>HTML</b></p></div>
+
+> quoted
+
+Setext
+======
+last ![a picture](x.png)
+"""
+RTF_HEAD = (
+    r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}{\f1\fcharset204 Times;}{\f2\fcharset2 Symbol;}{\f3\fcharset128 Mincho;}}"
+    r"{\stylesheet{\s0 Normal;}{\s1\sbasedon0 heading 1;}{\s2\outlinelevel1 My own;}}"
+    r"{\info{\title Report}{\author Ann}{\creatim\yr2026}}"
+)
 
 
 def _docx() -> bytes:
@@ -105,7 +155,7 @@ def seeds() -> dict[str, bytes]:
         ]
     }
     rtf = (
-        HEAD
+        RTF_HEAD
         + r"\pard\s1 One\par\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\pard{\footnote n}\'e9\u233?{\field{\*\fldinst HYPERLINK x}{\fldrslt y}}\par}"
     )
     text_frame = '<draw:frame svg:y="1cm"><draw:text-box><text:p>x</text:p></draw:text-box></draw:frame>'

@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import docx as python_docx
 import pytest
 
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.types import ElementType
-from tests.extract.documents.office import NAMESPACES, chart, docx, package, paragraph, picture, relationships_part, run
+from tests.extract.documents.office import (
+    NAMESPACES,
+    NUMBERING,
+    blip,
+    chart,
+    docx,
+    drawing,
+    numbered,
+    package,
+    paragraph,
+    picture,
+    relationships_part,
+    run,
+)
 from tests.extract.documents.reading import Reading, read, read_bytes
 
 PAGE_BREAK = '<w:r><w:br w:type="page"/></w:r>'
 RENDERED_BREAK = "<w:r><w:lastRenderedPageBreak/></w:r>"
-NUMBERING = f"""<w:numbering {NAMESPACES}>
-<w:abstractNum w:abstractNumId="0">
-<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
-<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum>
-<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="•"/></w:lvl></w:abstractNum>
-<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
-<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
-<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
-</w:numbering>"""
-
-
-def numbered(text: str, number: int, level: int = 0, style: str = "") -> str:
-    return paragraph(text, style, f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
-
-
-def drawing(inner: str, description: str = "") -> str:
-    return f'<w:r><w:drawing><wp:inline><wp:docPr id="1" name="x" descr="{description}"/>{inner}</wp:inline></w:drawing></w:r>'
-
-
-def blip(identifier: str) -> str:
-    return f'<pic:pic><pic:blipFill><a:blip r:embed="{identifier}"/></pic:blipFill></pic:pic>'
 
 
 def reading_of(
     folder: Path,
     body: str,
-    parts: dict[str, str | bytes] | None = None,
-    links: dict[str, tuple[str, str]] | None = None,
+    parts: Mapping[str, str | bytes] | None = None,
+    links: Mapping[str, tuple[str, str]] | None = None,
     **options: object,
 ) -> Reading:
     return read_bytes(folder, "a.docx", docx(body, parts, links), **options)
@@ -197,8 +191,8 @@ def test_fields_links_special_characters_and_ruby(tmp_path: Path) -> None:
     body = paragraph(inner=field + link + bad) + paragraph(inner=special) + paragraph(inner=symbol + ruby)
     reading = reading_of(tmp_path, body, links=links)
     assert reading.texts() == ["fieldlinkbad", "non-stop\ttab\nline", "α漢字"]
-    targets = [link["href"] for link in reading.elements[0].metadata["links"]]
-    assert targets == ["https://example.com/f", "https://example.com/h"]
+    found: Any = reading.elements[0].metadata["links"]
+    assert [link["href"] for link in found] == ["https://example.com/f", "https://example.com/h"]
 
 
 def test_text_boxes_are_read_once_after_their_paragraph(tmp_path: Path) -> None:

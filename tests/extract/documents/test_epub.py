@@ -8,29 +8,8 @@ import pytest
 
 from citewell.errors import CorruptFile, ExtractionError
 from citewell.types import ElementType
-from tests.extract.documents.office import package, picture
+from tests.extract.documents.books import OPF, book
 from tests.extract.documents.reading import read_bytes
-
-CONTAINER = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
-OPF = """<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>My book</dc:title><dc:creator>Ann</dc:creator><dc:language>de</dc:language></metadata>
-<manifest><item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/><item id="b" href="text/two%20b.xhtml" media-type="application/xhtml+xml"/>
-<item id="a" href="text/one.xhtml" media-type="application/xhtml+xml"/><item id="p" href="img/map.png" media-type="image/png"/><item id="m" href="text/gone.xhtml" media-type="application/xhtml+xml"/></manifest>
-<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/><itemref idref="m"/></spine></package>"""
-NAV = '<html><body><nav><ol><li><a href="text/one.xhtml#x">Chapter One</a></li><li><a href="text/two%20b.xhtml">Chapter Two</a></li></ol></nav></body></html>'
-
-
-def book(**changes: str | bytes | None) -> bytes:
-    parts: dict[str, str | bytes | None] = {
-        "mimetype": "application/epub+zip",
-        "META-INF/container.xml": CONTAINER,
-        "OPS/book.opf": OPF,
-        "OPS/nav.xhtml": NAV,
-        "OPS/text/one.xhtml": '<html><body><h1>The first</h1><p>Words &amp; more.</p><img src="../img/map.png" alt="A map"/></body></html>',
-        "OPS/text/two b.xhtml": "<html><body><p>No heading here.</p></body></html>",
-        "OPS/img/map.png": picture(40),
-        **changes,
-    }
-    return package({name: content for name, content in parts.items() if content is not None})
 
 
 def test_what_the_book_says_of_itself_comes_before_its_chapters_in_reading_order_with_titles_from_the_contents(

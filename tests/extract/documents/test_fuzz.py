@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.errors import ExtractionError
-from citewell.extract.core.sink import ELEMENTS_FILE, TITLE_FILE
-from tests.extract.documents.reading import read_bytes
+from tests.extract.documents.reading import read_bytes, read_or_refused
 from tests.extract.documents.seeds import damaged, seeds
 
 SEEDS = seeds()
@@ -38,12 +35,3 @@ def test_a_damaged_file_is_read_in_part_or_refused_with_a_reason(
 @pytest.mark.parametrize("path", REGRESSIONS, ids=[path.name for path in REGRESSIONS])
 def test_what_fuzzing_once_found_stays_fixed(path: Path, tmp_path: Path) -> None:
     read_or_refused(tmp_path, f"a{path.suffix}", path.read_bytes())
-
-
-def read_or_refused(folder: Path, name: str, data: bytes) -> None:
-    """Anything but an `ExtractionError` with a message is a bug, and so is a file that nothing declares."""
-    with suppress(ExtractionError):
-        reading = read_bytes(folder, name, data)
-        known = {blob.path for blob in reading.summary.blobs} | {child.path for child in reading.summary.children}
-        assert {path.name for path in reading.folder.iterdir()} <= known | {ELEMENTS_FILE, TITLE_FILE}
-    assert len(list(folder.iterdir())) == 2

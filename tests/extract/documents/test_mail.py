@@ -17,6 +17,7 @@ from citewell.extract.formats.mail.reader import split_mailbox
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.compound import Tree, compound_file
 from tests.extract.documents.office import picture
+from tests.extract.documents.outlook import attachment, outlook, wide
 from tests.extract.documents.reading import Reading, read, read_bytes
 
 
@@ -84,7 +85,9 @@ def test_pictures_shown_in_the_body_are_images_of_the_message(tmp_path: Path) ->
     mail = message()
     mail.set_content("text")
     mail.add_alternative('<p>See <img src="cid:x"></p>', subtype="html")
-    mail.get_payload()[1].add_related(picture(40), "image", "png", cid="<x>")
+    page = mail.get_body(("html",))
+    assert isinstance(page, EmailMessage)
+    page.add_related(picture(40), "image", "png", cid="<x>")
     reading = read_bytes(tmp_path, "a.eml", mail.as_bytes())
     assert reading.of(ElementType.IMAGE)[0].blob is not None
     assert not reading.summary.children
@@ -165,26 +168,6 @@ def test_each_message_of_a_mailbox_is_a_unit(tmp_path: Path) -> None:
     assert "From the start" in reading.texts()
     assert reading.elements[-1].locator.headings == ("Two",)
     assert reading.summary.metadata["messages"] == 2
-
-
-def outlook(
-    tree: dict[str, bytes | Tree], fixed: dict[int, bytes] | None = None, head: int = 32
-) -> dict[str, bytes | Tree]:
-    """Property streams by their tag, and the stream of fixed properties."""
-    entries = b"".join(struct.pack("<II8s", tag << 16 | 0x40, 6, value) for tag, value in (fixed or {}).items())
-    named = {
-        (f"__substg1.0_{name}" if len(name) == 8 and not name.startswith("__") else name): content
-        for name, content in tree.items()
-    }
-    return {**named, "__properties_version1.0": b"\0" * head + entries}
-
-
-def wide(text: str) -> bytes:
-    return text.encode("utf-16-le")
-
-
-def attachment(name: str, data: bytes) -> dict[str, bytes | Tree]:
-    return outlook({"3707001F": wide(name), "37010102": data}, head=8)
 
 
 def read_msg(folder: Path, tree: dict[str, bytes | Tree]) -> Reading:

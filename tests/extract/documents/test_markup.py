@@ -16,42 +16,7 @@ from citewell.extract.formats.code import pieces
 from citewell.types import ElementType
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import read_bytes
-
-MARKDOWN = """---
-title: My notes
----
-# Top
-
-Some *text* with `code` and a [link](https://example.com "t").
-Second line.
-
-## Inner
-
-- a
-  - b
-- [c](javascript:x)
-
-3. x
-4. y
-
-| k | v |
-|---|:-:|
-| a | 1 |
-
-```python
-print("hi")
-```
-
-    indented
-
-<div><p>In <b>HTML</b></p></div>
-
-> quoted
-
-Setext
-======
-last ![a picture](x.png)
-"""
+from tests.extract.documents.seeds import MARKDOWN
 
 
 def test_markdown_becomes_elements_with_their_spans(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pptx import Presentation
@@ -40,18 +41,18 @@ def reading_of(
     return read_bytes(folder, "deck.pptx", data, **options)
 
 
-def slide_with_title(deck: Deck, title: str, layout: int = TITLE_ONLY):
-    slide = deck.slides.add_slide(deck.slide_layouts[layout])
+def slide_with_title(deck: Deck, title: str, layout: int = TITLE_ONLY) -> Any:
+    slide: Any = deck.slides.add_slide(deck.slide_layouts[layout])
     slide.shapes.title.text = title
     return slide
 
 
-def text_box(slide, text: str, left: float, top: float) -> None:
+def text_box(slide: Any, text: str, left: float, top: float) -> None:
     slide.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(1)).text_frame.text = text
 
 
 def test_each_slide_is_a_unit_with_its_title_and_number(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide_with_title(deck, "First")
     slide_with_title(deck, "Second")
     reading = reading_of(tmp_path, deck)
@@ -66,7 +67,7 @@ def test_each_slide_is_a_unit_with_its_title_and_number(tmp_path: Path) -> None:
 
 
 def test_bodies_are_lists_with_their_levels_under_the_title(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = slide_with_title(deck, "Plan", TITLE_AND_CONTENT)
     frame = slide.placeholders[1].text_frame
     frame.text = "Outer"
@@ -77,7 +78,7 @@ def test_bodies_are_lists_with_their_levels_under_the_title(tmp_path: Path) -> N
 
 
 def test_shapes_are_read_from_top_to_bottom_whatever_their_order_in_the_file(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[TITLE_ONLY])
     text_box(slide, "below", 1, 5)
     text_box(slide, "right", 6, 3.05)
@@ -91,7 +92,7 @@ def test_shapes_are_read_from_top_to_bottom_whatever_their_order_in_the_file(tmp
 
 
 def test_tables_keep_their_spans(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[BLANK])
     table = slide.shapes.add_table(2, 3, Inches(1), Inches(1), Inches(6), Inches(2)).table
     table.cell(0, 0).merge(table.cell(0, 1))
@@ -104,7 +105,7 @@ def test_tables_keep_their_spans(tmp_path: Path) -> None:
 
 
 def test_notes_charts_and_pictures(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = slide_with_title(deck, "Sales")
     data = CategoryChartData()
     data.categories = ["Q1", "Q2"]
@@ -124,7 +125,7 @@ def test_notes_charts_and_pictures(tmp_path: Path) -> None:
 
 
 def test_automatic_numbers_links_and_explicit_bullets(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[BLANK])
     frame = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(2)).text_frame
     for index, text in enumerate(("one", "two", "plain")):
@@ -148,7 +149,7 @@ def test_automatic_numbers_links_and_explicit_bullets(tmp_path: Path) -> None:
 
 
 def test_a_damaged_slide_is_left_out_with_a_warning_and_the_others_are_read(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide_with_title(deck, "First")
     slide_with_title(deck, "Second")
 
@@ -162,7 +163,7 @@ def test_a_damaged_slide_is_left_out_with_a_warning_and_the_others_are_read(tmp_
 
 
 def test_a_hidden_slide_is_read_and_marked(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide_with_title(deck, "Backup")._element.set("show", "0")
     reading = reading_of(tmp_path, deck)
     assert reading.texts() == ["Backup"]
@@ -170,7 +171,7 @@ def test_a_hidden_slide_is_read_and_marked(tmp_path: Path) -> None:
 
 
 def test_slides_beyond_the_limit_are_noted(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     for number in range(3):
         slide_with_title(deck, f"S{number}")
     reading = reading_of(tmp_path, deck, max_pages=2)
@@ -179,7 +180,7 @@ def test_slides_beyond_the_limit_are_noted(tmp_path: Path) -> None:
 
 
 def test_a_picture_whose_part_is_missing_costs_only_itself(tmp_path: Path) -> None:
-    deck = Presentation()
+    deck: Any = Presentation()
     slide = slide_with_title(deck, "Title")
     slide.shapes.add_picture(io.BytesIO(picture(40)), Inches(1), Inches(2))
 

@@ -7,8 +7,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msoffcrypto
 import pytest
+from msoffcrypto.format.ooxml import OOXMLFile
 
 from citewell.errors import CorruptFile, PasswordRequired, WrongPassword
 from citewell.extract.core.sink import ELEMENTS_FILE, TITLE_FILE, Sink
@@ -24,7 +24,7 @@ SECRET = docx(paragraph("The secret"), {"media/noise.png": picture(20)})
 
 def encrypted(data: bytes, password: str = "tika") -> bytes:
     out = io.BytesIO()
-    msoffcrypto.format.ooxml.OOXMLFile(io.BytesIO(data)).encrypt(password, out)
+    OOXMLFile(io.BytesIO(data)).encrypt(password, out)
     return out.getvalue()
 
 

@@ -14,16 +14,11 @@ from citewell.extract.formats.rtf.tokens import RtfKind, tokens
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import Reading, read_bytes
-
-HEAD = (
-    r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}{\f1\fcharset204 Times;}{\f2\fcharset2 Symbol;}{\f3\fcharset128 Mincho;}}"
-    r"{\stylesheet{\s0 Normal;}{\s1\sbasedon0 heading 1;}{\s2\outlinelevel1 My own;}}"
-    r"{\info{\title Report}{\author Ann}{\creatim\yr2026}}"
-)
+from tests.extract.documents.seeds import RTF_HEAD
 
 
 def read_rtf(folder: Path, body: str, **options: object) -> Reading:
-    return read_bytes(folder, "a.rtf", (HEAD + body + "}").encode("latin-1"), **options)
+    return read_bytes(folder, "a.rtf", (RTF_HEAD + body + "}").encode("latin-1"), **options)
 
 
 def test_headings_by_style_name_and_outline_level(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from citewell.types import Element
 from tests.extract.documents.reading import Reading, read_bytes
 
 WIDTH, HEIGHT = A4
-Draw = Callable[[Canvas], None]
+Draw = Callable[[Canvas], object]
 TEXT = (
     "the river carries silt and sand down to a broad delta where old villages stand on low mounds above the flood "
     "and people there have kept a record of each high water on the church wall since anyone can remember it"
@@ -81,3 +81,54 @@ def justified(canvas: Canvas, x: float, top: float, width: float, count: int, st
 
 def boxes_of(element: Element) -> list[tuple[float, float, float, float]]:
     return [(box.x0, box.y0, box.x1, box.y1) for box in element.locator.boxes]
+
+
+RATES = [
+    ["Product", "Term", "Rate", "Fee"],
+    ["Home loan", "30 years", "5.10", "1,200"],
+    ["Car loan", "5 years", "7.25", "150"],
+    ["Student loan", "10 years", "3.90", "0"],
+    ["Personal loan", "3 years", "9.99", "75"],
+    ["Bridge loan", "1 year", "11.50", "400"],
+]
+COLUMNS = (80, 220, 320, 400)
+
+
+def ruled(
+    canvas: Canvas, top: float, rows: Sequence[Sequence[str]], xs: Sequence[float] = (80, 210, 310, 390, 460)
+) -> None:
+    ys = [top + 20 * i for i in range(len(rows) + 1)]
+    for y in ys:
+        horizontal(canvas, y, xs[0], xs[-1])
+    for x in xs:
+        vertical(canvas, x, ys[0], ys[-1])
+    put(canvas, xs, ys, rows)
+
+
+def put(canvas: Canvas, xs: Sequence[float], ys: Sequence[float], rows: Sequence[Sequence[str]]) -> None:
+    for y, row in zip(ys, rows, strict=False):
+        for x, text in zip(xs, row, strict=False):
+            lines(canvas, x + 4, y + 5, [text])
+
+
+def horizontal(canvas: Canvas, y: float, x0: float, x1: float) -> None:
+    canvas.line(x0, HEIGHT - y, x1, HEIGHT - y)
+
+
+def vertical(canvas: Canvas, x: float, y0: float, y1: float) -> None:
+    canvas.line(x, HEIGHT - y0, x, HEIGHT - y1)
+
+
+def tabled() -> bytes:
+    """A page of prose, a table, a form field and a link, and a page of prose."""
+
+    def first(canvas: Canvas) -> None:
+        lines(canvas, 60, 60, prose(8))
+        ruled(canvas, 200, RATES)
+        canvas.acroForm.textfield(name="a", value="b", x=100, y=300)
+        canvas.linkURL("https://example.org", (60, 700, 200, 720))
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, 60, 60, prose(30))
+
+    return pdf(first, second, pageCompression=0)

@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
 from citewell.extract.formats.pdf.document import iso_date
 from citewell.types import ElementType
-from tests.extract.pdf.drawing import HEIGHT, lines, pdf, prose, read_pdf
+from tests.extract.pdf.drawing import HEIGHT, Draw, lines, pdf, prose, read_pdf
 
 
 def two_lines(canvas: Canvas) -> None:
@@ -48,9 +48,10 @@ def test_too_many_pages_are_refused_before_any_is_read(tmp_path: Path) -> None:
 
 
 def test_a_damaged_page_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
-    data = pdf(
-        *(lambda canvas, n=n: lines(canvas, 60, 60, [f"This is page number {n}"]) for n in (1, 2, 3)), pageCompression=0
-    )
+    def numbered(n: int) -> Draw:
+        return lambda canvas: lines(canvas, 60, 60, [f"This is page number {n}"])
+
+    data = pdf(*map(numbered, (1, 2, 3)), pageCompression=0)
     first = data.index(b"/Type /Page\n")
     second = data.index(b"/Type /Page\n", first + 1)
     broken = data[:second] + b"/Type /Pork\n"[: len(b"/Type /Page\n")] + data[second + len(b"/Type /Page\n") :]

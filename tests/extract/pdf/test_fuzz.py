@@ -8,7 +8,6 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reportlab.pdfgen.canvas import Canvas
 
 from citewell.errors import ExtractionError
 from citewell.extract.formats.pdf.columns import reading_order
@@ -20,8 +19,7 @@ from citewell.extract.formats.pdf.tables.detect import find_tables
 from citewell.extract.formats.pdf.tables.render import render
 from citewell.extract.formats.pdf.words import Word
 from tests.extract.documents.seeds import damaged
-from tests.extract.pdf.drawing import lines, pdf, prose, read_pdf
-from tests.extract.pdf.test_tables import RATES, ruled
+from tests.extract.pdf.drawing import read_pdf, tabled
 
 TEXTS = st.sampled_from(
     ["1,200", "30", "5.1%", "Total", "loan", "(2)", "•", "Table 3:", "of", "$", "2019", "....", "ab-"]
@@ -76,19 +74,6 @@ def test_a_damaged_pdf_is_read_in_part_or_refused_with_a_reason(
         read_pdf(tmp_path_factory.mktemp("fuzz"), damaged(WHOLE, random.Random(seed)))
 
 
-def whole() -> bytes:
-    def first(canvas: Canvas) -> None:
-        lines(canvas, 60, 60, prose(8))
-        ruled(canvas, 200, RATES)
-        canvas.acroForm.textfield(name="a", value="b", x=100, y=300)
-        canvas.linkURL("https://example.org", (60, 700, 200, 720))
-
-    def second(canvas: Canvas) -> None:
-        lines(canvas, 60, 60, prose(30))
-
-    return pdf(first, second, pageCompression=0)
-
-
 def words_of(places: list[tuple[str, int, int, int]]) -> list[Word]:
     """Words on a loose grid, so that rows and columns come about by chance."""
     words: list[Word] = []
@@ -99,4 +84,4 @@ def words_of(places: list[tuple[str, int, int, int]]) -> list[Word]:
     return words
 
 
-WHOLE = whole()
+WHOLE = tabled()

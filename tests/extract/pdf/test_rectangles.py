@@ -6,6 +6,7 @@ import io
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pypdfium2
 import pytest
@@ -16,8 +17,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.types import Box, Element
-from tests.extract.pdf.drawing import HEIGHT, lines, pdf, prose, read_pdf
-from tests.extract.pdf.test_tables import COLUMNS, RATES
+from tests.extract.pdf.drawing import COLUMNS, HEIGHT, RATES, lines, pdf, prose, read_pdf
 
 PARAGRAPH = st.lists(st.text("abcdefghij klmnop.", min_size=8, max_size=40), min_size=1, max_size=6)
 
@@ -168,7 +168,7 @@ def folded(text: str) -> str:
 def turned(data: bytes, rotation: int, inset: int) -> bytes:
     """The file with its page rotated, and cropped by `inset` points on the left and twice as much on top."""
     document = pypdfium2.PdfDocument(data)
-    page = document[0]
+    page: Any = document[0]
     left, bottom, right, top = page.get_mediabox()
     page.set_cropbox(left + inset, bottom, right, top - 2 * inset)
     page.set_rotation(rotation)
@@ -181,7 +181,7 @@ def turned(data: bytes, rotation: int, inset: int) -> bytes:
 def text_in(data: bytes, box: Box, rotation: int, inset: int) -> str:
     """What PDFium finds inside a rectangle of the shown page, by user-space coordinates worked out here."""
     document = pypdfium2.PdfDocument(data)
-    page = document[box.page - 1]
+    page: Any = document[box.page - 1]
     left, bottom, right, top = page.get_cropbox()
     corners = {
         0: (left + box.x0, top - box.y1, left + box.x1, top - box.y0),

@@ -8,17 +8,20 @@ from pathlib import Path
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.types import Element, ElementType
-from tests.extract.pdf.drawing import HEIGHT, Draw, justified, lines, pdf, prose, read_pdf
-
-RATES = [
-    ["Product", "Term", "Rate", "Fee"],
-    ["Home loan", "30 years", "5.10", "1,200"],
-    ["Car loan", "5 years", "7.25", "150"],
-    ["Student loan", "10 years", "3.90", "0"],
-    ["Personal loan", "3 years", "9.99", "75"],
-    ["Bridge loan", "1 year", "11.50", "400"],
-]
-COLUMNS = (80, 220, 320, 400)
+from tests.extract.pdf.drawing import (
+    COLUMNS,
+    RATES,
+    Draw,
+    horizontal,
+    justified,
+    lines,
+    pdf,
+    prose,
+    put,
+    read_pdf,
+    ruled,
+    vertical,
+)
 
 
 def test_a_grid_of_lines_gives_its_cells(tmp_path: Path) -> None:
@@ -166,32 +169,7 @@ def only_table(folder: Path, draw: Draw) -> Element:
     return table
 
 
-def ruled(
-    canvas: Canvas, top: float, rows: Sequence[Sequence[str]], xs: Sequence[float] = (80, 210, 310, 390, 460)
-) -> None:
-    ys = [top + 20 * i for i in range(len(rows) + 1)]
-    for y in ys:
-        horizontal(canvas, y, xs[0], xs[-1])
-    for x in xs:
-        vertical(canvas, x, ys[0], ys[-1])
-    put(canvas, xs, ys, rows)
-
-
-def put(canvas: Canvas, xs: Sequence[float], ys: Sequence[float], rows: Sequence[Sequence[str]]) -> None:
-    for y, row in zip(ys, rows, strict=False):
-        for x, text in zip(xs, row, strict=False):
-            lines(canvas, x + 4, y + 5, [text])
-
-
 def plain(canvas: Canvas, top: float, rows: Sequence[Sequence[str]]) -> None:
     for i, row in enumerate(rows):
         for x, text in zip(COLUMNS, row, strict=True):
             lines(canvas, x, top + 14 * i, [text])
-
-
-def horizontal(canvas: Canvas, y: float, x0: float, x1: float) -> None:
-    canvas.line(x0, HEIGHT - y, x1, HEIGHT - y)
-
-
-def vertical(canvas: Canvas, x: float, y0: float, y1: float) -> None:
-    canvas.line(x, HEIGHT - y0, x, HEIGHT - y1)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.extract.documents.reading import read_bytes
+from tests.extract.documents.reading import read_bytes, read_or_refused
 from tests.extract.documents.seeds import damaged
-from tests.extract.documents.test_fuzz import read_or_refused
 from tests.extract.tabular.seeds import data_seeds
 
 SEEDS = data_seeds()

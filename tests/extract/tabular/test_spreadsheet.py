@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -59,11 +60,11 @@ def test_values_are_typed_and_dates_are_iso(tmp_path: Path) -> None:
         for row in (1, 2):
             sheet.write_datetime(row, 0, datetime.datetime(2024, 2, 29), day)
             sheet.write_datetime(row, 1, datetime.datetime(2024, 2, 29, 13, 5), moment)
-            sheet.write_datetime(row, 2, datetime.time(7, 30), clock)
+            sheet.write_datetime(row, 2, datetime.time(7, 30), clock)  # pyright: ignore[reportArgumentType]
             sheet.write_number(row, 3, 1.25, span)
             sheet.write_boolean(row, 4, True)
             sheet.write_formula(row, 5, "=1+2", None, 3)
-            sheet.write_formula(row, 6, "=1/0", None, "#DIV/0!")
+            sheet.write_formula(row, 6, "=1/0", None, "#DIV/0!")  # pyright: ignore[reportArgumentType]
 
     reading = read(xlsx(tmp_path / "a.xlsx", fill))
     assert rows(reading)[0].values == {
@@ -241,7 +242,7 @@ def test_charts_give_their_titles_and_values(tmp_path: Path) -> None:
     def fill(workbook: xlsxwriter.Workbook) -> None:
         sheet = workbook.add_worksheet("Data")
         sheet.write_column("A1", [1, 2, 3])
-        chart = workbook.add_chart({"type": "line"})
+        chart: Any = workbook.add_chart({"type": "line"})
         chart.add_series({"values": "=Data!$A$1:$A$3", "name": "Growth"})
         chart.set_title({"name": "Growth by month"})
         workbook.add_chartsheet("Chart").set_chart(chart)
@@ -387,7 +388,7 @@ def test_every_cell_is_found_again_at_its_row(
     assert sheet is not None
     sheet.title = "Data"
     for cell, value in grid(lines, top, left).items():
-        sheet[cell] = f"'{value}" if isinstance(value, str) and value.startswith("=") else value
+        sheet[cell].value = f"'{value}" if isinstance(value, str) and value.startswith("=") else value
     workbook.save(folder / "a.xlsx")
     reading = read(folder / "a.xlsx")
     again = openpyxl.load_workbook(folder / "a.xlsx", data_only=True)["Data"]
