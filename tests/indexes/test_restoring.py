@@ -197,7 +197,7 @@ async def test_a_provider_that_is_away_is_told_of_and_asked_again(
     monkeypatch.setattr(restoring, "write_indexed", refused)
     monkeypatch.setattr(restoring, "RETRY_SECONDS", 0.05)
     async with open_services(settings) as services:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "The model is away." not in str(services.health.rebuilding):  # noqa: ASYNC110 - as a user would look
                 await asyncio.sleep(0.02)
         refusals.set()

@@ -148,6 +148,6 @@ async def test_a_parser_that_leaves_nonsense_is_not_disturbed(tmp_path: Path) ->
 
 async def test_a_parser_that_writes_nothing_is_not_waited_for(tmp_path: Path) -> None:
     ahead = ahead_with(RecordingEmbedder(), tmp_path, frozenset({"hash"}))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async with ahead.beside(resource(Category.RAG), tmp_path / "missing"):
             await asyncio.sleep(0.2)

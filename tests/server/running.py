@@ -64,6 +64,11 @@ class RunningServer:
         assert self._process is not None
         return self._process.pid
 
+    def processor_seconds(self) -> float:
+        """What the server has computed since it started, in all its threads."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def ended(self) -> bool:
         """Whether the process is gone."""
         return self._process is None or self._process.poll() is not None

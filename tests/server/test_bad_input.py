@@ -265,7 +265,7 @@ def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: Ru
     before = _files(small_server.data / "uploads")
     _error(small_server.upload("big.txt", b"x" * 5_000_000), 413, "too_large")
     _cut_off(small_server)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while _files(small_server.data / "uploads") != before and time.monotonic() < end:
         time.sleep(0.05)
     assert _files(small_server.data / "uploads") == before

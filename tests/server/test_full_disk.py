@@ -206,10 +206,8 @@ async def test_a_parser_without_room_is_not_the_files_fault(tmp_path: Path, repo
         reported.is_full = True
         with pytest.raises(DiskFull):
             await pool.parse(source, "find no space", ExtractOptions(), tmp_path / "scratch")
-        started = time.monotonic()
-        with pytest.raises(DiskFull):
-            await pool.parse(source, "loop with progress", ExtractOptions(), tmp_path / "scratch")
-        assert time.monotonic() - started < 5
+        with pytest.raises(DiskFull):  # long before the hours that this file takes
+            await asyncio.wait_for(pool.parse(source, "loop with progress", ExtractOptions(), tmp_path / "scratch"), 60)
 
 
 def test_a_server_without_room_to_start_says_so_in_one_line(tmp_path: Path) -> None:

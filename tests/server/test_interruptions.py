@@ -308,18 +308,13 @@ def test_clients_that_vanish_leave_no_task_file_connection_or_memory(own: Runnin
 
 def _quiet(server: RunningServer) -> None:
     """Wait until the server has nothing more to do."""
-    calm, before = 0, _processor_seconds(server.pid)
+    calm, before = 0, server.processor_seconds()
     end = time.monotonic() + 60
     while calm < 3 and time.monotonic() < end:
         time.sleep(0.5)
-        now = _processor_seconds(server.pid)
+        now = server.processor_seconds()
         calm = calm + 1 if now - before < 0.05 else 0
         before = now
-
-
-def _processor_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # Deletions.

@@ -155,7 +155,7 @@ def test_a_stream_that_is_left_stops_the_model(tmp_path: Path, model: tuple[Open
         cw.add_texts([{"id": "a", "text": "The spare key hangs behind the blue door."}])
         with cw.stream("Where does the spare key hang?") as answer:
             assert next(answer)
-        assert provider.client_left.wait(10)
+        assert provider.client_left.wait(60)
         assert list(answer) == []
         with pytest.raises(InvalidInput, match="end"):
             _ = answer.answer

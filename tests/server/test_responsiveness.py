@@ -11,8 +11,10 @@ import pytest
 
 from tests.server.running import RunningServer
 
-# A stall of the event loop is one health check's time; what the machine itself does to a process comes on top.
+# A stall of the event loop is what the server computes while one health check waits for its answer. The time on the wall
+# would count what other programs do to the machine.
 STALL_SECONDS = 0.25
+ANSWER_SECONDS = 5.0
 _HISTORY = [
     {"role": role, "content": f"{text} " * 700}
     for text in ("What is the a.b.c. limit", "1", "thanks")
@@ -49,23 +51,23 @@ def test_others_are_answered_while_the_worst_texts_are_read(
             client.get("/health")
             ready.set()
             while not done.is_set():
-                begin = time.monotonic()
+                begin, spent = time.monotonic(), busy.processor_seconds()
                 client.get("/health")
-                stalls.append(time.monotonic() - begin)
+                stalls.append(min(time.monotonic() - begin, busy.processor_seconds() - spent))
                 time.sleep(0.005)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     assert ready.wait(60)
-    begin = time.monotonic()
+    begin = busy.processor_seconds()
     try:
         response = busy.client.post(path, json=body)
     finally:
-        took = time.monotonic() - begin
+        spent = busy.processor_seconds() - begin
         done.set()
         watcher.join()
     assert response.status_code == 200, response.text[:500]
-    assert took < 5
-    # One slow check may be the machine's own doing, two are the server's.
+    assert spent < ANSWER_SECONDS
+    # In one check all threads may have computed at once; two are the loop's.
     slowest = sorted(stalls, reverse=True)
-    assert all(stall < STALL_SECONDS for stall in slowest[1:]), f"{slowest[:5]} in {took:.2f} s"
+    assert all(stall < STALL_SECONDS for stall in slowest[1:]), f"{slowest[:5]} in {spent:.2f} s"

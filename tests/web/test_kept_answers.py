@@ -25,7 +25,7 @@ def _messages(server: RunningServer, thread_id: str) -> list[dict[str, Any]]:
 
 
 def _wait(server: RunningServer, thread_id: str, done: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not done(found := _messages(server, thread_id)):
         assert time.monotonic() < end, found
         time.sleep(0.1)

@@ -95,7 +95,7 @@ async def test_an_abandoned_answer_is_stopped_at_the_server(openai_server: Serve
     stream = chat("gpt-test", KEY, openai_server[1]).stream(QUESTION)
     await anext(stream)
     await stream.aclose()
-    assert await asyncio.to_thread(openai_server[0].client_left.wait, 5)
+    assert await asyncio.to_thread(openai_server[0].client_left.wait, 60)
 
 
 async def test_tools_are_declared_as_functions(
