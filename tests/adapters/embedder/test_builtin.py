@@ -19,7 +19,7 @@ from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, BuiltinModel
 from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 from citewell.errors import ConfigurationError
 from citewell.ports import Embedder, FloatMatrix
-from citewell.settings import load_settings
+from citewell.settings import BuiltinEmbedding
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text(encoding="utf-8"))
 SENTENCES: list[str] = [row["text"] for row in REFERENCE]
@@ -226,8 +226,8 @@ async def test_a_damaged_or_missing_file_is_named(tmp_path: Path, name: str) -> 
             await BuiltinEmbedder.load(folder).embed(["a"])
 
 
-def test_settings_cannot_ask_the_built_in_embedder_for_another_model(tmp_path: Path) -> None:
-    assert build(load_settings(data=tmp_path)).fingerprint.provider == "builtin"
-    for asked in ({"embedding_model": "another"}, {"embedding_dimensions": 512}):
+def test_settings_cannot_ask_the_built_in_embedder_for_another_model() -> None:
+    assert build(BuiltinEmbedding()).fingerprint.provider == "builtin"
+    for asked in (BuiltinEmbedding(model="another"), BuiltinEmbedding(dimensions=512)):
         with pytest.raises(ConfigurationError, match="built-in"):
-            build(load_settings(data=tmp_path).model_copy(update=asked))
+            build(asked)
