@@ -23,7 +23,7 @@ from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import PastMessage
-from citewell.agent.turn.steps import merged
+from citewell.agent.rules import merge_hits
 from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.rephrase import rephrase
 from citewell.types import Hit
@@ -58,7 +58,7 @@ def thread(messages: Sequence[Any]) -> tuple[PastMessage, ...]:
 def find(citewell: Citewell, queries: Sequence[str]) -> list[Hit]:
     """What a turn searches with these queries."""
     depth = TOP_K if len(queries) == 1 else DEPTH
-    return merged([citewell.search(query, depth) for query in queries], TOP_K)
+    return merge_hits([citewell.search(query, depth) for query in queries], TOP_K)
 
 
 def measure_rephrasing(folder: Path, gold: Path) -> dict[str, Any]:

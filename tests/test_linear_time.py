@@ -26,7 +26,7 @@ from citewell.agent.extractive import answerer as extractive
 from citewell.agent.extractive import lists
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
-from citewell.agent.statements import candidates
+from citewell.agent.statements import cut_statements
 from citewell.agent.tables.language import links, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.query.compile import compile_query
@@ -142,13 +142,13 @@ READERS: dict[str, Reader] = {
     "text.sparse.sparse_document:context": lambda t: sparse.sparse_document("a", t),
     "text.tokens.tokens": lambda t: list(tokens.tokens(t)),
     "text.tokens.composed": lambda t: tokens.composed(t, "NFKC"),
-    "agent.statements.candidates": lambda t: candidates([hit(t)]),
-    "agent.statements.candidates:row": lambda t: candidates([hit(t, type=ChunkType.ROW)]),
+    "agent.statements.cut_statements": lambda t: cut_statements([hit(t)]),
+    "agent.statements.cut_statements:row": lambda t: cut_statements([hit(t, type=ChunkType.ROW)]),
     "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
     "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
-    "agent.extractive.lists.item_groups": lambda t: lists.item_groups([hit(t)]),
-    "agent.extractive.lists.steps_of": lambda t: lists.steps_of(
-        question.read_question("list the steps"), [hit(t)], candidates([hit(_POLICY)])
+    "agent.extractive.lists.find_item_groups": lambda t: lists.find_item_groups([hit(t)]),
+    "agent.extractive.lists.find_steps": lambda t: lists.find_steps(
+        question.read_question("list the steps"), [hit(t)], cut_statements([hit(_POLICY)])
     ),
     "agent.citations.matching.find:claim": lambda t: find(t, _POLICY),
     "agent.citations.matching.find:passage": lambda t: find("the loan is a 1 5,000 and not on page 3 of this year", t),
@@ -216,7 +216,7 @@ READERS: dict[str, Reader] = {
 }
 # They take ids, names of ours, or lists that were made of text by a function that is fed.
 NO_READERS = {
-    "agent.extractive.answerer.choose", "agent.extractive.answerer.counting", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
+    "agent.extractive.answerer.choose", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
     "agent.citations.support.objected", "agent.citations.support.judge", "points.pulled", "retrieve.context.merge_neighbours",

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from citewell.agent.citations.check import CitationChecker, with_references
-from citewell.agent.extractive.answerer import Answerability, ExtractiveAnswerer
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.interface import (
     AgentEvent,
     Done,
@@ -54,7 +55,7 @@ class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library and elements are implemented over storage and retrieval, and are given the request's owner each time.
-    chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
+    thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Assistant:
         tables: Tables | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
-        answerability: Answerability | None = None,
+        thresholds: ExtractiveThresholds = THRESHOLDS,
     ) -> None:
         self._library = library
         self._counter = embedder.tokenizer
@@ -78,7 +79,7 @@ class Assistant:
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding()
-            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, answerability), self._toolbox, planner)
+            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, thresholds), self._toolbox, planner)
         else:
             self._understanding = ModelUnderstanding(chat_model, embedder.tokenizer)
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())

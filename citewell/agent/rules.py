@@ -47,7 +47,7 @@ class RuleAssistant:
             case Stage.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
                 found = [[source.hit for source in result.sources] for result in searches]
-                return await self._from_passages(turn, merged(found, MAX_TOP_K))
+                return await self._from_passages(turn, merge_hits(found, MAX_TOP_K))
 
     async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
@@ -67,7 +67,7 @@ class RuleAssistant:
         return _say(turn, Draft(text, False, nearest=extract.sources))
 
 
-def merged(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
+def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
     """The hits of several searches by the sum of their scores, each list's scaled to 0..1."""
     if len(lists) == 1:
         return list(lists[0][:top_k])

@@ -1,4 +1,4 @@
-"""Passages cut into the sentences, list items and table rows that an answer can be made of."""
+"""Cuts passages into statements: the sentences, list items and table rows that an answer can be made of."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from itertools import chain, groupby, repeat
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit
 
-MAX_CHARACTERS = 600
+MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")
 _LETTER_OR_DIGIT = re.compile(r"\w")
 _PAGE = re.compile(r"(?<=[\s.…])(?:\d{1,4}|[ivxlc]{1,6})$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Statement:
     """A statement of a hit: `hit.chunk.text[start:end]`, and the text it is shown and judged as.
 
     rank:    the hit's place in the result list, 0 = best
-    shown:   the statement as it stands in an answer (a table row has its header joined in)
+    shown:   the statement as an answer shows it (a table row has its header joined in)
     heading: the innermost heading over the chunk, or ""
     row:     of a table row its cells alone; their header is shared by all rows and says nothing of this one
     """
@@ -41,17 +41,17 @@ class Candidate:
         return f"{self.heading}: {self.shown}" if self.heading and self.heading not in self.shown else self.shown
 
 
-def candidates(hits: Sequence[Hit]) -> list[Candidate]:
+def cut_statements(hits: Sequence[Hit]) -> list[Statement]:
     """All statements of `hits`, best hit first, in reading order within a hit."""
     return [statement for rank, hit in enumerate(hits) for statement in _statements(hit, rank)]
 
 
-def _statements(hit: Hit, rank: int) -> Iterator[Candidate]:
+def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
     heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
     text = hit.chunk.text
     if hit.chunk.type is ChunkType.ROW:
         row = tuple(part.partition(": ")[2] or part for part in text.split(" | "))
-        yield Candidate(hit, rank, 0, len(text), _row(text), heading, row)
+        yield Statement(hit, rank, 0, len(text), _row(text), heading, row)
         return
     for kind, start, end in _blocks(text):
         block = text[start:end]
@@ -61,7 +61,7 @@ def _statements(hit: Hit, rank: int) -> Iterator[Candidate]:
             for first, last in sentence_spans(block):
                 sentence = block[first:last]
                 if len(_LETTER_OR_DIGIT.findall(sentence)) >= 3:
-                    yield Candidate(hit, rank, start + first, start + last, _line(sentence), heading)
+                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading)
 
 
 class _Kind(Enum):
@@ -85,7 +85,7 @@ def _kind(line: str) -> _Kind:
 
 
 def _names_a_page(line: str) -> bool:
-    """A line of a printed table of contents: a title, a row of dots, a page. It tells what stands elsewhere, and answers nothing."""
+    """A line of a printed table of contents: a title, a row of dots, a page. It says where something is, and answers nothing."""
     page = _PAGE.search(line, max(0, len(line) - 7))
     if page is None:
         return False
@@ -93,7 +93,7 @@ def _names_a_page(line: str) -> bool:
     return dots.count(".") + 3 * dots.count("…") >= 4
 
 
-def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iterator[Candidate]:
+def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iterator[Statement]:
     """The body rows of a Markdown table, each with the header's words."""
     position = start
     header: list[str] = []
@@ -105,7 +105,7 @@ def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iter
         elif not _TABLE_RULE.match(line) and any(_LETTER_OR_DIGIT.search(cell) for cell in cells):
             stop = position + len(line.rstrip())
             row = tuple(cell for cell in cells if cell)
-            yield Candidate(hit, rank, position, stop, _with_header(header, cells), heading, row)
+            yield Statement(hit, rank, position, stop, _with_header(header, cells), heading, row)
         position += len(line)
 
 

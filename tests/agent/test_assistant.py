@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from citewell.agent.extractive.answerer import Answerability
+from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
 from citewell.types import Hit, Scope, SearchRequest, SearchResult, Verdict
@@ -33,7 +33,9 @@ class World:
     def __init__(self, *hits: Hit) -> None:
         self.embedder = WordEmbedder()
         self.searcher = WordSearcher(list(hits) or [*POLICY, *STEPS])
-        self.assistant = Assistant(self.searcher, self.embedder, answerability=Answerability(0.3, 0.3, 0.3))
+        self.assistant = Assistant(
+            self.searcher, self.embedder, thresholds=ExtractiveThresholds(refuse=0.3, accept=0.3, second=0.3)
+        )
 
     async def events(self, message: str, **request: Any) -> list[AgentEvent]:
         turn = TurnRequest(owner_id="ada", message=message, **request)

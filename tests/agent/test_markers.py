@@ -12,7 +12,7 @@ from citewell.agent.citations.bracketed import MarkerReader, quotable, spaced
 from citewell.agent.citations.check import CheckedAnswer, CitationChecker
 from citewell.agent.citations.claims import claims, keep_known, marked_numbers
 from citewell.agent.citations.saying import Speaker
-from citewell.agent.extractive.answerer import Answerability
+from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, Source, TextDelta, TurnRequest
 from citewell.types import Verdict
@@ -252,7 +252,9 @@ async def test_an_extracted_answer_cites_what_it_says_whatever_the_files_hold(te
         hit(f"{mark}The harbour gate {text} closes at nine.\n{mark}The harbour crane {text} stops.", resource=f"r{i}")
         for i, text in enumerate(texts)
     ]
-    assistant = Assistant(WordSearcher(hits), WordEmbedder(), answerability=Answerability(0.0, 0.0, 0.0))
+    assistant = Assistant(
+        WordSearcher(hits), WordEmbedder(), thresholds=ExtractiveThresholds(refuse=0.0, accept=0.0, second=0.0)
+    )
     question = "List the harbour rules." if as_list else "When does the harbour gate close?"
     request = TurnRequest(owner_id="ada", message=question, references=True)
     events = [event async for event in assistant.run(request)]

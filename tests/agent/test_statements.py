@@ -2,13 +2,13 @@
 
 import pytest
 
-from citewell.agent.statements import candidates
+from citewell.agent.statements import cut_statements
 
 from .fakes import hit
 
 
 def _shown(text: str) -> list[str]:
-    found = candidates([hit(text)])
+    found = cut_statements([hit(text)])
     assert all(text[c.start : c.end].split() == c.shown.split() for c in found if not c.row)
     return [candidate.shown for candidate in found]
 

@@ -12,7 +12,7 @@ from citewell.agent.citations.matching import Match
 from citewell.agent.citations.places import narrow
 from citewell.agent.citations.saying import Speaker
 from citewell.agent.citations.support import (
-    EXACT,
+    THRESHOLDS,
     Passage,
     Support,
     evidence_of,
@@ -27,7 +27,6 @@ from citewell.agent.offload import offload
 from citewell.ports import Embedder, FloatMatrix
 from citewell.types import Citation, Element, Hit, Verdict
 
-SWAP_MARGIN = 0.15
 _ELSEWHERE = "another source of this turn states it, this one does not"
 
 
@@ -77,7 +76,7 @@ class CitationChecker:
         """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
         characters = _characters(found, hits)
         matches = await offload(characters, _stated, found, hits)
-        open_claims = [i for i, each in enumerate(matches) if any(m.ratio < EXACT for m in each.values())]
+        open_claims = [i for i, each in enumerate(matches) if any(m.ratio < THRESHOLDS.verbatim for m in each.values())]
         close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
         return await offload(characters, _weakest, found, hits, matches, by_claim)
@@ -142,7 +141,7 @@ def _supports(
         each = {n: _support(claim.text, vector, passages[n], hits[n]) for n in hits}
         best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
         best_cited = max(each[n].score for n in claim.numbers)
-        elsewhere = best_other - best_cited > SWAP_MARGIN
+        elsewhere = best_other - best_cited > THRESHOLDS.swap_margin
         out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
     return out
 
@@ -158,7 +157,7 @@ def _weakest(
     for index, claim in enumerate(claims):
         reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
         for n, match in matches[index].items():
-            support = _verbatim(match) if match.ratio >= EXACT else by_claim[index][n]
+            support = _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else by_claim[index][n]
             support = objected(support, reasons) if reasons else support
             if n not in weakest or support.score < weakest[n].score:
                 weakest[n] = support
@@ -167,7 +166,7 @@ def _weakest(
 
 def _support(claim: str, vector: FloatMatrix, passage: Passage, hit: Hit) -> Support:
     match = stated(claim, hit)
-    return _verbatim(match) if match.ratio >= EXACT else judge(claim, vector, passage, match)
+    return _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else judge(claim, vector, passage, match)
 
 
 def _verbatim(match: Match) -> Support:

@@ -12,23 +12,54 @@ import numpy as np
 
 from citewell.agent.citations.matching import Match, find, quoted_spans, sentence_around, words
 from citewell.agent.citations.numbers import missing_figures
-from citewell.agent.statements import candidates
+from citewell.agent.statements import cut_statements
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit, Verdict
 
-EXACT = 0.95
-QUOTE_FOUND = 0.9
-SUPPORTED = 0.62
-WEAK = 0.45
-_DOUBTED = 0.3
-_NEAR_WORDS = 0.6
-_MOST_REASONS = 20
-_SHOWN = 80
+MAX_REASONS = 20  # for one claim and kind; an answer with more shows the pattern
+REASON_CHARACTERS = 80  # of a claim's own words in a reason
 _WITH_ROWS = frozenset({ChunkType.TABLE, ChunkType.TEXT, ChunkType.ROW})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportThresholds:
+    """Thresholds of judging citations, in 0..1; similarities are cosines of the built-in model.
+
+    Set by hand on answers with planted errors; `benchmarks/citations.py` counts the errors caught and the false alarms that come of
+    them. Another sentence model needs a `supported`, a `weak` and a `swap_margin` of its own.
+
+    verbatim:    share of a claim's words, in order, from which a passage states it word by word; such a claim costs no embedding
+    quote:       the same for what is between quotation marks, below which the quotation is not in the source
+    placed:      the same from which the sentences around those words are the place that is cited, rather than the most similar ones
+    match_weight: what a share of words in order counts as, against similarity: slightly less than itself
+    similarity_weight, containment_weight: how much the similarity of the nearest sentence (or two) and the share of the claim's terms
+                 in the passage count for a claim in other words
+    supported:   score from which a claim is supported
+    weak:        score from which it is weakly supported, and below which it is not
+    doubted:     score of a claim in other words that would be supported, but has a name which the source lacks, or a denial on one
+                 side only: below `supported`
+    objected:    highest score of a claim with a figure or quotation that no cited source has
+    swap_margin: by how much another source of the turn must support a claim better for its citation to count as swapped
+    """
+
+    verbatim: float = 0.95
+    quote: float = 0.9
+    placed: float = 0.6
+    match_weight: float = 0.95
+    similarity_weight: float = 0.5
+    containment_weight: float = 0.5
+    supported: float = 0.62
+    weak: float = 0.45
+    doubted: float = 0.61
+    objected: float = 0.3
+    swap_margin: float = 0.15
+
+
+THRESHOLDS = SupportThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +108,19 @@ def stated(claim: str, hit: Hit) -> Match:
     its header's words; a heading over the passage counts too, its first sentence stands for it."""
     text = hit.chunk.text
     found = find(claim, text)
-    if found.ratio < EXACT and hit.chunk.type in _WITH_ROWS:
+    if found.ratio < THRESHOLDS.verbatim and hit.chunk.type in _WITH_ROWS:
         # So many words, and a space between each two, take so many characters.
-        shortest = 2 * EXACT * len(words(claim)) - 1
-        for candidate in candidates([hit]):
-            if candidate.row and len(candidate.shown) >= shortest and find(claim, candidate.shown).ratio >= EXACT:
+        shortest = 2 * THRESHOLDS.verbatim * len(words(claim)) - 1
+        for candidate in cut_statements([hit]):
+            if (
+                candidate.row
+                and len(candidate.shown) >= shortest
+                and find(claim, candidate.shown).ratio >= THRESHOLDS.verbatim
+            ):
                 return Match(candidate.start, candidate.end, 1.0)
-    if found.ratio < EXACT and any(find(claim, heading).ratio >= EXACT for heading in hit.chunk.locator.headings):
+    if found.ratio < THRESHOLDS.verbatim and any(
+        find(claim, heading).ratio >= THRESHOLDS.verbatim for heading in hit.chunk.locator.headings
+    ):
         first = next(iter(sentence_spans(text)), (0, len(text)))
         return Match(*first, 1.0)
     return found
@@ -95,11 +132,11 @@ def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
         return ("no words stand before it",)
     together = "\n".join(evidence)
     missing = dict.fromkeys(missing_figures(claim, together))
-    found = [f"figure {figure[:_SHOWN]} is not in the source" for figure in islice(missing, _MOST_REASONS)]
+    found = [f"figure {figure[:REASON_CHARACTERS]} is not in the source" for figure in islice(missing, MAX_REASONS)]
     found += [
-        f"quotation is not in the source: {quote[:_SHOWN]}"
-        for quote in islice(dict.fromkeys(quoted_spans(claim)), _MOST_REASONS)
-        if max((find(quote, text).ratio for text in evidence), default=0.0) < QUOTE_FOUND
+        f"quotation is not in the source: {quote[:REASON_CHARACTERS]}"
+        for quote in islice(dict.fromkeys(quoted_spans(claim)), MAX_REASONS)
+        if max((find(quote, text).ratio for text in evidence), default=0.0) < THRESHOLDS.quote
     ]
     return tuple(found)
 
@@ -110,26 +147,27 @@ def judge(claim: str, vector: FloatMatrix, passage: Passage, match: Match) -> Su
     vector: the claim's embedding, shape (dimensions,); match: what `stated` found.
     """
     similarity, start, end = _most_similar(vector, passage)
-    if match.ratio >= _NEAR_WORDS:
+    if match.ratio >= THRESHOLDS.placed:
         start, end = sentence_around(passage.text, match.start, match.end)
     contained = containment(claim, passage.evidence)
-    score = max(match.ratio * 0.95, 0.5 * max(similarity, 0.0) + 0.5 * contained)
+    meaning = THRESHOLDS.similarity_weight * max(similarity, 0.0) + THRESHOLDS.containment_weight * contained
+    score = max(match.ratio * THRESHOLDS.match_weight, meaning)
     doubts = _doubts(claim, passage.evidence, passage.text[start:end])
-    if doubts and score >= SUPPORTED:
-        score = SUPPORTED - 0.01
+    if doubts and score >= THRESHOLDS.supported:
+        score = THRESHOLDS.doubted
     return Support(verdict_of(score), score, start, end, doubts)
 
 
 def verdict_of(score: float) -> Verdict:
     """The verdict for a score without objections."""
-    if score >= SUPPORTED:
+    if score >= THRESHOLDS.supported:
         return Verdict.SUPPORTED
-    return Verdict.WEAK if score >= WEAK else Verdict.UNSUPPORTED
+    return Verdict.WEAK if score >= THRESHOLDS.weak else Verdict.UNSUPPORTED
 
 
 def objected(support: Support, reasons: tuple[str, ...]) -> Support:
     """The support in the light of objections: none."""
-    score = min(support.score, _DOUBTED)
+    score = min(support.score, THRESHOLDS.objected)
     return Support(Verdict.UNSUPPORTED, score, support.start, support.end, (*support.reasons, *reasons))
 
 
@@ -154,7 +192,7 @@ def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
     """What makes a paraphrase doubtful without refuting it: a name that the source lacks, a denial on one side only."""
     known = _known_words(evidence)
     names = [m[0] for m in _NAME.finditer(claim) if m[0].casefold().removesuffix("'s") not in known]
-    doubts = [f"name {name[:_SHOWN]} is not in the source" for name in names[:_MOST_REASONS]]
+    doubts = [f"name {name[:REASON_CHARACTERS]} is not in the source" for name in names[:MAX_REASONS]]
     if bool(_NEGATION.search(claim)) != bool(_NEGATION.search(sentence)):
         doubts.append("only one of claim and source denies")
     return tuple(doubts)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, partial
 
-from citewell.agent.statements import Candidate
+from citewell.agent.statements import Statement
 from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 from citewell.types import Hit
@@ -15,50 +15,50 @@ _STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2
 _ITEM = re.compile(r"^\s*(?:[-*•‣▪◦]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
 
 
-def steps_of(question: Question, hits: Sequence[Hit], best: Sequence[Candidate]) -> list[Candidate]:
-    """Numbered steps (`Step 3: …`, in headings or lines), gathered across the whole file of the best candidate; [] without any."""
+def find_steps(question: Question, hits: Sequence[Hit], best: Sequence[Statement]) -> list[Statement]:
+    """Numbered steps (`Step 3: …`, in headings or lines), gathered across the whole file of the best statement; [] without any."""
     if not best or not question.wants_steps:
         return []
     resource = best[0].hit.chunk.resource_id
-    ours = sorted((h for h in hits if h.chunk.resource_id == resource), key=lambda h: h.chunk.ordinal)
-    steps = _steps(question, ours)
+    of_file = sorted((h for h in hits if h.chunk.resource_id == resource), key=lambda h: h.chunk.ordinal)
+    steps = _steps(question, of_file)
     return steps if len(steps) >= 2 else []
 
 
-def item_groups(hits: Sequence[Hit]) -> list[list[Candidate]]:
+def find_item_groups(hits: Sequence[Hit]) -> list[list[Statement]]:
     """The bulleted and numbered lists of the passages: items under the same headings of one file, in order, two or more."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Candidate]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[Statement]] = {}
     for hit in sorted(hits, key=lambda h: h.chunk.ordinal):
         key = (hit.chunk.resource_id, tuple(hit.chunk.locator.headings))
         groups.setdefault(key, []).extend(_lines(hit))
     return [items for items in groups.values() if len(items) >= 2]
 
 
-def _steps(question: Question, hits: Sequence[Hit]) -> list[Candidate]:
-    """One candidate per step number, the first place each stands at."""
-    found: dict[int, Candidate] = {}
+def _steps(question: Question, hits: Sequence[Hit]) -> list[Statement]:
+    """One statement per step number, from the first place that has it."""
+    found: dict[int, Statement] = {}
     for hit in hits:
         for heading in hit.chunk.locator.headings:
             match = _STEP.match(heading)
             if match:
-                found.setdefault(int(match[1]), _heading_candidate(hit, heading, match.end()))
+                found.setdefault(int(match[1]), _heading_statement(hit, heading, match.end()))
         about = cache(partial(_matches, question, hit))
         for start, line in _each_line(hit):
             match = _STEP.match(line)
             if match and about():
                 text = " ".join(line[match.end() :].split())
-                found.setdefault(int(match[1]), Candidate(hit, 0, start, start + len(line), text, ""))
+                found.setdefault(int(match[1]), Statement(hit, 0, start, start + len(line), text, ""))
     return [found[number] for number in sorted(found)]
 
 
-def _heading_candidate(hit: Hit, heading: str, start: int) -> Candidate:
-    return Candidate(hit, 0, 0, len(hit.chunk.text), heading[start:].strip(), heading)
+def _heading_statement(hit: Hit, heading: str, start: int) -> Statement:
+    return Statement(hit, 0, 0, len(hit.chunk.text), heading[start:].strip(), heading)
 
 
-def _lines(hit: Hit) -> list[Candidate]:
+def _lines(hit: Hit) -> list[Statement]:
     heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
     return [
-        Candidate(hit, 0, start, start + len(line), " ".join(line.split()), heading)
+        Statement(hit, 0, start, start + len(line), " ".join(line.split()), heading)
         for start, line in _each_line(hit)
         if _ITEM.match(line)
     ]
