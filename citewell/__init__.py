@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         ConfigurationError,
         Conflict,
         CorruptFile,
+        DamagedFile,
         DataFolderBusy,
         DiskFull,
         EmptyFile,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         TooLarge,
         Unauthorized,
         Unavailable,
+        UnknownModel,
         UnsupportedType,
         WrongPassword,
     )
@@ -56,6 +58,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "CorruptFile",
+    "DamagedFile",
     "DataFolderBusy",
     "DiskFull",
     "EmptyFile",
@@ -87,6 +90,7 @@ __all__ = [
     "TooLarge",
     "Unauthorized",
     "Unavailable",
+    "UnknownModel",
     "UnsupportedType",
     "WrongPassword",
 ]

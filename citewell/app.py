@@ -15,6 +15,7 @@ from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.examination import examine_configuration
 from citewell.features.auth.endpoints import router as tokens_router
+from citewell.features.auth.endpoints import session_router
 from citewell.features.bodies import BodyGuard
 from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.health.endpoints import router as health_router
@@ -22,14 +23,15 @@ from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers, known_parameters
 from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.mcp.endpoints import McpEndpoint
-from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.endpoints import router as openai_router
 from citewell.features.projects.endpoints import router as projects_router
 from citewell.features.resources.endpoints import router as resources_router
+from citewell.features.samples.endpoints import router as samples_router
 from citewell.features.search.endpoints import router as search_router
+from citewell.features.suggestions.endpoints import router as suggestions_router
+from citewell.features.tables.endpoints import router as tables_router
 from citewell.features.threads.endpoints import router as threads_router
 from citewell.features.usage.endpoints import router as usage_router
-from citewell.features.web.endpoints import router as session_router
 from citewell.features.web.headers import SecurityHeaders
 from citewell.features.web.pages import router as pages_router
 from citewell.ingest.parsers import ParserPool
@@ -47,9 +49,12 @@ _ROUTERS = (
     usage_router,
     indexes_router,
     session_router,
+    suggestions_router,
+    samples_router,
+    tables_router,
     pages_router,
 )
-# Clients of others add parameters of their own here: chat clients, probes, and browsers that follow a link.
+# Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.
 _LENIENT = (openai_router, health_router, pages_router)
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 
@@ -61,11 +66,9 @@ def build(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with open_services(settings) as services:
+        async with open_services(settings, partial(examine_configuration, settings)) as services:
             app.state.services = services
-            services.health.configuration = partial(examine_configuration, settings)
-            tools = McpTools(services.chat.assistant.toolbox, services.ledger, settings.retrieval.top_k)
-            async with mcp.run(tools, services.auth, services.projects), _warming(services.parsers):
+            async with mcp.run(services.mcp, services.auth), _warming(services.parsers):
                 yield
 
     app = FastAPI(

@@ -91,6 +91,12 @@ class NotFound(CitewellError):
     code = "not_found"
 
 
+class UnknownModel(NotFound):
+    """There is no such model here. `GET /v1/models` lists the names to ask under."""
+
+    code = "model_not_found"
+
+
 class Conflict(CitewellError):
     """The request conflicts with the current state."""
 

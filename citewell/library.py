@@ -18,11 +18,9 @@ from citewell.errors import CitewellError, InvalidInput, from_code
 from citewell.features.chat.service import ChatRequest, Turn
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
-from citewell.storage.resources import ResourceFilter
-from citewell.types import Answer, ChunkType, Condition, Hit, Resource, SearchRequest, UploadOptions
+from citewell.types import Answer, ChunkType, Condition, Hit, Resource, ResourceFilter, SearchRequest, UploadOptions
 
 T = TypeVar("T")
-_PIECE = 1024 * 1024
 
 
 class _Call(Protocol):
@@ -247,12 +245,8 @@ class Citewell:
         self, path: Path, project: str | None, identifier: str | None, options: UploadOptions, wait: bool
     ) -> Resource:
         services = self._services
-        with services.resources.capture.open_spool() as spool, path.open("rb") as file:
-            while piece := await asyncio.to_thread(file.read, _PIECE):
-                spool.write(piece)
-            spooled = spool.finish()
-        resource, _ = await services.resources.upload(
-            services.local_owner, spooled, path.name, project=project, identifier=identifier, options=options
+        resource = await services.resources.add_file(
+            services.local_owner, path, project=project, identifier=identifier, options=options
         )
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
 

@@ -11,7 +11,9 @@ import pytest
 _ROOT = Path(__file__).resolve().parent.parent
 _HEAVY = ("langgraph", "langchain_core", "langsmith", "mcp")
 _SAY = f"import sys; print(*(name for name in {_HEAVY!r} if name in sys.modules))"
-_BUILD = "from citewell.app import build; from citewell.settings import Settings; build(Settings(data={folder!r}))"
+_BUILD = (
+    "from citewell.app import build; from citewell.settings import load_settings; build(load_settings(data={folder!r}))"
+)
 
 
 @pytest.mark.parametrize("work", ["import citewell", "import citewell.cli", "import citewell.app", _BUILD])

@@ -6,11 +6,10 @@ import asyncio
 import time
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from citewell.errors import CitewellError, RequestTimeout, TooLarge
-from citewell.features.http import error_body, status_of
+from citewell.features.http import error_response
 
 _KEY = "citewell.body"
 # A body has made progress when it brought this much more, in bytes. One byte a minute is an attack, not a poor line.
@@ -112,8 +111,7 @@ class _Body:
             return
         self._answered = True
         headers = {"Connection": "close"} if isinstance(self.refusal, RequestTimeout) else None
-        response = JSONResponse({"error": error_body(self.refusal)}, status_of(self.refusal), headers)
-        await response(self._scope, self._receive, self._send)
+        await error_response(self.refusal, headers)(self._scope, self._receive, self._send)
 
 
 def _too_large(max_bytes: int) -> TooLarge:

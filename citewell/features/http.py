@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
 from fastapi import Depends, FastAPI, Request
@@ -18,6 +18,7 @@ from citewell import errors
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request, unknown_field
+from citewell.features.schemas import ErrorResponse
 
 log = logging.getLogger(__name__)
 
@@ -40,20 +41,6 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.Unavailable, 503),
     (errors.DiskFull, 507),
 )
-
-
-class ErrorBody(BaseModel):
-    """What went wrong: a stable code, a sentence that says what to do, and details."""
-
-    code: str
-    message: str
-    details: dict[str, Any] = {}
-
-
-class ErrorResponse(BaseModel):
-    """Every error has this shape."""
-
-    error: ErrorBody
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -88,8 +75,23 @@ Owner = Annotated[str, Depends(current_owner)]
 
 
 def status_of(error: errors.CitewellError) -> int:
-    """The HTTP status of one of our errors."""
+    """The HTTP status of an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def error_headers(error: errors.CitewellError) -> dict[str, str]:
+    """The headers that go with an error: when to try again, and how to authenticate."""
+    headers: dict[str, str] = {}
+    if isinstance(error, errors.RateLimited | errors.ProviderRateLimited) and error.retry_after is not None:
+        headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, errors.Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    return headers
+
+
+def error_response(error: errors.CitewellError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer to a request that failed, with these headers besides its own."""
+    return JSONResponse({"error": error_body(error)}, status_of(error), {**error_headers(error), **(headers or {})})
 
 
 def error_body(error: errors.CitewellError) -> dict[str, Any]:
@@ -110,13 +112,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
         return await _on_unexpected(request, error)
     if isinstance(error, errors.DiskFull | errors.DamagedFile):
         log.error("%s %s: %s", request.method, request.url.path, error.message)
-    headers: dict[str, str] = {}
-    retry_after = getattr(error, "retry_after", None)
-    if retry_after is not None:
-        headers["Retry-After"] = str(max(1, round(retry_after)))
-    if isinstance(error, errors.Unauthorized):
-        headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse({"error": error_body(error)}, status_of(error), headers)
+    return error_response(error)
 
 
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel, ConfigDict
-
 from citewell.errors import InvalidRequest, cut
 from citewell.spelling import nearest, suggestion
-
-
-class RequestBody(BaseModel):
-    """What a request may carry: a field that does not exist is an error, and so is a number that is none."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]:

@@ -60,6 +60,14 @@ class IndexSet:
         """How far the active index is being rebuilt; None when it is whole."""
         return self._rebuilding.get(self._active.record.id)
 
+    @property
+    def notice(self) -> str | None:
+        """What readers of results must know while the active index is being rebuilt."""
+        rebuilding = self.rebuilding
+        if rebuilding is None:
+            return None
+        return f"The index is being rebuilt ({rebuilding.done:,} of {rebuilding.total:,} chunks): not everything is found yet."
+
     def note_rebuilding(self, index_id: str, progress: Rebuilding | None) -> None:
         """Say how far an index is; None when it is whole."""
         if progress is None:

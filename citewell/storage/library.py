@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceFilter, ResourceRepository
-from citewell.types import Element, Resource, ResourceInfo, Scope
+from citewell.storage.resources import ResourceRepository
+from citewell.types import Element, Resource, ResourceFilter, ResourceInfo, Scope
 
 _MOST_LISTED = 500
 _MOST_COUNTED = 1_000

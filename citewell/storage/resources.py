@@ -27,7 +27,7 @@ from citewell.storage.tables import (
     resource_versions,
     resources,
 )
-from citewell.types import FULLY_PROCESSED, Coverage, Resource, Status, UploadOptions
+from citewell.types import FULLY_PROCESSED, Coverage, Resource, ResourceFilter, ResourceSummary, Status, UploadOptions
 
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
@@ -82,28 +82,6 @@ class Original:
     mime_type: str
     size: int
     content_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceSummary:
-    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read stand instead."""
-
-    resource: Resource
-    unit: str | None
-    unit_count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceFilter:
-    """Narrowing of a list; None means any."""
-
-    project_id: str | None = None
-    status: str | None = None
-    type: str | None = None
-    category: str | None = None
-    parent_id: str | None = None
-    query: str | None = None
-    ids: tuple[str, ...] | None = None
 
 
 class ResourceRepository:

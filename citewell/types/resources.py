@@ -128,3 +128,25 @@ class StoredBlob:
     kind: str
     size: int
     metadata: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSummary:
+    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read stand instead."""
+
+    resource: Resource
+    unit: str | None
+    unit_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceFilter:
+    """Narrowing of a list; None means any."""
+
+    project_id: str | None = None
+    status: str | None = None
+    type: str | None = None
+    category: str | None = None
+    parent_id: str | None = None
+    query: str | None = None
+    ids: tuple[str, ...] | None = None

@@ -113,6 +113,16 @@ class Hit:
     scores: Scores
     record_id: str | None = None
 
+    def place(self) -> JsonObject:
+        """Where the passage is, without its words, which go when the file goes."""
+        return {
+            "chunk_id": self.chunk.id,
+            "resource_id": self.chunk.resource_id,
+            "filename": self.filename,
+            "label": self.chunk.locator.label(self.filename),
+            "locator": self.chunk.locator.to_json(),
+        }
+
 
 class SelfQuery(StrEnum):
     """Who reads filters from the words of a query: nobody, rules for the obvious cases, or the chat model."""

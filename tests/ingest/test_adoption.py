@@ -16,9 +16,9 @@ from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resource_versions, resources
-from citewell.types import ChildFile, Job, Locator, Resource, Stage
+from citewell.types import ChildFile, Job, Locator, Resource, ResourceFilter, Stage
 from tests.storage.rows import add_resource
 
 COUNT = 450

@@ -47,21 +47,21 @@ async def uploaded(services: Services, text: str, name: str, project: str) -> li
 async def test_a_project_s_chunker_takes_the_place_of_the_server_s(tmp_path: Path) -> None:
     async with open_services(load_settings(data=tmp_path)) as services:
         owner = services.local_owner
-        settings = {"chunking": {"strategy": "characters", "size": 100, "overlap": 10}}
-        project = await services.projects.create(owner, "Small", settings)
+        chunking = {"strategy": "characters", "size": 100, "overlap": 10}
+        project = await services.projects.create(owner, "Small", chunking)
         small = await uploaded(services, TEXT, "a.txt", "Small")
         usual = await uploaded(services, TEXT + "\n", "b.txt", "Usual")
         rows = await uploaded(services, "name,size\noak,3\nelm,4\n", "c.csv", "Small")
         assert max(len(chunk.text) for chunk in small) <= 100
         assert max(len(chunk.text) for chunk in usual) > 100
         assert "| oak | 3 |\n| elm | 4 |" in rows[-1].text, "a small table is one chunk, whatever the strategy"
-        await services.projects.change(owner, project.id, {})
+        await services.projects.change(owner, project.id, None)
         await services.resources.reindex(owner, small[0].resource_id)
         await services.resources.wait(owner, small[0].resource_id)
         again, _ = await services.resources.content.chunks_page(small[0].resource_id, 100)
         assert [chunk.text for chunk in again] == [chunk.text for chunk in usual]
         with pytest.raises(NotFound):
-            await services.projects.change("another", project.id, settings)
+            await services.projects.change("another", project.id, chunking)
 
 
 async def test_the_semantic_chunker_is_given_the_embedder(tmp_path: Path) -> None:

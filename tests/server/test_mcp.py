@@ -115,11 +115,11 @@ _HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Versi
 
 async def test_the_first_requests_are_answered_though_they_come_together_and_one_of_them_leaves() -> None:
     endpoint = McpEndpoint()
-    tools = McpTools(Toolbox(WordSearcher([])), None, 10)  # type: ignore[arg-type]
+    tools = McpTools(toolbox=Toolbox(WordSearcher([])), projects=None, ledger=None, top_k=10)  # type: ignore[arg-type]
     app = Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])])
     for _ in range(2):  # an application may be started again after it was stopped
         async with (
-            endpoint.run(tools, _OneOwner(), object()),  # type: ignore[arg-type]
+            endpoint.run(tools, _OneOwner()),  # type: ignore[arg-type]
             httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here", headers=_HEADERS) as client,
         ):
             asked = [asyncio.create_task(client.post("/mcp", json=_ASK)) for _ in range(4)]
@@ -131,5 +131,5 @@ async def test_the_first_requests_are_answered_though_they_come_together_and_one
 
 async def test_a_server_that_nobody_asked_for_tools_stops_at_once() -> None:
     async with asyncio.timeout(60):
-        async with McpEndpoint().run(None, None, None):  # type: ignore[arg-type]
+        async with McpEndpoint().run(None, None):  # type: ignore[arg-type]
             pass

@@ -27,12 +27,12 @@ from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
-from citewell.storage.resources import ResourceFilter, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ChunkPlace, Scope, SearchRequest, Status, UploadOptions, Usage
+from citewell.types import ChunkPlace, ResourceFilter, Scope, SearchRequest, Status, UploadOptions, Usage
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 
 # Methods that take no owner, and why none can be reached with another owner's ids.

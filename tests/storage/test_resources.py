@@ -17,9 +17,9 @@ from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import Original, ResourceFilter, ResourceRepository
+from citewell.storage.resources import Original, ResourceRepository
 from citewell.storage.tables import metadata, resources
-from citewell.types import Resource, Stage, Status, UploadOptions
+from citewell.types import Resource, ResourceFilter, Stage, Status, UploadOptions
 from tests.storage.estates import new_blob, new_chunk, new_element, new_resource, store_elements
 
 

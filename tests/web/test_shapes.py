@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from citewell.features import shapes
+from citewell.features import schemas as shapes
 from citewell.features.threads.schemas import MessageDetailsOut
 from tests.server.running import RunningServer
 

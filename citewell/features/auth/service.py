@@ -1,4 +1,4 @@
-"""Who is asking: tokens of our own, and JWTs of an identity provider when a secret is configured."""
+"""Who is asking: tokens that Citewell issued, and JWTs of an identity provider when a secret is configured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JwtRules:
     audience: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthService:
     """Turns a token into an owner, and keeps count of how often an owner asks."""
 
@@ -68,6 +68,10 @@ class AuthService:
             raise InvalidInput("A token needs a name.")
         expires_at = time.time() + days * 86_400 if days else None
         return await self.owners.create_token(owner_id, name.strip(), expires_at)
+
+    async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
+        """The owner's valid tokens, newest first."""
+        return await self.owners.list_tokens(owner_id)
 
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
         """End a token's validity."""

@@ -13,10 +13,9 @@ from citewell.agent.interface import Done, Failed, TextDelta, UsedDocs
 from citewell.errors import from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.chat.waiting import CLIENT_LEFT, last_event
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
-from citewell.features.search.service import SearchService
+from citewell.features.waiting import CLIENT_LEFT, last_event
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -25,8 +24,6 @@ router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRo
 async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Response:
     """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
-    search: SearchService = request.app.state.services.search
-    notice = search.notice
     turn = await service.begin(
         ChatRequest(
             owner_id=owner,
@@ -40,34 +37,34 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
         )
     )
     if body.stream:
-        return StreamingResponse(_lines(turn, body.debug, notice), media_type="application/x-ndjson")
+        return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):
         raise from_code(last.code, last.message, last.details)
-    return chat_out(turn, last, body.debug, notice) if last is not None else Response(status_code=CLIENT_LEFT)
+    return chat_out(turn, last, body.debug) if last is not None else Response(status_code=CLIENT_LEFT)
 
 
-async def _lines(turn: Turn, debug: bool, notice: str | None) -> AsyncIterator[bytes]:
+async def _lines(turn: Turn, debug: bool) -> AsyncIterator[bytes]:
     async with aclosing(turn.events) as events:
         async for event in events:
-            yield dumped(_line(turn, event, debug, notice)) + b"\n"
+            yield dumped(_line(turn, event, debug)) + b"\n"
 
 
-def _line(turn: Turn, event: object, debug: bool, notice: str | None) -> dict[str, Any]:
+def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
     match event:
         case TextDelta(text):
             return {"stream": text}
         case UsedDocs(sources):
             return {"used_docs": [used_doc(source) for source in sources]}
         case Done():
-            return {"done": chat_out(turn, event, debug, notice).model_dump(mode="json")}
+            return {"done": chat_out(turn, event, debug).model_dump(mode="json")}
         case Failed(code, message, details):
             return {"error": {"code": code, "message": message, "details": details}}
         case _:
             raise TypeError(f"Not an event of the agent: {event!r}")
 
 
-def chat_out(turn: Turn, done: Done, debug: bool, notice: str | None = None) -> ChatOut:
+def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
     """The whole answer as JSON; the trace only with `debug`."""
     return ChatOut(
         answer=done.answer.text,
@@ -80,7 +77,7 @@ def chat_out(turn: Turn, done: Done, debug: bool, notice: str | None = None) -> 
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,
-        notice=notice,
+        notice=turn.notice,
     )
 
 

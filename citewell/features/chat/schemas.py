@@ -7,9 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
-from citewell.features.requests import RequestBody
-from citewell.features.shapes import LocatorJson
-from citewell.types import Citation
+from citewell.features.schemas import CitationOut, PlaceOut, RequestBody
 
 
 class ChatIn(RequestBody):
@@ -23,49 +21,6 @@ class ChatIn(RequestBody):
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
     stream: bool = Field(default=False, description="answer as NDJSON lines")
-
-
-class CitationOut(BaseModel):
-    """A checked pointer from `[n]` to the spot it rests on."""
-
-    n: int
-    chunk_id: str
-    resource_id: str
-    version: int
-    filename: str
-    locator: LocatorJson
-    label: str
-    quote: str
-    verdict: str = Field(description="supported, weak or unsupported")
-    score: float
-    available: bool = Field(default=True, description="whether the file is still there; else the quote is empty")
-
-    @staticmethod
-    def of(citation: Citation, *, available: bool = True) -> CitationOut:
-        """The public form of a citation."""
-        return CitationOut(
-            n=citation.n,
-            chunk_id=citation.chunk_id,
-            resource_id=citation.resource_id,
-            version=citation.version,
-            filename=citation.filename,
-            locator=citation.locator.to_json(),
-            label=citation.label,
-            quote=citation.quote,
-            verdict=citation.verdict.value,
-            score=round(citation.score, 4),
-            available=available,
-        )
-
-
-class PlaceOut(BaseModel):
-    """Where a passage stands, without its words."""
-
-    chunk_id: str
-    resource_id: str
-    filename: str
-    label: str
-    locator: LocatorJson
 
 
 class NearestOut(PlaceOut):
@@ -116,16 +71,4 @@ def used_doc(source: Source) -> dict[str, Any]:
 
 def nearest(source: Source) -> NearestOut:
     """A passage offered where there is no answer."""
-    return NearestOut(text=source.hit.chunk.text, **place(source).model_dump())
-
-
-def place(source: Source) -> PlaceOut:
-    """What a thread keeps of such a passage: its words are the file's, and go with it."""
-    hit = source.hit
-    return PlaceOut(
-        chunk_id=hit.chunk.id,
-        resource_id=hit.chunk.resource_id,
-        filename=hit.filename,
-        label=hit.chunk.locator.label(hit.filename),
-        locator=hit.chunk.locator.to_json(),
-    )
+    return NearestOut.model_validate({**source.hit.place(), "text": source.hit.chunk.text})

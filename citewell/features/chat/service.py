@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import strip_markers
-from citewell.agent.graph import Assistant
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
-from citewell.errors import EmptyQuery, InvalidInput, NotFound
-from citewell.features.chat.schemas import place
-from citewell.features.usage.service import Ledger
-from citewell.metering import Tally
+from citewell.errors import InvalidInput, NotFound
+from citewell.features.turns import TurnRunner, checked_text
+from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.reranking import NO_RERANKER
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
 from citewell.types import JsonObject, JsonValue, Message, Scope, Thread
 
-MOST_CHARACTERS = 32_000
 _HISTORY = 60
 _TITLE_CHARACTERS = 80
 
@@ -43,38 +36,31 @@ class ChatRequest:
     debug: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A turn about to run: the thread it belongs to, and the agent's events."""
+    """A turn about to run: the thread it belongs to, the agent's events, and what readers must know of the index."""
 
     thread: Thread
     message_id: str
     events: AsyncGenerator[AgentEvent]
+    notice: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
-    """Runs turns. Nothing holds a database connection while the agent works.
+    """Runs turns of a thread, and keeps what was asked and answered. indexes: those that answer, for their `notice`."""
 
-    top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
-    """
-
-    assistant: Assistant
+    turns: TurnRunner
     threads: ThreadRepository
-    projects: ProjectRepository
-    resources: ResourceRepository
-    ledger: Ledger
-    top_k: int = 10
-    compare_model: str = ""
+    indexes: IndexSet
     can_rerank: bool = False
-    _entries: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
         text = checked_text(request.message)
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
-        scope = await self.scope(request.owner_id, request.project, request.resource_ids)
+        scope = await self.turns.scope(request.owner_id, request.project, request.resource_ids)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
         if request.thread_id is not None:
@@ -87,39 +73,34 @@ class ChatService:
             message=text,
             history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
-            top_k=request.top_k or self.top_k,
+            top_k=request.top_k or self.turns.top_k,
             rerank=request.rerank,
             references=request.references,
             debug=request.debug,
             summary=_summary(past),
         )
         message_id = str(uuid.uuid4())
-        return Turn(thread, message_id, self._run(turn, asked, message_id, past))
+        return Turn(
+            thread=thread,
+            message_id=message_id,
+            events=self._run(turn, asked, message_id, past),
+            notice=self.indexes.notice,
+        )
 
-    async def without_thread(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
-        """The events of a turn whose thread the caller keeps; only what it cost is recorded."""
-        async with self._events(turn, None, None) as events:
-            async for event in events:
-                yield await self._priced(turn.owner_id, event, None, None) if isinstance(event, Done) else event
-
-    async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
-        """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
-        for resource_id in resource_ids or ():
-            await self.resources.get(owner_id, resource_id)
-        project_id = await self.projects.resolve(owner_id, project) if project else None
-        return Scope(project_id=project_id, resource_ids=resource_ids)
+    async def finish(self) -> None:
+        """Wait until what its reader did not wait for is kept: the rest of an answer that was left, and its cost."""
+        await self.turns.finish()
 
     async def _run(
         self, turn: TurnRequest, asked: Message, message_id: str, past: Sequence[Message]
     ) -> AsyncGenerator[AgentEvent]:
         thread_id, written, ended = asked.thread_id, "", False
         try:
-            async with self._events(turn, thread_id, message_id) as events:
+            async with aclosing(self.turns.run(turn, thread_id, message_id)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         written += event.text
                     elif isinstance(event, Done):
-                        event = await self._priced(turn.owner_id, event, thread_id, message_id)
                         event = replace(event, answer=replace(event.answer, thread_id=thread_id))
                         await self._keep(turn, thread_id, message_id, event, past)
                         ended = True
@@ -130,7 +111,7 @@ class ChatService:
                     yield event
         finally:
             if written and not ended:
-                self._later(self._keep_partial(turn, asked, message_id, written))
+                self.turns.later(self._keep_partial(turn, asked, message_id, written))
 
     async def _keep_partial(self, turn: TurnRequest, asked: Message, message_id: str, written: str) -> None:
         """What had been said when the reader left, unless the question was taken back or the thread deleted since."""
@@ -141,33 +122,6 @@ class ChatService:
             newest = await self.threads.messages(turn.owner_id, asked.thread_id, last=1)
             if newest and newest[-1].id == asked.id:
                 await self.threads.append(turn.owner_id, asked.thread_id, "assistant", text, (), details, message_id)
-
-    def _later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do what nobody waits for any more."""
-        entry = asyncio.create_task(work)
-        self._entries.add(entry)
-        entry.add_done_callback(self._entries.discard)
-
-    @asynccontextmanager
-    async def _events(
-        self, turn: TurnRequest, thread_id: str | None, message_id: str | None
-    ) -> AsyncGenerator[AsyncGenerator[AgentEvent]]:
-        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same."""
-        tally, ended = Tally(), False
-
-        async def watched() -> AsyncGenerator[AgentEvent]:
-            nonlocal ended
-            async with aclosing(self.assistant.run(turn, tally)) as events:
-                async for event in events:
-                    ended = isinstance(event, Done)
-                    yield event
-
-        try:
-            async with aclosing(watched()) as events:
-                yield events
-        finally:
-            if not ended and tally.spent:
-                self._later(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
 
     async def _keep(
         self, turn: TurnRequest, thread_id: str, message_id: str, done: Done, past: Sequence[Message]
@@ -180,7 +134,7 @@ class ChatService:
             "usage": done.usage.to_json(),
         }
         if done.nearest:
-            details["nearest"] = [place(source).model_dump() for source in done.nearest]
+            details["nearest"] = [source.hit.place() for source in done.nearest]
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
             details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
@@ -188,33 +142,12 @@ class ChatService:
             turn.owner_id, thread_id, "assistant", answer.text, answer.citations, details, message_id
         )
 
-    async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
-        """The end of the turn with its cost, which is recorded."""
-        used = done.usage
-        entries = used.spent
-        if used.stuffing is not None:
-            entries += (replace(used.stuffing, model=used.stuffing.model or self.compare_model),)
-        priced = await self.ledger.record(owner_id, entries, thread_id, message_id)
-        spent = priced[: len(used.spent)]
-        stuffing = priced[-1] if used.stuffing is not None else None
-        return replace(done, usage=replace(used, spent=spent, stuffing=stuffing))
-
     async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
         if request.thread_id is not None:
             return await self.threads.get(request.owner_id, request.thread_id)
         title = " ".join(text.split())
         title = title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
         return await self.threads.create(request.owner_id, title, _scope_json(scope))
-
-
-def checked_text(message: str) -> str:
-    """The message without null characters; raises `EmptyQuery`, or `InvalidInput` when it is too long."""
-    text = message.replace("\x00", "")
-    if not text.strip():
-        raise EmptyQuery("The message is empty. Write a question.")
-    if len(text) > MOST_CHARACTERS:
-        raise InvalidInput(f"The message is longer than {MOST_CHARACTERS:,} characters.")
-    return text
 
 
 def _summary(past: Sequence[Message]) -> ThreadSummary | None:

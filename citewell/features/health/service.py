@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
@@ -17,29 +17,32 @@ from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 
 
-@dataclass(slots=True)
+class _Figures:
+    """The figures of one server, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        labels = ["method", "route"]
+        self.requests = Counter("citewell_requests", "Requests answered", [*labels, "status"], registry=self.registry)
+        self.seconds = Histogram("citewell_request_seconds", "Time to answer", labels, registry=self.registry)
+        self.waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.registry)
+        self.chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.registry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HealthService:
     """Knows how each part is.
 
-    `configuration` looks at what is configured; it may take seconds, and runs in a thread.
+    configuration: looks at what is configured; it may take seconds, and runs in a thread.
+    local_owner: who runs the server, and alone is told what is configured.
     """
 
     indexes: IndexSet
     content: ContentRepository
     jobs: JobRepository
+    local_owner: str
     configuration: Callable[[], list[Finding]] = list
-    metrics: CollectorRegistry = field(default_factory=CollectorRegistry)
-    _requests: Counter = field(init=False)
-    _seconds: Histogram = field(init=False)
-    _waiting: Gauge = field(init=False)
-    _chunks: Gauge = field(init=False)
-
-    def __post_init__(self) -> None:
-        labels = ["method", "route"]
-        self._requests = Counter("citewell_requests", "Requests answered", [*labels, "status"], registry=self.metrics)
-        self._seconds = Histogram("citewell_request_seconds", "Time to answer", labels, registry=self.metrics)
-        self._waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.metrics)
-        self._chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.metrics)
+    _figures: _Figures = field(default_factory=_Figures)
 
     @property
     def rebuilding(self) -> Rebuilding | None:
@@ -48,13 +51,14 @@ class HealthService:
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(method, route).observe(seconds)
+        self._figures.requests.labels(method, route, str(status)).inc()
+        self._figures.seconds.labels(method, route).observe(seconds)
 
-    async def refresh_metrics(self) -> None:
-        """Bring the gauges up to date."""
-        self._waiting.set(await self.jobs.waiting())
-        self._chunks.set(await self.content.count_chunks())
+    async def metrics(self) -> bytes:
+        """All figures in Prometheus' text format."""
+        self._figures.waiting.set(await self.jobs.waiting())
+        self._figures.chunks.set(await self.content.count_chunks())
+        return generate_latest(self._figures.registry)
 
     async def check(self) -> dict[str, dict[str, Any]]:
         """Per part: `ok`, milliseconds, and what is wrong."""
@@ -64,9 +68,9 @@ class HealthService:
             "embedder": await _probe(lambda: self.indexes.active.embedder.embed(["ready?"], "query")),
         }
 
-    async def examine(self, with_configuration: bool) -> list[Finding]:
-        """What is configured (if asked for), then what can be reached and how fast."""
-        configured = await asyncio.to_thread(self.configuration) if with_configuration else []
+    async def examine(self, owner_id: str) -> list[Finding]:
+        """What is configured (for the local owner only), then what can be reached and how fast."""
+        configured = await asyncio.to_thread(self.configuration) if owner_id == self.local_owner else []
         reached = [
             Finding(name, _level(part), f"{part.get('note') or 'works'} ({part['ms']} ms)", _advice(part))
             for name, part in (await self.check()).items()

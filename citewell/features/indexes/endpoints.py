@@ -2,88 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any
-
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
 
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.indexes.schemas import CompareIn, CompareOut, IndexIn, IndexList, IndexOut
 from citewell.features.indexes.service import IndexService
 from citewell.features.json_bodies import SoundRoute
-from citewell.features.requests import RequestBody
-from citewell.settings import EmbeddingProvider
-from citewell.storage.indexes import IndexRecord
 
 router = APIRouter(tags=["indexes"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-
-
-class IndexIn(RequestBody):
-    """The model whose index is to be built beside the active one. `pause_seconds` between batches makes it gradual."""
-
-    provider: EmbeddingProvider
-    model: str | None = Field(default=None, max_length=200)
-    dimensions: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    pause_seconds: float = Field(default=0.0, ge=0, le=60)
-
-
-class IndexOut(BaseModel):
-    """An index: which model's vectors, what state, how far it is built (in chunks)."""
-
-    id: str
-    fingerprint: str
-    store: str
-    state: str = Field(description="building, ready, active or retired")
-    progress: int
-    total: int
-    created_at: datetime
-    activated_at: datetime | None
-    settings: dict[str, Any]
-
-    @staticmethod
-    def of(record: IndexRecord) -> IndexOut:
-        """The public form of an index."""
-        activated = datetime.fromtimestamp(record.activated_at, UTC) if record.activated_at else None
-        return IndexOut(
-            id=record.id,
-            fingerprint=record.fingerprint,
-            store=record.store,
-            state=record.state.value,
-            progress=record.progress,
-            total=record.total,
-            created_at=datetime.fromtimestamp(record.created_at, UTC),
-            activated_at=activated,
-            settings=record.settings,
-        )
-
-
-class IndexList(BaseModel):
-    """All indexes, oldest first."""
-
-    indexes: list[IndexOut]
-
-
-class CompareIn(RequestBody):
-    """Queries to run in the active index and in this one."""
-
-    queries: list[str] = Field(min_length=1, max_length=100)
-    top_k: int = Field(default=10, ge=1, le=100)
-
-
-class QueryComparisonOut(BaseModel):
-    """Chunk ids of both, best first, and the share of the active index's hits that the other has too."""
-
-    query: str
-    active: list[str]
-    candidate: list[str]
-    overlap: float
-
-
-class CompareOut(BaseModel):
-    """Per query and on average."""
-
-    queries: list[QueryComparisonOut]
-    mean_overlap: float
 
 
 def _service(request: Request) -> IndexService:
@@ -112,12 +38,7 @@ async def get_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
 @router.post("/indexes/{index_id}/compare")
 async def compare_index(request: Request, index_id: str, body: CompareIn, owner: Owner) -> CompareOut:
     """Run queries in the active index and in this one."""
-    found = await _service(request).compare(owner, index_id, body.queries, body.top_k)
-    queries = [
-        QueryComparisonOut(query=c.query, active=list(c.ours), candidate=list(c.theirs), overlap=c.overlap)
-        for c in found
-    ]
-    return CompareOut(queries=queries, mean_overlap=round(sum(c.overlap for c in found) / len(found), 4))
+    return CompareOut.of(await _service(request).compare(owner, index_id, body.queries, body.top_k))
 
 
 @router.post("/indexes/{index_id}/switch")

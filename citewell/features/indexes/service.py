@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from citewell.errors import ConfigurationError, InvalidInput, NotFound
-from citewell.features.search.service import SearchService
 from citewell.indexes.migration import IndexMigration
 from citewell.storage.indexes import IndexRecord
-from citewell.types import SearchRequest
+from citewell.types import SearchRequest, SearchResult
 
 _MOST_QUERIES = 100
 
@@ -25,12 +24,24 @@ class QueryComparison:
     overlap: float
 
 
-@dataclass(frozen=True, slots=True)
+class Searches(Protocol):
+    """Searches in the active index, or in another open one."""
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """What the active index finds."""
+        ...
+
+    async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
+        """What this index finds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexService:
     """Only the local owner, who runs the server, may change what answers everybody."""
 
     migration: IndexMigration
-    search: SearchService
+    searches: Searches
     local_owner: str
 
     async def list(self, owner_id: str) -> Sequence[IndexRecord]:
@@ -71,7 +82,7 @@ class IndexService:
 
     async def _compare(self, owner_id: str, index_id: str, query: str, top_k: int) -> QueryComparison:
         request = SearchRequest(owner_id=owner_id, query=query, top_k=top_k)
-        active, other = await self.search.search(request), await self.search.search_in(index_id, request)
+        active, other = await self.searches.search(request), await self.searches.search_in(index_id, request)
         ours = tuple(hit.chunk.id for hit in active.hits)
         theirs = tuple(hit.chunk.id for hit in other.hits)
         shared = len(set(ours) & set(theirs)) / len(ours) if ours else 1.0

@@ -8,15 +8,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.errors import CitewellError
 from citewell.features.auth.service import AuthService
-from citewell.features.http import error_body, status_of
+from citewell.features.http import error_response
 from citewell.features.mcp.service import OWNER, SCOPE, McpTools
 from citewell.features.requests import invalid_request, unknown_field
-from citewell.storage.projects import ProjectRepository
 from citewell.types import Scope as QuestionScope
 
 if TYPE_CHECKING:
@@ -28,14 +26,14 @@ class McpEndpoint:
 
     def __init__(self) -> None:
         self._auth: AuthService | None = None
-        self._projects: ProjectRepository | None = None
+        self._tools: McpTools | None = None
         self._wanted: asyncio.Event | None = None
         self._transport: asyncio.Future[ASGIApp] | None = None
 
     @asynccontextmanager
-    async def run(self, tools: McpTools, auth: AuthService, projects: ProjectRepository) -> AsyncGenerator[None]:
+    async def run(self, tools: McpTools, auth: AuthService) -> AsyncGenerator[None]:
         """Serve these tools within the block."""
-        self._auth, self._projects = auth, projects
+        self._auth, self._tools = auth, tools
         self._wanted = asyncio.Event()
         self._transport = asyncio.get_running_loop().create_future()
         keeper = asyncio.create_task(self._keep(tools, self._wanted, self._transport))
@@ -66,10 +64,7 @@ class McpEndpoint:
         try:
             scope[OWNER], scope[SCOPE] = await self._admit(request)
         except CitewellError as error:
-            headers = {"WWW-Authenticate": "Bearer"} if status_of(error) == 401 else {}
-            if (retry_after := getattr(error, "retry_after", None)) is not None:
-                headers["Retry-After"] = str(max(1, round(retry_after)))
-            await JSONResponse({"error": error_body(error)}, status_of(error), headers)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
             return
         assert self._wanted is not None
         assert self._transport is not None
@@ -80,15 +75,14 @@ class McpEndpoint:
 
     async def _admit(self, request: Request) -> tuple[str, QuestionScope]:
         assert self._auth is not None
-        assert self._projects is not None
+        assert self._tools is not None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         owner_id = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         self._auth.admit(owner_id)
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
             raise invalid_request(wrong)
-        project = request.query_params.get("project")
-        return owner_id, QuestionScope(await self._projects.resolve(owner_id, project) if project else None)
+        return owner_id, await self._tools.scope(owner_id, request.query_params.get("project"))
 
 
 def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:

@@ -10,6 +10,7 @@ from citewell.agent.turn.tools import Toolbox
 from citewell.features.usage.service import Ledger
 from citewell.metering import tallied
 from citewell.ports import ToolCall, ToolSpec
+from citewell.storage.projects import ProjectRepository
 from citewell.types import JsonObject, Scope
 
 # Where the endpoint leaves, in the ASGI scope of a request, who asks and within which project.
@@ -17,11 +18,12 @@ OWNER = "citewell.owner"
 SCOPE = "citewell.scope"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class McpTools:
     """Lists and calls the tools."""
 
     toolbox: Toolbox
+    projects: ProjectRepository
     ledger: Ledger
     top_k: int
 
@@ -29,6 +31,10 @@ class McpTools:
     def specs(self) -> tuple[ToolSpec, ...]:
         """All tools; every one only reads."""
         return self.toolbox.specs
+
+    async def scope(self, owner_id: str, project: str | None) -> Scope:
+        """What calls may draw on: a project, given by id or name, or everything; `NotFound` for an unknown project."""
+        return Scope(await self.projects.resolve(owner_id, project) if project else None)
 
     async def call(self, owner_id: str, scope: Scope, name: str, arguments: JsonObject) -> ToolResult:
         """The result of a call; what is wrong with its arguments is told in the result, for the model to read."""

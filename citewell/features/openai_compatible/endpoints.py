@@ -12,8 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
-from citewell.errors import from_code
-from citewell.features.chat.waiting import CLIENT_LEFT, last_event
+from citewell.errors import UnknownModel, from_code
 from citewell.features.http import ERROR_RESPONSES, Owner, status_of
 from citewell.features.json_bodies import dumped
 from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
@@ -26,14 +25,14 @@ from citewell.features.openai_compatible.schemas import (
     completion,
     usage,
 )
-from citewell.features.openai_compatible.service import CompletionService, UnknownModel
+from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.waiting import CLIENT_LEFT, last_event
 
 router = APIRouter(prefix="/v1", tags=["chat"], responses=ERROR_RESPONSES, route_class=OpenAIRoute)
 
 
 def _service(request: Request) -> CompletionService:
-    services = request.app.state.services
-    return CompletionService(services.chat, services.projects)
+    return request.app.state.services.completions
 
 
 @router.get("/models")
@@ -63,7 +62,7 @@ async def create_completion(request: Request, body: CompletionIn, owner: Owner) 
         references=body.references,
     )
     name, created, base = f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), str(request.base_url)
-    events = service.chat.without_thread(turn)
+    events = service.run(turn)
     if body.stream:
         with_usage = body.stream_options is not None and body.stream_options.include_usage
         pieces = _pieces(events, name, created, body.model, base, with_usage=with_usage)

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
-from citewell.errors import CitewellError, Unauthorized
-from citewell.features.http import status_of
+from citewell.errors import CitewellError
+from citewell.features.http import error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
 
 _MOST_PROBLEMS = 10
@@ -46,13 +46,7 @@ def body_of(code: str, message: str, status: int, param: str | None = None) -> d
 
 def _response(error: CitewellError) -> JSONResponse:
     status = status_of(error)
-    headers: dict[str, str] = {}
-    retry_after = getattr(error, "retry_after", None)
-    if retry_after is not None:
-        headers["Retry-After"] = str(max(1, round(retry_after)))
-    if isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(body_of(error.code, error.message, status), status, headers)
+    return JSONResponse(body_of(error.code, error.message, status), status, error_headers(error))
 
 
 def _invalid(error: RequestValidationError) -> JSONResponse:

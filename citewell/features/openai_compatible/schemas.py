@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Done
 from citewell.errors import InvalidInput
-from citewell.features.chat.schemas import CitationOut
+from citewell.features.schemas import CitationOut
 from citewell.types import Citation
 
 _MARKER = re.compile(r"\[(\d+)\]")

@@ -1,14 +1,14 @@
-"""A conversation as chat clients keep it, turned into a turn of ours; model names stand for what may be drawn on."""
+"""A conversation as chat clients keep it, as a turn of the agent; the model's name says what it may draw on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from citewell.agent.interface import PastMessage, TurnRequest
-from citewell.errors import InvalidInput, NotFound
-from citewell.features.chat.service import ChatService, checked_text
+from citewell.agent.interface import AgentEvent, PastMessage, TurnRequest
+from citewell.errors import InvalidInput, NotFound, UnknownModel
+from citewell.features.turns import TurnRunner, checked_text
 from citewell.storage.projects import ProjectRepository
 from citewell.types import Project
 
@@ -19,17 +19,11 @@ _MOST_HISTORY = 200
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
-class UnknownModel(NotFound):
-    """There is no such model here. `GET /v1/models` lists the names to ask under."""
-
-    code = "model_not_found"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionService:
     """`citewell` draws on everything the owner has, `citewell/NAME` on a project."""
 
-    chat: ChatService
+    turns: TurnRunner
     projects: ProjectRepository
 
     async def models(self, owner_id: str) -> list[tuple[str, float]]:
@@ -50,17 +44,21 @@ class CompletionService:
         asked = [(role, text) for role, text in messages if role in ("user", "assistant")]
         if not asked or asked[-1][0] != "user":
             raise InvalidInput("The last message must be the user's.")
-        scope = await self.chat.scope(owner_id, await self._project(owner_id, model), resource_ids)
+        scope = await self.turns.scope(owner_id, await self._project(owner_id, model), resource_ids)
         past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MOST_HISTORY:]
         return TurnRequest(
             owner_id=owner_id,
             message=checked_text(asked[-1][1]),
             history=tuple(PastMessage("user" if role == "user" else "assistant", text, scope) for role, text in past),
             scope=scope,
-            top_k=self.chat.top_k,
+            top_k=self.turns.top_k,
             references=references,
             instructions="\n".join(text for role, text in messages if role in ("system", "developer")),
         )
+
+    def run(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
+        """The events of a turn. The client keeps the conversation; only what the turn cost is recorded."""
+        return self.turns.run(turn)
 
     async def _project(self, owner_id: str, model: str) -> str | None:
         if model == EVERYTHING:

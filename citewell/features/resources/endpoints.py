@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidInput, NotFound, named
+from citewell.errors import InvalidInput, named
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.resources.multipart import Upload, receive_upload
@@ -26,16 +25,14 @@ from citewell.features.resources.schemas import (
     ResourceOut,
 )
 from citewell.features.resources.service import ResourceService
-from citewell.features.resources.stored_bytes import StoredBytes, stored_bytes
-from citewell.storage.resources import ResourceFilter
-from citewell.types import ElementType, Status, UploadOptions
+from citewell.features.resources.stored_bytes import stored_bytes
+from citewell.types import ElementType, ResourceFilter, Status, UploadOptions
 
 router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
 _MOST_IDS = 200
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 # The fields of a new version's form, and those that only a new file has; others are refused.
 _VERSION_FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
@@ -65,7 +62,7 @@ def _service(request: Request) -> ResourceService:
 async def ingest(request: Request, response: Response, owner: Owner) -> ResourceOut:
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content."""
     service = _service(request)
-    upload = await receive_upload(request, service.capture, _UPLOAD_FIELDS)
+    upload = await receive_upload(request, service.open_spool, service.max_bytes, _UPLOAD_FIELDS)
     options, strict = _options(upload)
     resource, created = await service.upload(
         owner,
@@ -83,10 +80,8 @@ async def ingest(request: Request, response: Response, owner: Owner) -> Resource
 @router.post("/records")
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
     """Index texts as they are, without a file; hits carry their `record_id`."""
-    done = await _service(request).add_records(owner, [r.model_dump() for r in body.records], body.project)
-    return RecordsOut(
-        resource_ids=list(done.resource_ids), added=done.added, replaced=done.replaced, unchanged=done.unchanged
-    )
+    records = [record.model_dump() for record in body.records]
+    return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
 
 
 @router.get("/resources")
@@ -111,9 +106,7 @@ async def list_resources(
     if status is not None and status != "ready" and status not in set(Status):
         raise InvalidInput(f"There is no status {named(status)}.", allowed=["ready", *(s.value for s in Status)])
     service = _service(request)
-    project_id = await service.projects.resolve(owner, project) if project else None
     narrowed = ResourceFilter(
-        project_id=project_id,
         status=status,
         type=type,
         category=category,
@@ -122,9 +115,9 @@ async def list_resources(
         ids=None if id is None else tuple(id),
     )
     if fields == "summary":
-        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor)
+        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project)
         return ResourceList(resources=[ResourceOut.brief(s) for s in brief], next_cursor=next_cursor)
-    found, next_cursor = await service.page(owner, narrowed, limit, cursor)
+    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project)
     return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
 
 
@@ -138,14 +131,7 @@ async def get_resource(request: Request, resource_id: str, owner: Owner) -> Reso
 @router.delete("/resources/{resource_id}")
 async def delete_resource(request: Request, resource_id: str, owner: Owner) -> ReceiptOut:
     """Delete a resource and everything made of it, with a receipt."""
-    done = await _service(request).delete(owner, resource_id)
-    return ReceiptOut(
-        deleted=list(done.receipt.resource_ids),
-        chunks=done.receipt.chunks,
-        elements=done.receipt.elements,
-        files=len(done.receipt.blob_keys),
-        vectors_left=done.vectors_left,
-    )
+    return ReceiptOut.of(await _service(request).delete(owner, resource_id))
 
 
 @router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
@@ -153,7 +139,7 @@ async def replace_file(request: Request, resource_id: str, owner: Owner) -> Reso
     """Upload a new version of a resource."""
     service = _service(request)
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, service.capture, _VERSION_FIELDS)
+    upload = await receive_upload(request, service.open_spool, service.max_bytes, _VERSION_FIELDS)
     options, _ = _options(upload)
     return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options))
 
@@ -191,11 +177,7 @@ async def list_chunks(
 @router.get("/resources/{resource_id}/chunks/{chunk_id}")
 async def get_chunk(request: Request, resource_id: str, chunk_id: str, owner: Owner) -> ChunkOut:
     """One chunk: the passage behind a citation."""
-    found = await _service(request).content.load_chunks(owner, [chunk_id])
-    chunk = found[chunk_id][0] if chunk_id in found else None
-    if chunk is None or chunk.resource_id != resource_id:
-        raise NotFound
-    return ChunkOut.of(chunk)
+    return ChunkOut.of(await _service(request).chunk(owner, resource_id, chunk_id))
 
 
 @router.get("/resources/{resource_id}/events")
@@ -219,31 +201,22 @@ async def get_file(
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
     """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
-    service = _service(request)
-    original = await service.resources.original(owner, resource_id, version)
-    stored = StoredBytes(original.key, original.filename, original.mime_type, original.size, original.content_hash)
-    return await stored_bytes(service.blobs, stored, request.headers.get("range"))
+    stored = await _service(request).original(owner, resource_id, version)
+    return await stored_bytes(stored, request.headers.get("range"))
 
 
 @router.get("/resources/{resource_id}/blobs")
 async def list_blobs(request: Request, resource_id: str, owner: Owner) -> BlobList:
     """The files that extraction made: images, and exact copies of tables."""
     found = await _service(request).extracted(owner, resource_id)
-    return BlobList(
-        blobs=[
-            BlobOut(name=b.name, mime_type=b.mime_type, kind=b.kind, size=b.size, metadata=dict(b.metadata))
-            for b in found
-        ]
-    )
+    return BlobList(blobs=[BlobOut.of(blob) for blob in found])
 
 
 @router.get("/resources/{resource_id}/blobs/{name:path}", response_class=Response)
 async def get_blob(request: Request, resource_id: str, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
-    service = _service(request)
-    blob = await service.extracted_blob(owner, resource_id, name)
-    stored = StoredBytes(blob.key, blob.name, blob.mime_type, blob.size)
-    return await stored_bytes(service.blobs, stored, request.headers.get("range"))
+    stored = await _service(request).extracted_bytes(owner, resource_id, name)
+    return await stored_bytes(stored, request.headers.get("range"))
 
 
 def _field(upload: Upload, name: str) -> str | None:

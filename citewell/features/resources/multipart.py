@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from citewell.errors import IncompleteUpload, InvalidInput, TooLarge, named
 from citewell.features.bodies import allow_body
 from citewell.features.requests import invalid_request, unknown_field
-from citewell.ingest.capture import Capture, Spool, Spooled
+from citewell.ingest.capture import Spool, Spooled
 
 _MOST_FIELD_BYTES = 64 * 1024
 _MOST_PARTS = 100
@@ -30,8 +30,10 @@ class Upload:
     fields: dict[str, str]
 
 
-async def receive_upload(request: Request, capture: Capture, known: Collection[str]) -> Upload:
-    """Read a `multipart/form-data` body with one part `file` and no fields but the known ones.
+async def receive_upload(
+    request: Request, open_spool: Callable[[], Spool], max_bytes: int, known: Collection[str]
+) -> Upload:
+    """Read a `multipart/form-data` body with one part `file`, of up to `max_bytes`, and no fields but the known ones.
 
     Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, and `IncompleteUpload` when it breaks off; then nothing is kept.
     """
@@ -39,8 +41,8 @@ async def receive_upload(request: Request, capture: Capture, known: Collection[s
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
-    allow_body(request, capture.max_bytes + _MOST_AROUND)
-    with capture.open_spool() as spool:
+    allow_body(request, max_bytes + _MOST_AROUND)
+    with open_spool() as spool:
         form = _Form(spool, known)
         try:
             parser = MultipartParser(boundary, form.callbacks())  # pyright: ignore[reportArgumentType]

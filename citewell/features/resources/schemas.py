@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.requests import RequestBody
-from citewell.features.shapes import (
+from citewell.features.resources.service import Deleted
+from citewell.features.schemas import (
     CoverageJson,
     ElementJson,
     LocatorJson,
     MetadataJson,
     PieceJson,
+    RequestBody,
     StageDetailsJson,
+    utc,
 )
-from citewell.storage.resources import ResourceSummary
-from citewell.types import Chunk, JsonValue, Resource
-
-
-def when(seconds: float | None) -> datetime | None:
-    """Seconds since 1970 as a UTC time."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+from citewell.ingest.records import RecordsAdded
+from citewell.types import Chunk, JsonValue, Resource, ResourceSummary, StoredBlob
 
 
 class StageOut(BaseModel):
@@ -92,9 +89,9 @@ class ResourceOut(BaseModel):
             language=resource.language,
             summary=resource.summary,
             chunk_count=resource.chunk_count,
-            created_at=datetime.fromtimestamp(resource.created_at, UTC),
-            extracted_at=when(resource.extracted_at),
-            indexed_at=when(resource.indexed_at),
+            created_at=utc(resource.created_at),
+            extracted_at=utc(resource.extracted_at),
+            indexed_at=utc(resource.indexed_at),
             extraction_duration_ms=resource.extraction_duration_ms,
             indexing_duration_ms=resource.indexing_duration_ms,
             parent_id=resource.parent_id,
@@ -113,7 +110,7 @@ def _stage(event: dict[str, Any]) -> StageOut:
     known = {"id", "at", "version", "status"}
     return StageOut(
         status=event["status"],
-        at=datetime.fromtimestamp(event["at"], UTC),
+        at=utc(float(event["at"])),
         version=event["version"],
         details={k: v for k, v in event.items() if k not in known},
     )
@@ -177,6 +174,13 @@ class BlobOut(BaseModel):
     size: int
     metadata: dict[str, Any]
 
+    @staticmethod
+    def of(blob: StoredBlob) -> BlobOut:
+        """The public form of an extracted file."""
+        return BlobOut(
+            name=blob.name, mime_type=blob.mime_type, kind=blob.kind, size=blob.size, metadata=dict(blob.metadata)
+        )
+
 
 class BlobList(BaseModel):
     """All extracted files of a resource."""
@@ -192,6 +196,17 @@ class ReceiptOut(BaseModel):
     elements: int
     files: int
     vectors_left: int
+
+    @staticmethod
+    def of(done: Deleted) -> ReceiptOut:
+        """The public form of a deletion."""
+        return ReceiptOut(
+            deleted=list(done.receipt.resource_ids),
+            chunks=done.receipt.chunks,
+            elements=done.receipt.elements,
+            files=len(done.receipt.blob_keys),
+            vectors_left=done.vectors_left,
+        )
 
 
 class RecordIn(RequestBody):
@@ -217,3 +232,10 @@ class RecordsOut(BaseModel):
     added: int
     replaced: int
     unchanged: int
+
+    @staticmethod
+    def of(done: RecordsAdded) -> RecordsOut:
+        """The public form of what was added."""
+        return RecordsOut(
+            resource_ids=list(done.resource_ids), added=done.added, replaced=done.replaced, unchanged=done.unchanged
+        )

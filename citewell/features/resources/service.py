@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict
+from citewell.errors import Conflict, NotFound
 from citewell.indexes.index_set import IndexSet
-from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import Receipt, ResourceFilter, ResourceRepository, ResourceSummary
-from citewell.types import TERMINAL, Chunk, Filter, JsonValue, Resource, Status, StoredBlob, UploadOptions
+from citewell.storage.resources import Receipt, ResourceRepository
+from citewell.types import (
+    TERMINAL,
+    Chunk,
+    Filter,
+    JsonValue,
+    Resource,
+    ResourceFilter,
+    ResourceSummary,
+    Status,
+    StoredBlob,
+    UploadOptions,
+)
 
 _EVENT_POLL_SECONDS = 0.2
+_PIECE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,17 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """Bytes that are kept, to be sent as a file. read: (start, end) → the pieces of that part. content_hash: SHA-256, where known."""
+
+    filename: str
+    mime_type: str
+    size: int
+    read: Callable[[int, int], AsyncIterator[bytes]]
+    content_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceService:
     """Uploads, lists, reads and deletes. Every method takes the owner first and sees only what is theirs."""
 
@@ -46,6 +71,35 @@ class ResourceService:
     indexes: IndexSet
     wake: Callable[[], None]
     space: DiskReserve
+
+    def open_spool(self) -> Spool:
+        """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
+        return self.capture.open_spool()
+
+    @property
+    def max_bytes(self) -> int:
+        """How large a file may be."""
+        return self.capture.max_bytes
+
+    async def add_file(
+        self,
+        owner_id: str,
+        path: Path,
+        *,
+        project: str | None = None,
+        identifier: str | None = None,
+        options: UploadOptions | None = None,
+        source: str = "upload",
+    ) -> Resource:
+        """Upload a local file: its new resource, or the one that has the same bytes."""
+        with self.open_spool() as spool, path.open("rb") as file:
+            while piece := await asyncio.to_thread(file.read, _PIECE):
+                spool.write(piece)
+            spooled = spool.finish()
+        resource, _ = await self.upload(
+            owner_id, spooled, path.name, project=project, identifier=identifier, options=options, source=source
+        )
+        return resource
 
     async def upload(
         self,
@@ -105,16 +159,16 @@ class ResourceService:
         return await self.resources.get(owner_id, resource_id)
 
     async def page(
-        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
     ) -> tuple[list[Resource], str | None]:
-        """A page of resources, newest first."""
-        return await self.resources.page(owner_id, filter, limit, cursor)
+        """A page of resources, newest first; of one project, given by id or name, where one is named."""
+        return await self.resources.page(owner_id, await self._within(owner_id, filter, project), limit, cursor)
 
     async def summaries(
-        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
     ) -> tuple[list[ResourceSummary], str | None]:
-        """A page of resources without what grows with their content."""
-        return await self.resources.summaries(owner_id, filter, limit, cursor)
+        """As `page`, without what grows with the resources' content."""
+        return await self.resources.summaries(owner_id, await self._within(owner_id, filter, project), limit, cursor)
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All changes of state so far."""
@@ -153,15 +207,31 @@ class ResourceService:
         await self.resources.get(owner_id, resource_id)
         return await self.content.chunks_page(resource_id, limit, cursor)
 
+    async def chunk(self, owner_id: str, resource_id: str, chunk_id: str) -> Chunk:
+        """One chunk of a resource; `NotFound` for one of another resource."""
+        found = await self.content.load_chunks(owner_id, [chunk_id])
+        chunk = found[chunk_id][0] if chunk_id in found else None
+        if chunk is None or chunk.resource_id != resource_id:
+            raise NotFound
+        return chunk
+
+    async def original(self, owner_id: str, resource_id: str, version: int | None) -> StoredBytes:
+        """The bytes of a version (the current one for None) as they were uploaded."""
+        found = await self.resources.original(owner_id, resource_id, version)
+        return StoredBytes(
+            found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
+        )
+
     async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
         """The files that extraction made."""
         resource = await self.resources.get(owner_id, resource_id)
         return await self.content.blobs(resource_id, resource.version)
 
-    async def extracted_blob(self, owner_id: str, resource_id: str, name: str) -> StoredBlob:
-        """One file that extraction made."""
+    async def extracted_bytes(self, owner_id: str, resource_id: str, name: str) -> StoredBytes:
+        """The bytes of one file that extraction made."""
         resource = await self.resources.get(owner_id, resource_id)
-        return await self.content.blob(resource_id, resource.version, name)
+        found = await self.content.blob(resource_id, resource.version, name)
+        return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
 
     async def reindex(self, owner_id: str, resource_id: str) -> Resource:
         """Run stage 3 again; a FAILED resource is read again from the start."""
@@ -184,6 +254,11 @@ class ResourceService:
         """Remove what was deleted before the process ended, and was not yet gone everywhere."""
         for receipt in await self.resources.unfinished_deletions():
             await self._finish(receipt)
+
+    async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
+        if not project:
+            return filter
+        return replace(filter, project_id=await self.projects.resolve(owner_id, project))
 
     async def _finish(self, receipt: Receipt) -> int:
         """Remove vectors and blobs; returns how many vectors are still found."""

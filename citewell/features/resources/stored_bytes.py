@@ -6,31 +6,19 @@ import hashlib
 import logging
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from citewell.errors import DamagedFile, NotFound
-from citewell.ports import BlobStore
+from citewell.features.resources.service import StoredBytes
 
 log = logging.getLogger(__name__)
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBytes:
-    """What is kept under a key; with the SHA-256 of its content where that is known."""
-
-    key: str
-    filename: str
-    mime_type: str
-    size: int
-    content_hash: str | None = None
-
-
-async def stored_bytes(blobs: BlobStore, stored: StoredBytes, asked: str | None) -> Response:
+async def stored_bytes(stored: StoredBytes, asked: str | None) -> Response:
     """The bytes that a Range header asks for, as an attachment; raises `DamagedFile` when they are missing or too few.
 
     Bytes that are there but are not those of the upload are noticed before anything is sent where a file has up to 1 MiB,
@@ -46,7 +34,7 @@ async def stored_bytes(blobs: BlobStore, stored: StoredBytes, asked: str | None)
     }
     if partial:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{stored.size}"
-    pieces = _checked(blobs.get(stored.key, start, end), end - start, None if partial else stored.content_hash)
+    pieces = _checked(stored.read(start, end), end - start, None if partial else stored.content_hash)
     try:
         first = await anext(pieces, b"")
     except NotFound as error:

@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.requests import RequestBody
-from citewell.features.shapes import LocatorJson
+from citewell.features.schemas import LocatorJson, RequestBody
 from citewell.types import ChunkType, Condition, Hit, Operator, Passage, SelfQuery, Trace
 
 

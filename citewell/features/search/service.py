@@ -17,7 +17,7 @@ MOST_NEIGHBOURS = 10
 MOST_QUERY_CHARACTERS = 8_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchService:
     """Searches in the active index; after a switch, in the new one. top_k: hits where a request does not say how many."""
 
@@ -31,11 +31,8 @@ class SearchService:
 
     @property
     def notice(self) -> str | None:
-        """What whoever reads results must know: that the index is being rebuilt, and not everything is found yet."""
-        rebuilding = self.indexes.rebuilding
-        if rebuilding is None:
-            return None
-        return f"The index is being rebuilt ({rebuilding.done:,} of {rebuilding.total:,} chunks): not everything is found yet."
+        """What readers of results must know: that the index is being rebuilt, and not everything is found yet."""
+        return self.indexes.notice
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""

@@ -49,9 +49,9 @@ class Spread:
     others: int
 
 
-@dataclass(slots=True)
-class TableBrowser:
-    """Each call opens the copy on its own, with no way to any other file, and closes it again."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableService:
+    """Reads tables from their exact copies. Each call opens the copy on its own, with no way to any other file, and closes it again."""
 
     tables: SqlTables
     _one_at_a_time: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(4))

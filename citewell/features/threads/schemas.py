@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from citewell.features.chat.schemas import CitationOut, PlaceOut
-from citewell.features.requests import RequestBody
-from citewell.features.shapes import DescribedBy, ScopeJson, ScopeOut
-from citewell.features.threads.service import ShownMessage
+from citewell.features.schemas import CitationOut, DescribedBy, PlaceOut, RequestBody, ScopeJson, ScopeOut, utc
+from citewell.features.threads.service import ShownMessage, ShownThread
 from citewell.types import Thread
 
 
@@ -31,8 +29,8 @@ class ThreadOut(BaseModel):
             id=thread.id,
             title=thread.title,
             scope=dict(thread.scope),
-            created_at=datetime.fromtimestamp(thread.created_at, UTC),
-            updated_at=datetime.fromtimestamp(thread.updated_at, UTC),
+            created_at=utc(thread.created_at),
+            updated_at=utc(thread.updated_at),
         )
 
 
@@ -107,7 +105,7 @@ class MessageOut(BaseModel):
             id=message.id,
             role=message.role,
             content=message.content,
-            created_at=datetime.fromtimestamp(message.created_at, UTC),
+            created_at=utc(message.created_at),
             citations=[CitationOut.of(c, available=c.resource_id in shown.available) for c in message.citations],
             details=dict(message.details),
         )
@@ -117,3 +115,9 @@ class ThreadWithMessages(ThreadOut):
     """A conversation, whole."""
 
     messages: list[MessageOut]
+
+    @staticmethod
+    def of_shown(shown: ShownThread) -> ThreadWithMessages:
+        """The public form of a thread with its messages."""
+        messages = [MessageOut.of(message) for message in shown.messages]
+        return ThreadWithMessages(**ThreadOut.of(shown.thread).model_dump(), messages=messages)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import keep_known
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.types import Message
+from citewell.types import JsonObject, Message, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +19,60 @@ class ShownMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownThread:
+    """A conversation with all its messages, oldest first."""
+
+    thread: Thread
+    messages: tuple[ShownMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadService:
-    """Reads threads, checking access to what is cited each time."""
+    """Conversations of an owner. Access to what is cited is checked each time a thread is read."""
 
     threads: ThreadRepository
     resources: ResourceRepository
 
-    async def messages(self, owner_id: str, thread_id: str) -> list[ShownMessage]:
-        """All messages, oldest first; a citation of a file that is gone keeps its place but not its quotation."""
+    async def page(
+        self, owner_id: str, limit: int, cursor: str | None, query: str | None
+    ) -> tuple[list[Thread], str | None]:
+        """A page of threads, the most recently used first; `query` looks into titles and messages."""
+        return await self.threads.page(owner_id, limit, cursor, query)
+
+    async def create(self, owner_id: str, title: str) -> Thread:
+        """Begin an empty thread."""
+        return await self.threads.create(owner_id, _clean(title), {})
+
+    async def get(self, owner_id: str, thread_id: str) -> ShownThread:
+        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation."""
+        thread = await self.threads.get(owner_id, thread_id)
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
         available = frozenset(await self.resources.owned(owner_id, sorted(cited)))
-        return [ShownMessage(_without_gone(_agreeing(message), available), available) for message in found]
+        shown = (ShownMessage(_without_gone(_agreeing(message), available), available) for message in found)
+        return ShownThread(thread, tuple(shown))
+
+    async def rename(self, owner_id: str, thread_id: str, title: str) -> Thread:
+        """Give a thread another title."""
+        return await self.threads.update(owner_id, thread_id, title=_clean(title))
+
+    async def delete(self, owner_id: str, thread_id: str) -> None:
+        """Delete a thread with its messages."""
+        await self.threads.delete(owner_id, thread_id)
+
+    async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
+        """Remove a message and all that came after it."""
+        await self.threads.cut(owner_id, thread_id, message_id)
+
+    async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
+        """Keep what the reader thought of an answer; None takes it back."""
+        await self.threads.rate(owner_id, thread_id, message_id, feedback)
 
 
-def markdown(title: str, messages: Sequence[ShownMessage]) -> str:
+def markdown(shown: ShownThread) -> str:
     """The thread as Markdown, each answer with the places it cites."""
-    parts = [f"# {title}"]
-    for shown in messages:
-        message = shown.message
+    parts = [f"# {shown.thread.title}"]
+    for message in (one.message for one in shown.messages):
         parts.append(f"## {'Question' if message.role == 'user' else 'Answer'}\n\n{message.content}")
         seen = {citation.n: citation for citation in message.citations}
         lines = [
@@ -48,6 +82,11 @@ def markdown(title: str, messages: Sequence[ShownMessage]) -> str:
         if lines:
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def _clean(title: str) -> str:
+    """Databases do not store null characters."""
+    return title.replace("\x00", "")
 
 
 def _agreeing(message: Message) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from citewell.storage.usage import UsageRepository
 from citewell.types import Usage
@@ -12,7 +13,7 @@ Prices = dict[str, tuple[float, float]]
 _LOCAL = frozenset({"builtin", "fastembed"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
     """Prices what is spent and writes it down.
 
@@ -46,3 +47,50 @@ class Ledger:
     async def record_paid(self, owner_id: str, spent: Iterable[Usage]) -> None:
         """As `record`, without what models on this machine did: for work so frequent that each entry would be felt."""
         await self.record(owner_id, [one for one in spent if one.provider not in _LOCAL])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSum:
+    """Sums of one kind and model within a day, a thread or a message, whichever was asked for; cost in US dollars."""
+
+    kind: str
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    units: int
+    cost: float
+    day: str | None = None
+    thread_id: str | None = None
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """What was spent, and what context stuffing would have taken for the same questions; newest first."""
+
+    spent: tuple[UsageSum, ...]
+    stuffing: tuple[UsageSum, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageService:
+    """Reads the ledger."""
+
+    usage: UsageRepository
+
+    async def report(
+        self,
+        owner_id: str,
+        since: float,
+        thread_id: str | None,
+        message_id: str | None,
+        by: Literal["day", "thread", "message"],
+    ) -> UsageReport:
+        """Sums since a time (seconds since 1970), in all, in one thread or for one message."""
+        rows: list[dict[str, Any]] = [*await self.usage.totals(owner_id, since, thread_id, message_id, by)]
+        sums = [UsageSum(**row) for row in rows]
+        return UsageReport(
+            spent=tuple(row for row in sums if row.kind != "context_stuffing"),
+            stuffing=tuple(row for row in sums if row.kind == "context_stuffing"),
+        )

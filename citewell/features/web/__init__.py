@@ -1,1 +1,1 @@
-"""Feature: web. Sessions of browsers, and the browser interface itself."""
+"""The built browser interface: its files, and the headers that protect it."""

@@ -1,22 +1,60 @@
-"""Shapes that several features send: places in files, coverage, tables and elements, as the API's description has them."""
+"""Shapes that several features share: requests, errors, citations, places in files, coverage, tables and elements."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NotRequired
+from datetime import UTC, datetime
+from typing import Annotated, Any, NotRequired, overload
 
-from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, with_config
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    with_config,
+)
 from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
-from citewell.types import ElementType
+from citewell.types import Citation, ElementType
+
+
+class RequestBody(BaseModel):
+    """What a request may carry: an unknown field is an error, and so are NaN and infinite numbers."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class ErrorBody(BaseModel):
+    """What went wrong: a stable code, a sentence that says what to do, and details."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = {}
+
+
+class ErrorResponse(BaseModel):
+    """Every error has this shape."""
+
+    error: ErrorBody
+
+
+@overload
+def utc(seconds: float) -> datetime: ...
+@overload
+def utc(seconds: float | None) -> datetime | None: ...
+def utc(seconds: float | None) -> datetime | None:
+    """Seconds since 1970 as a UTC time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedBy:
     """Marks a `dict[str, Any]` whose keys the API's description lists as those of `shapes` (any of them).
 
-    The values are ours: they are not validated again, and keep exactly the keys that they have.
+    Citewell made the values: they are not validated again, and keep exactly the keys that they have.
     """
 
     shapes: tuple[type, ...]
@@ -190,3 +228,46 @@ ElementJson = Annotated[dict[str, Any], DescribedBy((ElementOut,))]
 PieceJson = Annotated[dict[str, Any], DescribedBy((PieceOut,))]
 StageDetailsJson = Annotated[dict[str, Any], DescribedBy((StageDetailsOut,))]
 ScopeJson = Annotated[dict[str, Any], DescribedBy((ScopeOut,))]
+
+
+class CitationOut(BaseModel):
+    """A checked pointer from `[n]` to the spot it rests on."""
+
+    n: int
+    chunk_id: str
+    resource_id: str
+    version: int
+    filename: str
+    locator: LocatorJson
+    label: str
+    quote: str
+    verdict: str = Field(description="supported, weak or unsupported")
+    score: float
+    available: bool = Field(default=True, description="whether the file is still there; else the quote is empty")
+
+    @staticmethod
+    def of(citation: Citation, *, available: bool = True) -> CitationOut:
+        """The public form of a citation."""
+        return CitationOut(
+            n=citation.n,
+            chunk_id=citation.chunk_id,
+            resource_id=citation.resource_id,
+            version=citation.version,
+            filename=citation.filename,
+            locator=citation.locator.to_json(),
+            label=citation.label,
+            quote=citation.quote,
+            verdict=citation.verdict.value,
+            score=round(citation.score, 4),
+            available=available,
+        )
+
+
+class PlaceOut(BaseModel):
+    """Where a passage stands, without its words."""
+
+    chunk_id: str
+    resource_id: str
+    filename: str
+    label: str
+    locator: LocatorJson

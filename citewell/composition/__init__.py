@@ -8,32 +8,40 @@ import logging
 import os
 import shutil
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
 from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
 from citewell.chunk.config import ChunkConfig
+from citewell.composition.indexes import IndexOpener
 from citewell.disk import LEAST_FREE, DiskReserve
-from citewell.errors import CitewellError, ConfigurationError, MissingDependency, Unavailable
+from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
 from citewell.features.chat.service import ChatService
+from citewell.features.health.findings import Finding
 from citewell.features.health.service import HealthService
 from citewell.features.indexes.service import IndexService
+from citewell.features.mcp.service import McpTools
+from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.projects.service import ProjectService
 from citewell.features.resources.service import ResourceService
+from citewell.features.samples.service import SampleService
 from citewell.features.search.service import SearchService
-from citewell.features.usage.service import Ledger
+from citewell.features.suggestions.service import SuggestionService, answered_by
+from citewell.features.tables.service import TableService
+from citewell.features.threads.service import ThreadService
+from citewell.features.turns import TurnRunner
+from citewell.features.usage.service import Ledger, UsageService
 from citewell.folder import DataFolder, folder_errors
-from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
-from citewell.indexes.migration import IndexMigration, Opener
-from citewell.indexes.restoring import IndexCondition, condition_of, restore
+from citewell.indexes.index_set import IndexSet
+from citewell.indexes.migration import IndexMigration
+from citewell.indexes.restoring import restore
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.chunking import server_chunking
@@ -44,15 +52,14 @@ from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import BlobStore, ChatModel, Embedder, Reranker, VectorIndex, VisionModel
+from citewell.metering import MeteredChat, MeteredReranker, MeteredVision
+from citewell.ports import BlobStore, ChatModel, Reranker, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.settings import NoChat, Settings, change
+from citewell.settings import NoChat, Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
-from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.events import EventRepository
-from citewell.storage.indexes import IndexRepository, IndexState
+from citewell.storage.indexes import IndexRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.owners import OwnerRepository
@@ -69,20 +76,23 @@ log = logging.getLogger(__name__)
 LOCAL_OWNER = "local"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Everything an entry point may call, and the local owner's id."""
 
-    settings: Settings
     local_owner: str
     auth: AuthService
     resources: ResourceService
     search: SearchService
     chat: ChatService
-    threads: ThreadRepository
-    projects: ProjectRepository
-    usage: UsageRepository
-    ledger: Ledger
+    completions: CompletionService
+    mcp: McpTools
+    threads: ThreadService
+    projects: ProjectService
+    usage: UsageService
+    samples: SampleService
+    suggestions: SuggestionService
+    tables: TableService
     indexes: IndexService
     health: HealthService
     workers: Workers
@@ -102,17 +112,38 @@ class _Stores:
     jobs: JobRepository
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What is open, and what the services are made of."""
+
+    settings: Settings
+    folder: DataFolder
+    stores: _Stores
+    blobs: BlobStore
+    indexes: IndexSet
+    migration: IndexMigration
+    parsers: ParserPool
+    space: DiskReserve
+    capture: Capture
+    chunking: ChunkConfig
+    ledger: Ledger
+    configuration: Callable[[], list[Finding]]
+
+
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncGenerator[Services]:
+async def open_services(
+    settings: Settings, configuration: Callable[[], list[Finding]] = list
+) -> AsyncGenerator[Services]:
     """Open the data folder, start the workers, and give out the services; closes everything in the reverse order.
 
+    configuration: looks at what is configured, for the health service.
     Raises `DataFolderBusy` when another process holds the folder, `ConfigurationError` for a folder or settings that do not
     work, `DiskFull` when there is no room to start, and `Unavailable` when a server that the settings name cannot be reached.
     """
     _check(settings)
     async with contextlib.AsyncExitStack() as stack:
         with _opening(settings):
-            services = await _open(settings, stack)
+            services = await _open(settings, configuration, stack)
         yield services
 
 
@@ -128,7 +159,9 @@ def _opening(settings: Settings) -> Generator[None]:
         raise ConfigurationError(f"The database cannot be opened: {error.orig}") from error
 
 
-async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Services:
+async def _open(
+    settings: Settings, configuration: Callable[[], list[Finding]], stack: contextlib.AsyncExitStack
+) -> Services:
     folder = DataFolder(settings.data)
     folder.hold()
     stack.callback(folder.release)
@@ -136,7 +169,8 @@ async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Service
     stores = await _open_stores(settings, stack)
     blobs = registry.build_blob_store(settings.blobs)
     await _sweep(settings, stores, blobs)
-    indexes = await _open_indexes(settings, stores, stack)
+    opener = IndexOpener(settings=settings, database=stores.database, content=stores.content)
+    indexes = await opener.open_active(stack)
     space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, LEAST_FREE))
     parsers = ParserPool(settings.parser.processes + 1, _parser_limits(settings), space=space)  # see `WorkerLimits`
     stack.push_async_callback(parsers.close)
@@ -144,12 +178,28 @@ async def _open(settings: Settings, stack: contextlib.AsyncExitStack) -> Service
         indexes,
         IndexRepository(stores.database),
         stores.content,
-        _opener(settings, stores, indexes),
+        opener.opener(indexes),
         settings.chunking.max_dense_rows,
     )
     stack.push_async_callback(migration.close)
-    await _open_beside(settings, stores, indexes, migration)
-    services = await _assemble(settings, folder, stores, blobs, indexes, parsers, migration, space)
+    await opener.open_beside(indexes, migration)
+    services = await _assemble(
+        _Parts(
+            settings=settings,
+            folder=folder,
+            stores=stores,
+            blobs=blobs,
+            indexes=indexes,
+            migration=migration,
+            parsers=parsers,
+            space=space,
+            capture=Capture(stores.resources, blobs, settings.data / "uploads", settings.uploads.max_bytes, space),
+            chunking=server_chunking(settings.chunking),
+            ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
+            configuration=configuration,
+        )
+    )
+    stack.push_async_callback(services.chat.finish)
     await services.resources.finish_deletions()
     if indexes.rebuilding is not None:
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
@@ -209,204 +259,122 @@ async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
             await blobs.delete(key)
 
 
-async def _open_indexes(settings: Settings, stores: _Stores, stack: contextlib.AsyncExitStack) -> IndexSet:
-    """The index that answers: the one that was active, else the configured model's. It is noted as being rebuilt unless it is whole."""
-    repository = IndexRepository(stores.database)
-    before = await repository.active()
-    if before is not None and before.store == settings.store.provider:
-        settings = _with_model(settings, before.settings)
-    embedder = _embedder(settings, stores.database)
-    record = await repository.ensure_active(str(embedder.fingerprint), settings.store.provider, _model(settings))
-    if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
-        await repository.activate(record.id)
-    store, is_whole = await _open_store(settings, embedder, stores.content)
-    indexes = IndexSet(OpenIndex(record, embedder, store))
-    stack.push_async_callback(indexes.close)
-    if not is_whole:
-        total = await stores.content.count_chunks()
-        indexes.note_rebuilding(record.id, Rebuilding(min(await store.count(), total), total))
-    return indexes
-
-
-async def _open_store(settings: Settings, embedder: Embedder, content: ContentRepository) -> tuple[VectorIndex, bool]:
-    """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
-    if not settings.store.is_embedded:
-        return await registry.open_index(settings.store, embedder.fingerprint), True
-    try:
-        store = await registry.open_index(settings.store, embedder.fingerprint)
-        condition = await condition_of(store, content)
-        if condition is not IndexCondition.DAMAGED:
-            return store, condition is IndexCondition.WHOLE
-        await store.close()
-        log.error("an index lacks what its points should hold")
-    except Unavailable:
-        log.warning("an index does not open", exc_info=True)
-    broken = settings.store.index_folder(str(embedder.fingerprint))
-    log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
-    await asyncio.to_thread(_set_aside, broken)
-    return await registry.open_index(settings.store, embedder.fingerprint), await content.count_chunks() == 0
-
-
-async def _open_beside(settings: Settings, stores: _Stores, indexes: IndexSet, migration: IndexMigration) -> None:
-    """Open every other index, so that it stays up to date, and go on building; begin the configured model's when it is new."""
-    for record in await migration.records.all():
-        if record.id == indexes.active.record.id or record.store != settings.store.provider:
-            continue
-        try:
-            index = await migration.open_index(record.settings)
-        except CitewellError as error:
-            log.warning("index %s stays closed: %s", record.fingerprint, error.message)
-            continue
-        indexes.add(index)
-        if record.state is not IndexState.BUILDING and settings.store.is_embedded:
-            if await condition_of(index.store, stores.content) is IndexCondition.WHOLE:
-                continue
-            log.warning("index %s has lost points; it is built again", record.fingerprint)
-            await migration.records.set_progress(record.id, 0, 0, IndexState.BUILDING)
-        migration.resume(index)
-    configured = _embedder(settings, stores.database).fingerprint
-    if all(str(configured) != index.record.fingerprint for index in indexes.all):
-        log.warning("building an index for %s beside the active one; see `citewell index`", configured)
-        await migration.begin(_model(settings))
-
-
-def _opener(settings: Settings, stores: _Stores, indexes: IndexSet) -> Opener:
-    repository = IndexRepository(stores.database)
-
-    async def open_index(model: dict[str, Any]) -> OpenIndex:
-        chosen = _with_model(settings, model)
-        embedder = _embedder(chosen, stores.database)
-        record = await repository.create(str(embedder.fingerprint), chosen.store.provider, model)
-        known = indexes.find(record.id)
-        if known is not None:
-            return known
-        store, _ = await _open_store(chosen, embedder, stores.content)
-        return OpenIndex(record, embedder, store)
-
-    return open_index
-
-
-def _model(settings: Settings) -> dict[str, Any]:
-    """The settings that say which embedding model it is."""
-    return {
-        "provider": settings.embedding.provider,
-        "model": settings.embedding.model,
-        "dimensions": settings.embedding.dimensions,
-    }
-
-
-def _with_model(settings: Settings, model: dict[str, Any]) -> Settings:
-    names = {"provider": "embedding_provider", "model": "embedding_model", "dimensions": "embedding_dimensions"}
-    return change(settings, **{names[key]: value for key, value in model.items() if key in names})
-
-
-def _set_aside(folder: os.PathLike[str]) -> None:
-    aside = f"{os.fspath(folder)}.damaged"
-    shutil.rmtree(aside, ignore_errors=True)
-    shutil.move(folder, aside)
-
-
-async def _assemble(
-    settings: Settings,
-    folder: DataFolder,
-    stores: _Stores,
-    blobs: BlobStore,
-    indexes: IndexSet,
-    parsers: ParserPool,
-    migration: IndexMigration,
-    space: DiskReserve,
-) -> Services:
-    chunking = server_chunking(settings.chunking)
-    usage = UsageRepository(stores.database)
-    ledger = Ledger(usage, settings.usage.prices)
-    capture = Capture(stores.resources, blobs, settings.data / "uploads", settings.uploads.max_bytes, space)
-    workers = _workers(settings, stores, blobs, indexes, parsers, capture, chunking, ledger, space)
-    resources = ResourceService(
-        stores.resources,
-        stores.content,
-        EventRepository(stores.database),
-        stores.projects,
-        stores.jobs,
-        blobs,
-        capture,
-        RecordIngest(RecordRepository(stores.database), indexes, chunking, ledger.record_paid),
-        indexes,
-        workers.wake,
-        DiskReserve(settings.data, LEAST_FREE),
-    )
-    chat = _chat_model(settings)
-    passages = SqlChunks(stores.content, stores.projects)
-    reranker = _reranker(settings)
-    search = SearchService(indexes, passages, _retrieval(settings), reranker, chat, settings.retrieval.top_k)
-    library = SqlLibrary(stores.resources, stores.projects, stores.content)
-    tables = SqlTables(stores.resources, stores.projects, stores.content, blobs, settings.data / "cache")
-    assistant = _assistant(settings, search, indexes.embedder, library, tables, chat)
-    threads = ThreadRepository(stores.database)
+async def _assemble(parts: _Parts) -> Services:
+    """The services over what is open."""
+    settings, stores = parts.settings, parts.stores
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
-    await stores.owners.adopt_token(local_owner, "this machine", folder.token())
+    await stores.owners.adopt_token(local_owner, "this machine", parts.folder.token())
+    workers = _workers(parts)
+    resources = _resource_service(parts, workers)
+    search = _search_service(parts)
+    tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
+    assistant = _assistant(parts, search, tables)
+    turns = TurnRunner(
+        assistant=assistant,
+        projects=stores.projects,
+        resources=stores.resources,
+        ledger=parts.ledger,
+        top_k=settings.retrieval.top_k,
+        compare_model=settings.usage.compare_model,
+    )
+    threads = ThreadRepository(stores.database)
     return Services(
-        settings=settings,
         local_owner=local_owner,
-        auth=AuthService(stores.owners, _jwt_rules(settings), settings.auth.requests_per_minute),
+        auth=AuthService(
+            owners=stores.owners,
+            jwt_rules=_jwt_rules(settings),
+            requests_per_minute=settings.auth.requests_per_minute,
+        ),
         resources=resources,
         search=search,
-        chat=ChatService(
-            *(
-                assistant,
-                threads,
-                stores.projects,
-                stores.resources,
-                ledger,
-                settings.retrieval.top_k,
-                settings.usage.compare_model,
-            ),
-            can_rerank=reranker is not None,
+        chat=ChatService(turns=turns, threads=threads, indexes=parts.indexes, can_rerank=search.reranker is not None),
+        completions=CompletionService(turns=turns, projects=stores.projects),
+        mcp=McpTools(
+            toolbox=assistant.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
         ),
-        threads=threads,
-        projects=stores.projects,
-        usage=usage,
-        ledger=ledger,
-        indexes=IndexService(migration, search, local_owner),
-        health=HealthService(indexes, stores.content, stores.jobs),
+        threads=ThreadService(threads=threads, resources=stores.resources),
+        projects=ProjectService(projects=stores.projects, chunking=parts.chunking),
+        usage=UsageService(usage=parts.ledger.usage),
+        samples=SampleService(add_file=resources.add_file),
+        suggestions=_suggestion_service(parts, assistant),
+        tables=TableService(tables=tables),
+        indexes=IndexService(migration=parts.migration, searches=search, local_owner=local_owner),
+        health=HealthService(
+            indexes=parts.indexes,
+            content=stores.content,
+            jobs=stores.jobs,
+            local_owner=local_owner,
+            configuration=parts.configuration,
+        ),
         workers=workers,
-        folder=folder,
-        parsers=parsers,
+        folder=parts.folder,
+        parsers=parts.parsers,
     )
 
 
-def _workers(
-    settings: Settings,
-    stores: _Stores,
-    blobs: BlobStore,
-    indexes: IndexSet,
-    parsers: ParserPool,
-    capture: Capture,
-    chunking: ChunkConfig,
-    ledger: Ledger,
-    space: DiskReserve,
-) -> Workers:
+def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
+    stores = parts.stores
+    return ResourceService(
+        resources=stores.resources,
+        content=stores.content,
+        events=EventRepository(stores.database),
+        projects=stores.projects,
+        jobs=stores.jobs,
+        blobs=parts.blobs,
+        capture=parts.capture,
+        records=RecordIngest(
+            RecordRepository(stores.database), parts.indexes, parts.chunking, parts.ledger.record_paid
+        ),
+        indexes=parts.indexes,
+        wake=workers.wake,
+        space=DiskReserve(parts.settings.data, LEAST_FREE),
+    )
+
+
+def _search_service(parts: _Parts) -> SearchService:
+    return SearchService(
+        indexes=parts.indexes,
+        chunks=SqlChunks(parts.stores.content, parts.stores.projects),
+        options=_retrieval(parts.settings),
+        reranker=_reranker(parts.settings),
+        chat=_chat_model(parts.settings),
+        top_k=parts.settings.retrieval.top_k,
+    )
+
+
+def _suggestion_service(parts: _Parts, assistant: Assistant) -> SuggestionService:
+    """Asking a chat model costs money; the extractive answerer is asked before its questions are offered."""
+    return SuggestionService(
+        resources=parts.stores.resources,
+        content=parts.stores.content,
+        check=answered_by(assistant) if isinstance(parts.settings.chat, NoChat) else None,
+    )
+
+
+def _workers(parts: _Parts) -> Workers:
+    settings, stores = parts.settings, parts.stores
     limits = ExtractOptions(
         ocr=settings.parser.ocr, max_pages=settings.parser.max_pages, max_pixels=settings.parser.max_pixels
     )
-    read_ahead = ReadAhead(stores.projects, indexes, chunking)
+    read_ahead = ReadAhead(stores.projects, parts.indexes, parts.chunking)
     scratch = settings.data / "scratch"
-    adoption = Adoption(stores.resources, stores.jobs, blobs, capture)
+    adoption = Adoption(stores.resources, stores.jobs, parts.blobs, parts.capture)
     extraction = ExtractionStage(
-        stores.resources, stores.content, stores.jobs, blobs, parsers, adoption, scratch, limits, read_ahead
+        stores.resources, stores.content, stores.jobs, parts.blobs, parts.parsers, adoption, scratch, limits, read_ahead
     )
     describer = ImageDescriber(
-        _vision_model(settings), stores.content, stores.jobs, blobs, settings.stages.max_attempts
+        _vision_model(settings), stores.content, stores.jobs, parts.blobs, settings.stages.max_attempts
     )
     indexing = IndexingStage(
         stores.resources,
         stores.content,
         stores.jobs,
         stores.projects,
-        indexes,
+        parts.indexes,
         describer,
-        chunking,
+        parts.chunking,
         settings.chunking.max_dense_rows,
-        ledger.record_paid,
+        parts.ledger.record_paid,
     )
     worker_limits = WorkerLimits(
         extracting=settings.parser.processes,
@@ -414,32 +382,19 @@ def _workers(
         lease_seconds=settings.stages.lease_seconds,
     )
     name = f"{socket.gethostname()}:{os.getpid()}"
-    return Workers(name, stores.jobs, extraction, indexing, worker_limits, space)
+    return Workers(name, stores.jobs, extraction, indexing, worker_limits, parts.space)
 
 
-def _embedder(settings: Settings, database: Database) -> Embedder:
-    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings.embedding))
-    if not settings.embedding.is_local:
-        embedder = RetryingEmbedder(embedder)
-    return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
-
-
-def _assistant(
-    settings: Settings,
-    search: SearchService,
-    embedder: Embedder,
-    library: SqlLibrary,
-    tables: SqlTables,
-    chat: ChatModel | None,
-) -> Assistant:
-    configured = settings.chat
+def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assistant:
+    settings, stores, configured = parts.settings, parts.stores, parts.settings.chat
+    library = SqlLibrary(stores.resources, stores.projects, stores.content)
     return Assistant(
         search,
-        embedder,
+        parts.indexes.embedder,
         library=library,
         elements=library,
         tables=tables,
-        chat_model=chat,
+        chat_model=search.chat,
         budget=Budget(
             context_tokens=settings.answers.context_tokens,
             seconds=settings.answers.seconds,

@@ -1,0 +1,138 @@
+"""Which indexes are open when Citewell starts: the one that answers, and those of other models beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from citewell.adapters import registry
+from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
+from citewell.errors import CitewellError, Unavailable
+from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
+from citewell.indexes.migration import IndexMigration, Opener
+from citewell.indexes.restoring import IndexCondition, condition_of
+from citewell.metering import MeteredEmbedder
+from citewell.ports import Embedder, VectorIndex
+from citewell.settings import Settings, change
+from citewell.storage.content import ContentRepository
+from citewell.storage.database import Database
+from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.indexes import IndexRepository, IndexState
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOpener:
+    """Opens indexes by the settings, and compares embedded ones with SQL."""
+
+    settings: Settings
+    database: Database
+    content: ContentRepository
+
+    async def open_active(self, stack: AsyncExitStack) -> IndexSet:
+        """The index that answers: the one that was active, else the configured model's. It is noted as being rebuilt unless it is whole."""
+        settings, repository = self.settings, IndexRepository(self.database)
+        before = await repository.active()
+        if before is not None and before.store == settings.store.provider:
+            settings = _with_model(settings, before.settings)
+        embedder = build_embedder(settings, self.database)
+        record = await repository.ensure_active(str(embedder.fingerprint), settings.store.provider, _model(settings))
+        if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
+            await repository.activate(record.id)
+        store, is_whole = await self._open_store(settings, embedder)
+        indexes = IndexSet(OpenIndex(record, embedder, store))
+        stack.push_async_callback(indexes.close)
+        if not is_whole:
+            total = await self.content.count_chunks()
+            indexes.note_rebuilding(record.id, Rebuilding(min(await store.count(), total), total))
+        return indexes
+
+    async def _open_store(self, settings: Settings, embedder: Embedder) -> tuple[VectorIndex, bool]:
+        """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
+        if not settings.store.is_embedded:
+            return await registry.open_index(settings.store, embedder.fingerprint), True
+        try:
+            store = await registry.open_index(settings.store, embedder.fingerprint)
+            condition = await condition_of(store, self.content)
+            if condition is not IndexCondition.DAMAGED:
+                return store, condition is IndexCondition.WHOLE
+            await store.close()
+            log.error("an index lacks what its points should hold")
+        except Unavailable:
+            log.warning("an index does not open", exc_info=True)
+        broken = settings.store.index_folder(str(embedder.fingerprint))
+        log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
+        await asyncio.to_thread(_set_aside, broken)
+        return await registry.open_index(settings.store, embedder.fingerprint), await self.content.count_chunks() == 0
+
+    async def open_beside(self, indexes: IndexSet, migration: IndexMigration) -> None:
+        """Open every other index, so that it stays up to date, and go on building; begin the configured model's when it is new."""
+        for record in await migration.records.all():
+            if record.id == indexes.active.record.id or record.store != self.settings.store.provider:
+                continue
+            try:
+                index = await migration.open_index(record.settings)
+            except CitewellError as error:
+                log.warning("index %s stays closed: %s", record.fingerprint, error.message)
+                continue
+            indexes.add(index)
+            if record.state is not IndexState.BUILDING and self.settings.store.is_embedded:
+                if await condition_of(index.store, self.content) is IndexCondition.WHOLE:
+                    continue
+                log.warning("index %s has lost points; it is built again", record.fingerprint)
+                await migration.records.set_progress(record.id, 0, 0, IndexState.BUILDING)
+            migration.resume(index)
+        configured = build_embedder(self.settings, self.database).fingerprint
+        if all(str(configured) != index.record.fingerprint for index in indexes.all):
+            log.warning("building an index for %s beside the active one; see `citewell index`", configured)
+            await migration.begin(_model(self.settings))
+
+    def opener(self, indexes: IndexSet) -> Opener:
+        """How a migration opens the index of another model, which takes no writes until it is added."""
+        repository = IndexRepository(self.database)
+
+        async def open_index(model: dict[str, Any]) -> OpenIndex:
+            chosen = _with_model(self.settings, model)
+            embedder = build_embedder(chosen, self.database)
+            record = await repository.create(str(embedder.fingerprint), chosen.store.provider, model)
+            known = indexes.find(record.id)
+            if known is not None:
+                return known
+            store, _ = await self._open_store(chosen, embedder)
+            return OpenIndex(record, embedder, store)
+
+        return open_index
+
+
+def _model(settings: Settings) -> dict[str, Any]:
+    """The settings that say which embedding model it is."""
+    return {
+        "provider": settings.embedding.provider,
+        "model": settings.embedding.model,
+        "dimensions": settings.embedding.dimensions,
+    }
+
+
+def _with_model(settings: Settings, model: dict[str, Any]) -> Settings:
+    names = {"provider": "embedding_provider", "model": "embedding_model", "dimensions": "embedding_dimensions"}
+    return change(settings, **{names[key]: value for key, value in model.items() if key in names})
+
+
+def _set_aside(folder: os.PathLike[str]) -> None:
+    aside = f"{os.fspath(folder)}.damaged"
+    shutil.rmtree(aside, ignore_errors=True)
+    shutil.move(folder, aside)
+
+
+def build_embedder(settings: Settings, database: Database) -> Embedder:
+    """The embedder that the settings name: counted, tried again where it is somebody else's, and cached."""
+    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings.embedding))
+    if not settings.embedding.is_local:
+        embedder = RetryingEmbedder(embedder)
+    return CachingEmbedder(embedder, EmbeddingCacheRepository(database))

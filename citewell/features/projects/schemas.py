@@ -1,0 +1,65 @@
+"""Projects as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from citewell.chunk.config import Strategy
+from citewell.features.schemas import RequestBody, utc
+from citewell.types import Project
+
+
+class ChunkingIn(RequestBody):
+    """How the files of a project are cut: in place of the server's settings. Data files are cut by row whatever it says."""
+
+    strategy: Strategy | None = None
+    size: int | None = Field(default=None, ge=16, le=100_000)
+    overlap: int | None = Field(default=None, ge=0, le=50_000)
+
+    def given(self) -> dict[str, Any]:
+        """The fields that have a value."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+class ProjectIn(RequestBody):
+    """A new project."""
+
+    name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
+    chunking: ChunkingIn | None = None
+
+
+class ProjectChange(RequestBody):
+    """What may be changed of a project; applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
+
+    chunking: ChunkingIn | None
+
+
+class ProjectOut(BaseModel):
+    """A named set of resources."""
+
+    id: str
+    name: str
+    created_at: datetime
+    resource_count: int
+    settings: dict[str, Any]
+
+    @staticmethod
+    def of(project: Project) -> ProjectOut:
+        """The public form of a project."""
+        return ProjectOut(
+            id=project.id,
+            name=project.name,
+            created_at=utc(project.created_at),
+            resource_count=project.resource_count,
+            settings=project.settings,
+        )
+
+
+class ProjectList(BaseModel):
+    """All projects, oldest first."""
+
+    projects: list[ProjectOut]
+    next_cursor: str | None = None

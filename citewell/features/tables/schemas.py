@@ -1,0 +1,61 @@
+"""Rows and columns of data files as HTTP sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from citewell.features.tables.service import Spread, TablePage
+
+# Browsers read JSON numbers as doubles, which hold whole numbers below this exactly.
+_EXACT = 2**53
+
+
+class RowOut(BaseModel):
+    """A row: the number that a person sees in the file, and the cells."""
+
+    row: int
+    cells: list[str | int | float | bool | None]
+
+
+class RowPage(BaseModel):
+    """Rows in the file's order, from `offset` on."""
+
+    columns: list[str]
+    rows: list[RowOut]
+    offset: int
+    total: int
+
+    @staticmethod
+    def of(page: TablePage) -> RowPage:
+        """The public form of a page."""
+        rows = [RowOut(row=number, cells=[_cell(value) for value in cells]) for number, cells in page.rows]
+        return RowPage(columns=list(page.columns), rows=rows, offset=page.offset, total=page.total)
+
+
+class BarOut(BaseModel):
+    """How many rows have this value, or lie from here to the next bar."""
+
+    label: str
+    count: int
+
+
+class SpreadOut(BaseModel):
+    """How a column's values are distributed."""
+
+    numeric: bool = Field(description="bars are ranges of equal width; else the most frequent values")
+    bars: list[BarOut]
+    others: int
+
+    @staticmethod
+    def of(spread: Spread) -> SpreadOut:
+        """The public form of a distribution."""
+        bars = [BarOut(label=bar.label, count=bar.count) for bar in spread.bars]
+        return SpreadOut(numeric=spread.numeric, bars=bars, others=spread.others)
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    return value if isinstance(value, int) and abs(value) < _EXACT else str(value)

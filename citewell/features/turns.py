@@ -1,0 +1,91 @@
+"""Running a turn for whichever protocol asks: its scope is checked, and its cost recorded however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from citewell.agent.graph import Assistant
+from citewell.agent.interface import AgentEvent, Done, TurnRequest
+from citewell.errors import EmptyQuery, InvalidInput
+from citewell.features.usage.service import Ledger
+from citewell.metering import Tally
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import ResourceRepository
+from citewell.types import Scope
+
+MOST_CHARACTERS = 32_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRunner:
+    """Runs turns. Nothing holds a database connection while the agent works.
+
+    top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
+    """
+
+    assistant: Assistant
+    projects: ProjectRepository
+    resources: ResourceRepository
+    ledger: Ledger
+    top_k: int = 10
+    compare_model: str = ""
+    _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
+
+    async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
+        """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
+        for resource_id in resource_ids or ():
+            await self.resources.get(owner_id, resource_id)
+        project_id = await self.projects.resolve(owner_id, project) if project else None
+        return Scope(project_id=project_id, resource_ids=resource_ids)
+
+    async def run(
+        self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None
+    ) -> AsyncGenerator[AgentEvent]:
+        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same."""
+        tally, ended = Tally(), False
+        try:
+            async with aclosing(self.assistant.run(turn, tally)) as events:
+                async for event in events:
+                    ended = isinstance(event, Done)
+                    if isinstance(event, Done):
+                        event = await self._priced(turn.owner_id, event, thread_id, message_id)
+                    yield event
+        finally:
+            if not ended and tally.spent:
+                self.later(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
+
+    def later(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do what nobody waits for any more, such as recording a turn that its reader has left."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self) -> None:
+        """Wait for what is still being recorded."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
+        """The end of the turn with its cost, which is recorded."""
+        used = done.usage
+        entries = used.spent
+        if used.stuffing is not None:
+            entries += (replace(used.stuffing, model=used.stuffing.model or self.compare_model),)
+        priced = await self.ledger.record(owner_id, entries, thread_id, message_id)
+        spent = priced[: len(used.spent)]
+        stuffing = priced[-1] if used.stuffing is not None else None
+        return replace(done, usage=replace(used, spent=spent, stuffing=stuffing))
+
+
+def checked_text(message: str) -> str:
+    """The message without null characters; raises `EmptyQuery`, or `InvalidInput` when it is too long."""
+    text = message.replace("\x00", "")
+    if not text.strip():
+        raise EmptyQuery("The message is empty. Write a question.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidInput(f"The message is longer than {MOST_CHARACTERS:,} characters.")
+    return text
