@@ -8,6 +8,8 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
+from citewell.agent.extractive.scoring import StatementScorer
+from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.interface import NO_ANSWER
 from citewell.agent.understand.question import read_question
 from citewell.types import ChunkType, Hit
@@ -132,8 +134,12 @@ async def test_nothing_is_said_where_nothing_fits(answerer: ExtractiveAnswerer) 
     assert len(extract.sources) == 3
 
 
-async def test_a_sentence_that_is_repeated_leaves_room_for_others(answerer: ExtractiveAnswerer) -> None:
+async def test_a_sentence_that_is_repeated_leaves_room_for_others() -> None:
     noise = hit("The harbour has a rule on dogs. " * 20, resource="r7", filename="Rules.txt", ordinal=1)
     rule = hit("Dogs must be kept on a lead near the cranes.", resource="r8", filename="Dogs.txt", ordinal=2)
-    scored = await answerer.score(read_question("What is the rule on dogs in the harbour?"), [noise, rule])
-    assert sorted(s.candidate.hit.filename for s in scored) == ["Dogs.txt", "Rules.txt"]
+    embedder = BuiltinEmbedder.load()
+    scored = await StatementScorer(embedder, THRESHOLDS).score(
+        read_question("What is the rule on dogs in the harbour?"), [noise, rule]
+    )
+    await embedder.aclose()
+    assert sorted(s.statement.hit.filename for s in scored) == ["Dogs.txt", "Rules.txt"]
