@@ -182,7 +182,7 @@ def _workbook_label(names: list[str]) -> str:
 
 
 def _ole_label(path: Path, named: Format | None) -> str:
-    """For an encrypted OOXML file the name tells what is inside, as the content cannot."""
+    """The type of an encrypted OOXML file by its name, as its content cannot tell."""
     label = ole_label(path)
     if label == "encrypted":
         return named.label if named and named.label in ("docx", "pptx", "xlsx", "xlsm", "xlsb") else "ole"
@@ -237,7 +237,7 @@ def _markup_label(text: str, named: Format | None) -> str | None:
 
 
 def _is_whole_xml(text: str, named: Format | None) -> bool:
-    """A root element without declaration is XML where the name says so, or where its end is in sight."""
+    """A root element without declaration is XML if the name ends like XML, or if its end tag is within what was read."""
     return (named is not None and named.label == "xml") or bool(re.search(r"</[\w.:-]+>\s*\Z", text))
 
 

@@ -184,7 +184,7 @@ def _token_terms(word: str, language: str | None, query: bool) -> tuple[Term, ..
 
 
 def _whole(token: str, pieces: list[str], language: str | None) -> str:
-    """The one term for a compound: hyphenated words as if written together, anything else as it stands."""
+    """The one term for a compound: hyphenated words as if written together, anything else unchanged."""
     if all(piece.isalpha() for piece in pieces) and not any(sign in token for sign in "@/:.&+_,"):
         joined = "".join(pieces)
         code = _language_of(joined, language)

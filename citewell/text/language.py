@@ -93,7 +93,7 @@ _VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
 def _evidence() -> dict[str, tuple[tuple[str, float], ...]]:
     """Per function word the languages it speaks for; it counts the less, the more languages share it.
 
-    Single plain letters stand for too much else (list items, units, drive names).
+    Single plain letters have too many other uses (list items, units, drive names).
     """
     by_word: dict[str, list[str]] = {}
     for code, words in STOP_WORDS.items():

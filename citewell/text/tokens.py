@@ -72,7 +72,7 @@ def composed(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:
 
 
 def written_tokens(text: str) -> list[str]:
-    """What stands between white space and free-standing signs, in order; scripts may still be mixed within one."""
+    """The runs between white space and free-standing signs, in order; one run may still mix scripts."""
     return _TOKEN.findall(normalise(text))
 
 

@@ -12,7 +12,7 @@ _HEADERS = (25, 41)
 
 
 def pictures(stream: bytes) -> Iterator[bytes]:
-    """The bytes of each picture, in the order in which they stand in the stream."""
+    """The bytes of each picture, in the order of the stream."""
     position = 0
     while match := _SIGNATURES.search(stream, position):
         position = match.end()

@@ -79,7 +79,7 @@ def build_table(cells: Sequence[Cell], header_rows: int | None = None) -> Table 
         rows[cell.row][cell.column] = cell.text
     grid = tuple(tuple(row) for row in rows)
     count = _leading_header_rows(cells, height) if header_rows is None else header_rows
-    return Table(grid, to_html(cells, height, count), to_markdown(grid, count), count)
+    return Table(grid, to_html(cells, height, count), to_markdown(grid), count)
 
 
 def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
@@ -96,8 +96,8 @@ def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
     return "\n".join([*lines, "</table>"])
 
 
-def to_markdown(grid: Grid, header_rows: int) -> str:
-    """A pipe table. Markdown knows one header row: further ones follow as rows; without any, the first row serves."""
+def to_markdown(grid: Grid) -> str:
+    """A pipe table. Markdown has exactly one header row: the first row serves, and further header rows follow as body rows."""
     if not grid:
         return ""
     lines = ["| " + " | ".join(markdown_cell(text) for text in row) + " |" for row in grid]
@@ -131,5 +131,5 @@ def _cell_html(cell: Cell, header: bool) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """The text of a cell as it stands in Markdown."""
+    """The text of a cell as Markdown."""
     return " ".join(text.split()).replace("|", "\\|")

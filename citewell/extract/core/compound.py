@@ -1,4 +1,4 @@
-"""OLE compound files ([MS-CFB]), the containers of Office 97 and Outlook: streams by name, damage under one name of ours."""
+"""OLE compound files ([MS-CFB]), the containers of Office 97 and Outlook: streams by name, damage as `CorruptFile`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Self
 import olefile
 
 from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.extract.core.sink import Sink
 
 SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -25,15 +26,13 @@ _SUMMARY = {
     "create_time": "created",
     "last_saved_time": "modified",
 }
-# olefile follows the file's own pointers and raises whatever that leads to.
-_DAMAGE = (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 @contextmanager
 def _damage_named() -> Generator[None]:
     try:
         yield
-    except _DAMAGE as error:
+    except LIBRARY_DAMAGE as error:
         raise CorruptFile("The OLE container is damaged.") from error
 
 
@@ -59,7 +58,7 @@ class CompoundFile:
         return list(self._entries)
 
     def read(self, name: str) -> bytes | None:
-        """A stream's bytes, whatever the case of its name; None when there is none. `LimitExceeded` above 256 MiB."""
+        """A stream's bytes, whatever the case of its name; None if it does not exist. `LimitExceeded` above 256 MiB."""
         entry = self._entries.get(name.upper())
         if entry is None:
             return None

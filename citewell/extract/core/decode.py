@@ -57,7 +57,7 @@ def detect_encoding(sample: bytes) -> str:
 
 
 def file_encoding(path: Path) -> str:
-    """The encoding of a whole file: the first byte that is not UTF-8 may stand far behind its beginning."""
+    """The encoding of a whole file: the first byte that is not UTF-8 may be far from its beginning."""
     with path.open("rb") as file:
         head = file.read(_SAMPLE)
         encoding = detect_encoding(head)

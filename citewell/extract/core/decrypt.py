@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 from xml.parsers.expat import ExpatError
@@ -13,26 +12,13 @@ from msoffcrypto.format.ooxml import OOXMLFile
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
 from citewell.extract.core.compound import SIGNATURE
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.extract.core.safezip import SafeZip
 from citewell.extract.formats.opendocument.encryption import decrypt_package, encrypted_entries
 from citewell.types import ExtractOptions
 
 _ZIP = b"PK\x03\x04"
-# What msoffcrypto and the libraries below it raise on damaged files.
-_DAMAGE = (
-    *(FileFormatError, ParseError, EncryptionError, ExpatError, struct.error),
-    *(
-        OSError,
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        AssertionError,
-        RecursionError,
-        OverflowError,
-    ),
-)
+_DAMAGE = (FileFormatError, ParseError, EncryptionError, ExpatError, *LIBRARY_DAMAGE)
 # Excel opens files that were "protected" without a password of the user's own by this one.
 _EXCEL_DEFAULT = "VelvetSweatshop"
 
@@ -71,7 +57,7 @@ def decrypted(path: Path, options: ExtractOptions, scratch: Path) -> Path:
 
 
 def _decrypt_open_document(path: Path, options: ExtractOptions, target: Path) -> bool:
-    """Whether the file was an encrypted OpenDocument package, which now stands in `target` without its encryption."""
+    """Whether the file was an encrypted OpenDocument package, which is now in `target` without its encryption."""
     try:
         archive = SafeZip(path, options)
     except (CorruptFile, LimitExceeded):
@@ -95,7 +81,7 @@ def _encrypted_office(file: BinaryIO) -> _OfficeFile | None:
 
 
 def _decrypt(office: _OfficeFile, password: str, target: Path) -> bool:
-    """Whether `password` opens the file; the plain bytes then stand in `target`."""
+    """Whether `password` opens the file; the plain bytes are then in `target`."""
     try:
         # Readers of Office 97 files check the password in every case; the one for OOXML only when asked.
         options = {"verify_password": True} if isinstance(office, OOXMLFile) else {}

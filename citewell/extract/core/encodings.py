@@ -142,7 +142,7 @@ def _symbol(before: str, character: str, after: str, encoding: str) -> float:
 
 
 def _worth(character: str, encoding: str, alphabet: frozenset[str]) -> float:
-    """What a letter is worth: about one point per byte, more for frequent and less for rare ones."""
+    """The score of a letter: about one point per byte, more for frequent and less for rare ones."""
     if encoding in _ALPHABETS:
         return 1.1 if character.lower() in alphabet else 0.3
     if encoding in _FREQUENT_LETTERS:

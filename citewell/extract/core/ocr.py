@@ -73,7 +73,7 @@ class OcrPage:
 
 
 def read_image(image: Image.Image, progress: Callable[[], None] | None = None) -> list[OcrLine]:
-    """The text lines of an image in reading order; an empty list when there is none.
+    """The text lines of an image in reading order; an empty list if it has none.
 
     `progress` is called every few lines, so that a slow page is not taken for a hang.
     """
@@ -292,7 +292,7 @@ def _bounds(corners: Quad) -> tuple[float, float, float, float]:
 
 
 def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
-    """Indices from top to bottom, and from left to right among boxes that stand beside each other."""
+    """Indices from top to bottom, and from left to right among boxes side by side."""
     rows: list[list[int]] = []
     for i in sorted(range(len(rects)), key=lambda i: rects[i][1] + rects[i][3]):
         middle = (rects[i][1] + rects[i][3]) / 2
@@ -305,5 +305,5 @@ def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
 
 
 def _beside(rect: tuple[float, float, float, float], middle: float) -> bool:
-    """Whether a box with this vertical middle stands on the same row as `rect`."""
+    """Whether a box with this vertical middle is on the same row as `rect`."""
     return rect[1] <= middle <= rect[1] + 0.75 * (rect[3] - rect[1])

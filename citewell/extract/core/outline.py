@@ -17,7 +17,7 @@ class Outline:
         return tuple(title for _, title in self._open)
 
     def enter(self, level: int, title: str) -> tuple[str, ...]:
-        """Open a heading; returns the path above it, which is where the heading itself stands."""
+        """Open a heading; returns the path above it, which is the path of the heading itself."""
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         above = self.path

@@ -1,10 +1,10 @@
-"""Page numbers of documents that flow: counted by the breaks that stand in the file."""
+"""Page numbers of documents that flow: counted by the page breaks in the file."""
 
 from __future__ import annotations
 
 
 class Pages:
-    """Counts pages by the breaks that stand in the document. Word also notes where pages ended when it last laid it out."""
+    """Counts pages by the page breaks in the document. Word also notes where pages ended when it last laid it out."""
 
     def __init__(self, known: bool) -> None:
         self.known = known
@@ -12,7 +12,7 @@ class Pages:
         self._text_since_break = False
 
     def text(self) -> None:
-        """Note that something stands on the present page."""
+        """Note that the current page is not empty."""
         self._text_since_break = True
 
     def explicit_break(self) -> None:

@@ -6,12 +6,12 @@ import base64
 import binascii
 import hashlib
 import io
-import struct
 import time
 import warnings
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.extract.core.ocr import OcrLine, as_rgb, mean_confidence, read_image
 from citewell.extract.core.sink import Sink
 from citewell.types import PREVIEW, ElementType, JsonValue, Locator
@@ -21,21 +21,6 @@ _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
 _MIN_CHARACTERS = 3
 _MAX_URI_HEAD = 100
 _OCR_SECONDS = 40.0
-# Decoders of Pillow raise all of these on damaged files.
-_UNREADABLE = (
-    *(
-        UnidentifiedImageError,
-        OSError,
-        ValueError,
-        SyntaxError,
-        TypeError,
-        KeyError,
-        IndexError,
-        EOFError,
-        AttributeError,
-    ),
-    *(ArithmeticError, struct.error),
-)
 # Raster formats only: others (EPS, WMF) would be handed to programs outside.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
 
@@ -44,7 +29,7 @@ class Pictures:
     """Emits the pictures of one document. A picture that returns (a logo on every page) is read once.
 
     Pictures of at least 30 KB are kept as PNG blobs; smaller ones count only by the text in them. Reading text stops
-    after `_OCR_SECONDS` in all, and says so.
+    after `_OCR_SECONDS` in all, with a warning.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -62,7 +47,7 @@ class Pictures:
         self._seen.add(digest)
         try:
             image = self._opened(data)
-        except _UNREADABLE:
+        except LIBRARY_DAMAGE:
             self._sink.skip(f"The picture {name} could not be read ({_kind(data, name)}).")
             if description:
                 self._sink.emit(ElementType.IMAGE, description, place, metadata={"name": name, "alt": description})

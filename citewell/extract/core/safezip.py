@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import lzma
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.types import ExtractOptions
 
 RATIO_FLOOR = 16 * 1024 * 1024
 _PIECE = 256 * 1024
 _END_OF_DIRECTORY = b"PK\x05\x06"
 _DIRECTORY_ENTRY_MAX = 1024
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    ValueError,
-    IndexError,
-)
+_DAMAGE = (zipfile.BadZipFile, NotImplementedError, *LIBRARY_DAMAGE)
 
 
 class SafeZip:

@@ -195,7 +195,7 @@ class Sink:
         (self._units[-1].skipped if self._units else self._skipped).append(message)
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Say that work goes on; a parser that is silent for a minute is killed."""
+        """Report that work continues; a parser that is silent for a minute is killed."""
         if self._heartbeat:
             self._heartbeat(done, total)
 

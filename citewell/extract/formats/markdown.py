@@ -163,5 +163,5 @@ def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
 
 
 def _closing(tokens: list[Token], position: int, kind: str) -> int:
-    """The index of the next token of this kind; the last one when there is none."""
+    """The index of the next token of this kind; the last token if there is none."""
     return next((at for at in range(position, len(tokens)) if tokens[at].type == kind), len(tokens) - 1)

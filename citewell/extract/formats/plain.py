@@ -34,7 +34,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """(offset, text) of each paragraph: the text stands at exactly that offset of the joined lines, without outer white space.
+    """(offset, text) of each paragraph: the text is at exactly that offset of the joined lines, without outer white space.
 
     Paragraphs end at empty lines; a line longer than hand-wrapped text has is one of its own. A paragraph longer than
     `MAX_PARAGRAPH` characters is parted at the end of a line or sentence.

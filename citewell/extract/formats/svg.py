@@ -41,7 +41,7 @@ class _SvgReader:
         self._place = Locator()
 
     def read(self, element: XmlElement) -> None:
-        """Emit what stands in this element; libxml2 bounds the depth."""
+        """Emit the content of this element; libxml2 bounds the depth."""
         name = local_name(element)
         self._reference(element, name)
         if name in _LEFT_OUT:
@@ -81,7 +81,7 @@ class _SvgReader:
 
 
 def _text(element: XmlElement) -> str:
-    """A text with its spans: each on a new line where it says so by position, words folded."""
+    """A text with its spans: each on a new line where its position asks for one, words folded."""
     parts = [element.text or ""]
     for inner in element:
         if local_name(inner) in _LEFT_OUT:

@@ -144,7 +144,7 @@ class _Flow:
             self._spill(frame)
 
     def _inline(self) -> bool:
-        """Whether the present element stands inside prose, or too deep for a structure of its own."""
+        """Whether the current element is inside prose, or too deep for a structure of its own."""
         return self._mixed > 0 or len(self._open) > _MAX_DEPTH
 
     def _mark_mixed(self, frame: _Frame) -> None:

@@ -86,7 +86,7 @@ def _leave_parent_behind(scratch: Path, parent: int) -> None:
 
 
 def _report(job: ParserJob, extract: Extract, scratch: Path) -> dict[str, JsonValue]:
-    """The summary, or the error that says why there is none."""
+    """The summary, or the error that prevented one."""
     try:
         with Sink(scratch, job.options, _heartbeat(scratch)) as sink:
             return {"summary": extract(Path(job.source), job.filename, sink).to_json()}

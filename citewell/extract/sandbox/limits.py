@@ -1,4 +1,4 @@
-"""What one parser process may use, and the resource limits that say so to the kernel."""
+"""What one parser process may use, as resource limits for the kernel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """seccomp: system calls that a parser never needs answer with an error: network, processes, signals to others, the kernel's doors.
 
 See seccomp(2) and `Documentation/userspace-api/seccomp_filter.rst`. Calls are denied by name rather than allowed by name, since
-what a dozen native readers call is not ours to know; Landlock, namespaces and rlimits stand behind it.
+what a dozen native readers call cannot be listed here; Landlock, namespaces and rlimits back it up.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class TemplateProcess:
 
 
 def warm(modules: Iterable[str]) -> None:
-    """Import what can be imported and load the content-type model; a reader whose optional package is missing says so when it is needed."""
+    """Import what can be imported and load the content-type model; a missing optional package is reported by the reader that needs it."""
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)

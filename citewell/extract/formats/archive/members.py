@@ -45,7 +45,7 @@ def is_system_file(name: str) -> bool:
 
 
 def nothing(path: Path) -> int:
-    """Writes no bytes; stands in for a member that is left out."""
+    """Writes no bytes: the writer of a member that is left out."""
     return 0
 
 

@@ -6,13 +6,13 @@ import bz2
 import gzip
 import lzma
 import tarfile
-import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Protocol, cast
 
 from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.extract.core.safezip import RATIO_FLOOR
 from citewell.extract.formats.archive.members import Member, nothing
 from citewell.types import ExtractOptions
@@ -20,7 +20,7 @@ from citewell.types import ExtractOptions
 _PIECE = 256 * 1024
 _LARGEST_HEADER = 4 * 1024 * 1024
 _LZMA_MEMORY = 256 * 1024 * 1024
-_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError, OverflowError)
+_DAMAGE = (tarfile.TarError, *LIBRARY_DAMAGE)
 _KINDS = ((tarfile.TarInfo.issym, "a link"), (tarfile.TarInfo.islnk, "a link"), (tarfile.TarInfo.isdir, "a folder"))
 
 

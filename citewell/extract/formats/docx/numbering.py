@@ -53,5 +53,5 @@ def _definition(element: XmlElement) -> ListDefinition:
 
 
 def _alternative_format(level: XmlElement) -> str:
-    """Newer number formats stand in `mc:AlternateContent`; the fallback names an old one."""
+    """Newer number formats are in `mc:AlternateContent`, whose fallback names an older one."""
     return value(child(level, "AlternateContent", "Fallback"), "numFmt") or "decimal"

@@ -47,7 +47,7 @@ class _DocxReader:
         self._pages = Pages(_tells_pages(self._root))
         self._reader = ParagraphReader(package.relationships(part), self._pages)
         self._graphics = Graphics(package, sink)
-        # A section's properties stand at its end and say how it begins, so that a break is told by those of the section after it.
+        # A section's properties are at its end and describe how it begins, so a break is described by the section after it.
         sections = [element for element in self._root.iter() if local_name(element) == "sectPr"]
         self._section_starts = [value(section, "type") for section in sections[1:]]
         self._unit = 0
@@ -255,7 +255,7 @@ class _DocxReader:
 
 def _tells_pages(root: XmlElement) -> bool:
     """Whether the breaks in the document tell its pages: Word noted where pages ended, or there are explicit breaks alone,
-    and so little stands between them that no page can have flowed over.
+    and so little text is between them that no page can have overflowed.
     """
     explicit = False
     characters = paragraphs = 0

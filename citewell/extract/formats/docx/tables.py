@@ -16,7 +16,7 @@ def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Tab
     """The table with the text that `read_cell` gives for each `w:tc`; None when it is empty or too large.
 
     A cell merged downwards (`vMerge`) is one cell of several rows; header rows are those marked to repeat on each page,
-    else the first row where the table's look says so.
+    else the first row where the table's style options ask for one.
     """
     cells: list[Cell] = []
     open_merges: dict[int, int] = {}

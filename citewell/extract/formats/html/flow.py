@@ -1,4 +1,4 @@
-"""From an HTML tree to elements: one walk in document order that parts the text at block boundaries."""
+"""From an HTML tree to elements: one walk in document order that splits the text at block boundaries."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class HtmlFlow:
     """Emits the elements of one tree (or several, one after the other) under one outline.
 
     base:     the place that every element shares (a page, a slide, none); headings are put into it
-    levels:   added to each heading's level, so that the body of a message stands below its subject
+    levels:   added to each heading's level, so that the body of a message is below its subject
     on_image: is given an image's source, description and place, and returns whether it could read the image
     """
 
@@ -250,7 +250,7 @@ class HtmlFlow:
 
 
 def _metadata(line: _Line, text: str, hidden: bool) -> dict[str, JsonValue]:
-    """The links that stand in this part of the line, and whether a reader of the page sees it."""
+    """The links in this part of the line, and whether a reader of the page sees it."""
     links = [link for link in line.links if str(link["text"]) in text]
     return {**({"links": links} if links else {}), **({"hidden": True} if hidden else {})}
 

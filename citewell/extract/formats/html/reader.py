@@ -51,7 +51,7 @@ def declared_charset(head: bytes) -> str | None:
 
 
 def parse_html(text: str) -> XmlElement:
-    """The root of a page's tree; `CorruptFile` when there is none.
+    """The root of a page's tree; `CorruptFile` when it has none.
 
     The parser stops where elements are nested beyond reason, as they are on pages that never close their tags. Such a page is
     read without its inline tags, and if that does not help, without any.

@@ -22,7 +22,7 @@ _MAX_SPAN = 1_000
 
 
 def is_data_table(table: XmlElement) -> bool:
-    """Whether a `<table>` is meant as one: it says so by header cells or a caption, or it holds no layout."""
+    """Whether a `<table>` is meant as a table: it has header cells or a caption, or it is not used for layout."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return False
     rows = list(_rows(table))

@@ -8,6 +8,7 @@ from typing import SupportsFloat, cast
 
 from PIL import ExifTags, Image
 
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.types import JsonValue
 
 _FIELDS = (
@@ -57,7 +58,7 @@ def _exif(image: Image.Image) -> dict[str, object]:
         named["GPS"] = {
             ExifTags.GPSTAGS.get(tag, ""): value for tag, value in exif.get_ifd(ExifTags.IFD.GPSInfo).items()
         }
-    except (OSError, SyntaxError, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
+    except LIBRARY_DAMAGE:
         return {}
     return named
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import warnings
-import zlib
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +11,7 @@ from pi_heif import register_heif_opener
 from PIL import Image, ImageFile, ImageOps
 
 from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.core.damage import LIBRARY_DAMAGE
 from citewell.extract.core.ocr import OcrLine, mean_confidence, read_image
 from citewell.extract.core.pictures import keep_preview
 from citewell.extract.core.sink import Sink
@@ -20,20 +19,6 @@ from citewell.extract.formats.image.notes import notes
 from citewell.types import Box, ElementType, Locator
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "ICO", "AVIF", "JPEG2000", "HEIF")
-# What Pillow's readers raise on damaged data, beside `UnidentifiedImageError`, which is an `OSError`.
-UNREADABLE = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    ArithmeticError,
-    struct.error,
-    zlib.error,
-)
 _PAGED = ("TIFF",)
 _ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")
 _SMALLEST_READ = 12
@@ -104,7 +89,7 @@ def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image
         _check_size(image, sink)
         image.load()
         return ImageOps.exif_transpose(image)
-    except UNREADABLE as error:
+    except LIBRARY_DAMAGE as error:
         return _load_damaged(path, index, error, sink)
 
 
@@ -116,7 +101,7 @@ def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image
             _check_size(image, sink)
             image.load()
             upright = ImageOps.exif_transpose(image)
-    except UNREADABLE as second:
+    except LIBRARY_DAMAGE as second:
         raise CorruptFile(f"The picture is damaged: {second}") from second
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = before
@@ -129,7 +114,7 @@ def _open(path: Path, max_pixels: int) -> Image.Image:
         return Image.open(path, formats=_FORMATS)
     except Image.DecompressionBombError as error:
         raise LimitExceeded(f"The image exceeds the limit of {max_pixels:,} pixels.") from error
-    except UNREADABLE as error:
+    except LIBRARY_DAMAGE as error:
         raise CorruptFile("The file is not a picture that can be read.") from error
 
 
@@ -144,9 +129,9 @@ def _frame_count(image: Image.Image) -> int:
     """How many frames there are; up to and with the first damaged one, where they cannot all be counted."""
     try:
         return int(getattr(image, "n_frames", 1))
-    except UNREADABLE:
+    except LIBRARY_DAMAGE:
         index = 0
-        with suppress(*UNREADABLE):
+        with suppress(*LIBRARY_DAMAGE):
             while True:
                 image.seek(index + 1)
                 index += 1

@@ -86,7 +86,7 @@ def wrapped_html(rtf: bytes) -> str | None:
 
 
 class _Unwrapper:
-    """Tags stand in `\\*\\htmltag` groups; `\\htmlrtf` marks what is there for readers of RTF alone."""
+    """Tags are in `\\*\\htmltag` groups; `\\htmlrtf` marks what is there for readers of RTF alone."""
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from citewell.errors import CorruptFile
 from citewell.extract.core.compound import CompoundFile
+from citewell.extract.core.damage import RECORD_DAMAGE
 from citewell.extract.core.decode import decode_bytes, is_usable
 from citewell.extract.core.names import safe_name
 from citewell.extract.core.outline import Outline
@@ -21,7 +22,6 @@ from citewell.extract.formats.mail.compressed_rtf import decompressed, wrapped_h
 from citewell.extract.formats.mail.parts import MailBody, decoded_header
 from citewell.types import JsonValue
 
-_DAMAGE = (ValueError, IndexError, struct.error)
 _MAX_NESTING = 4
 _TEXT, _BYTES, _UNICODE = "001E", "0102", "001F"
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS = "0037", "1000", "1013", "1009", "007D"
@@ -50,7 +50,7 @@ def extract(path: Path, sink: Sink) -> None:
         with CompoundFile(path) as compound:
             sink.start_unit("file", 1)
             _read(_Message(compound, ""), sink)
-    except _DAMAGE as error:
+    except RECORD_DAMAGE as error:
         raise CorruptFile("The Outlook message is damaged.") from error
 
 
@@ -138,14 +138,14 @@ class _Message:
         return decode_bytes(narrow.rstrip(b"\x00"), self._charset).text if narrow else ""
 
     def html(self) -> str:
-        """The body as HTML; empty when there is none."""
+        """The body as HTML; empty if the message has none."""
         data = self.data(_HTML)
         if data is None:
             return self.text(_HTML)
         return decode_bytes(data, declared_charset(data[:4096]) or _charset(self._number(_HTML_CODEPAGE))).text
 
     def rtf(self) -> bytes:
-        """The body as RTF; empty when there is none."""
+        """The body as RTF; empty if the message has none."""
         data = self.data(_RTF)
         return decompressed(data) if data else b""
 

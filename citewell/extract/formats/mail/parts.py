@@ -104,7 +104,7 @@ class MailBody:
 
 
 def header_fields(message: Message) -> dict[str, JsonValue]:
-    """The header fields worth keeping, decoded, by their lower-case name with underscores."""
+    """The header fields that are kept, decoded, by their lower-case name with underscores."""
     out: dict[str, JsonValue] = {}
     for name in _FIELDS:
         values = [decoded_header(value) for value in message.get_all(name, [])]

@@ -95,7 +95,7 @@ class OfficePackage:
         return self._zip.extract_to(name, target)
 
     def main_part(self, kinds: tuple[str, ...]) -> str:
-        """The part that the package names as its document; `CorruptFile` when there is none.
+        """The part that the package names as its document; `CorruptFile` when it names none.
 
         `kinds` are names to fall back on when the package's relationships are missing.
         """
@@ -174,7 +174,7 @@ def value(element: XmlElement | None, *path: str) -> str | None:
 
 
 def is_on(element: XmlElement | None, *path: str) -> bool:
-    """Whether a switch (`<w:vanish/>`) stands there and is not off."""
+    """Whether a switch (`<w:vanish/>`) is present and not off."""
     found = child(element, *path)
     return found is not None and (attribute(found, "val") or "true").lower() not in ("0", "false", "off", "none")
 

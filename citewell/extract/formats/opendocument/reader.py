@@ -324,7 +324,7 @@ def _points(length: str | None) -> float:
 
 
 def _inside_frame(element: XmlElement, cell: XmlElement) -> bool:
-    """Whether a paragraph stands in a frame, note or comment inside the cell, which are read on their own."""
+    """Whether a paragraph is in a frame, note or comment inside the cell; those are read separately."""
     for ancestor in _until(element, cell):
         if local_name(ancestor) in FRAMES or local_name(ancestor) in ("note", "annotation"):
             return True

@@ -46,7 +46,7 @@ class OpenParagraph:
 
 
 def read_paragraph(element: XmlElement, pages: Pages) -> OpenParagraph:
-    """One paragraph or heading; libxml2 bounds the depth of what stands in it."""
+    """One paragraph or heading; libxml2 bounds the depth of its content."""
     out = OpenParagraph(first_page=pages.number, last_page=pages.number)
     _inside(element, out, pages)
     return out

@@ -57,7 +57,7 @@ THRESHOLDS = ColumnThresholds()
 
 
 def reading_order(runs: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
-    """Columns in reading order, each a list of lines from top to bottom; placeholders stand alone among them."""
+    """Columns in reading order, each a list of lines from top to bottom; placeholders are lines of their own."""
     return [_lines(column) for column in _columns(list(runs), right_to_left, 0) if column]
 
 
@@ -120,7 +120,7 @@ def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
 
 
 def _paired(runs: list[Line]) -> list[Line]:
-    """The runs that have another one beside them; the rest tells nothing about columns."""
+    """The runs with another one beside them; the rest is no evidence of columns."""
     ordered = sorted(runs, key=lambda run: run.y0)
     found: set[int] = set()
     for i, run in enumerate(ordered):
@@ -161,7 +161,7 @@ def _is_free(runs: list[Line], low: float, high: float) -> bool:
 
 
 def _frequent(values: list[float]) -> list[float]:
-    """Places at which the most edges stand, at most six."""
+    """The positions with the most edges, at most `candidates`."""
     groups: list[list[float]] = []
     for value in sorted(values):
         if groups and value - groups[-1][0] <= THRESHOLDS.same_edge:
@@ -190,7 +190,7 @@ def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], 
 
 
 def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
-    """Height over which text stands on both sides of the strip and reads column by column, less something per break."""
+    """Height over which both sides of the strip have text that is read column by column, less a cost per break."""
     bands = _bands(runs, low, high)
     total = -THRESHOLDS.per_break * least * (len(bands) - 1)
     for _, left, right in bands:

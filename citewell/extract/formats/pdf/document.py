@@ -57,7 +57,7 @@ def open_form(document: PdfDocument) -> PdfFormEnv | None:
 
 
 def describe(document: PdfDocument) -> dict[str, object]:
-    """Pages and their labels, title, author, dates (ISO 8601) and producer, as far as the file tells them."""
+    """Pages and their labels, title, author, dates (ISO 8601) and producer, as far as the file has them."""
     found: dict[str, object] = {"pages": len(document)}
     for key, name in _FIELDS.items():
         value = document.get_metadata_value(key).strip("\x00 \t\r\n")
@@ -98,7 +98,7 @@ _MAX_ENTRIES = 10_000
 
 
 def outline_depths(document: PdfDocument) -> dict[tuple[int, str], int]:
-    """(page, folded title) → depth, 1 for the top. A damaged outline is as good as none."""
+    """(page, folded title) → depth, 1 for the top. A damaged outline is read as far as it can be."""
     depths: dict[tuple[int, str], int] = {}
     try:
         for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
@@ -170,6 +170,6 @@ def _size(attachment: object) -> int:
 
 
 def _file_name(name: str) -> str:
-    """The last part of the name, which is all that a name may say here."""
+    """The last component of the name: folders are not the file's to choose."""
     last = name.replace("\\", "/").replace("\x00", "").rsplit("/", 1)[-1].strip()
     return last[:_MAX_NAME] or "attachment"

@@ -169,7 +169,7 @@ def _read_font(address: int) -> _Font:
 
 
 def _metric(read: Callable[..., int], address: int) -> float:
-    """Ascent or descent in font sizes; 0 when the font does not tell, or tells nonsense."""
+    """Ascent or descent in font sizes; 0 if the font does not say, or says nonsense."""
     value = ctypes.c_float()
     if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > THRESHOLDS.most_ems:
         return 0.0

@@ -1,4 +1,4 @@
-"""Running headers and footers: what stands at the same place at the edge of neighbouring pages."""
+"""Running headers, footers and page numbers: text at the same place at the edge of neighbouring pages."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class PageFrame:
 
 
 def page_frame(page: PdfPage) -> PageFrame:
-    """The frame of a page, from its crop box (or what stands in for it) and its /Rotate entry."""
+    """The frame of a page, from its crop box (or its substitute) and its /Rotate entry."""
     box = pdfium_c.FS_RECTF()
     if not pdfium_c.FPDF_GetPageBoundingBox(page.raw, ctypes.byref(box)):
         box.left, box.bottom, box.right, box.top = 0.0, 0.0, 612.0, 792.0

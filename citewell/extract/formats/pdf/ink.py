@@ -81,7 +81,7 @@ class Ink:
     def __init__(
         self, words: Sequence[Word], rects: Rects, unit_of: Sequence[Unit], clear: Mapping[int, Pieces]
     ) -> None:
-        """Words in PDFium's order with their rectangles and units; `rects` may go on with ink that belongs to no word.
+        """Words in PDFium's order with their rectangles and units; `rects` may end with ink that belongs to no word.
 
         clear holds, for words whose rectangles touch others', some that touch their own glyphs alone.
         """

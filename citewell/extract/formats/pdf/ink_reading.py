@@ -22,7 +22,7 @@ _NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1f\x7f\uffff]+")
 
 
 def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink | None:
-    """The ink of a page's words as they stand on the shown page; `textpage` is the address of PDFium's text page.
+    """The ink of a page's words on the shown page; `textpage` is the address of PDFium's text page.
 
     None for a page without words, or with more lines than a page can have.
     """
@@ -195,7 +195,7 @@ Glyph: TypeAlias = tuple[int, Box]
 def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
     """Rectangles that touch all of the word's own glyphs and no others', each with its first character; at least one glyph.
 
-    One for the word where that can be, else one for each of its parts. What stands right on top of other glyphs keeps its rectangle.
+    One for the word where that can be, else one for each of its parts. A word right on top of other glyphs keeps its rectangle.
     """
     whole = _around([box for _, box in own])
     foreign = [box for box in others if _touch(box, whole)]

@@ -49,7 +49,7 @@ THRESHOLDS = LineThresholds()
 
 
 class Line(NamedTuple):
-    """Words that stand on one baseline, in reading order. `size` and `bold` are those of most of its characters."""
+    """Words on one baseline, in reading order. `size` and `bold` are those of most of its characters."""
 
     words: Sequence[Word]
     x0: float
@@ -112,7 +112,7 @@ def around(words: Sequence[Word]) -> Rect:
 
 
 def placeholder(rect: Rect, index: int, size: float) -> Line:
-    """A line that keeps the place of a table or image among the runs, so that text flows around it."""
+    """A line in place of a table or image among the runs, so that text flows around it."""
     word = Word(_PLACE, rect.x0, rect.y0, rect.x1, rect.y1, index, index, True, True, TextStyle("", size))
     return make_line([word])
 
@@ -131,7 +131,7 @@ def build_runs(words: Sequence[Word]) -> list[Line]:
 
 
 def _follows(previous: Word, word: Word) -> bool:
-    """The plain case: on the same line, right behind it."""
+    """The plain case: on the same line, right after it."""
     return (
         word.style is previous.style
         and not word.breaks
@@ -156,7 +156,7 @@ def _continues(run: list[Word], previous: Word, word: Word) -> bool:
 
 
 def rows(runs: Sequence[Line]) -> list[list[Line]]:
-    """Runs that stand beside each other, from top to bottom; each row from left to right."""
+    """Runs side by side as rows, from top to bottom; each row from left to right."""
     found: list[list[Line]] = []
     bottom = middle = 0.0
     for run in sorted(runs, key=lambda run: run.baseline):

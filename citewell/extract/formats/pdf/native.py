@@ -58,5 +58,5 @@ font_descent = _typed(pdfium_c.FPDFFont_GetDescent, _INT, _VOID, ctypes.c_float,
 
 
 def handle(value: object) -> int:
-    """The address behind a PDFium handle."""
+    """The address that a PDFium handle holds."""
     return cast(int, ctypes.cast(value, _VOID).value)  # pyright: ignore[reportArgumentType]

@@ -32,9 +32,9 @@ Beat = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The text of one direction, in its upright frame; `runs` are what stands outside of its tables.
+    """The text of one direction, in its upright frame; `runs` are the text outside its tables.
 
-    ink knows where the words of the page's text layer stand; confidences is set instead for text that OCR read: one value per
+    ink knows where the words of the page's text layer are; confidences is set instead for text that OCR read: one value per
     line, `Word.start` being the index of the word's line.
     """
 
@@ -55,7 +55,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """One page. `text` is PDFium's own, for looking words up; `warnings` say what could not be read, `skipped` what was not."""
+    """One page. `text` is PDFium's own, for looking words up; `warnings` lists what could not be read, `skipped` what was left out."""
 
     number: int
     label: str | None

@@ -83,7 +83,7 @@ def paragraphs(lines: Sequence[Line], right_to_left: bool = False) -> list[list[
 
 
 def opens_item(line: Line) -> bool:
-    """Whether the line begins with a bullet or an enumerator and goes on after it."""
+    """Whether the line begins with a bullet or an enumerator and continues after it."""
     first = line.words[0].text
     if BULLET.match(first):
         return True
@@ -91,7 +91,7 @@ def opens_item(line: Line) -> bool:
 
 
 def runs_on(group: Sequence[Line], following: Sequence[Line]) -> bool:
-    """Whether a paragraph of the next column carries on a sentence that broke off at the foot of this one."""
+    """Whether a paragraph of the next column continues a sentence that broke off at the foot of this one."""
     last, first = group[-1], following[0]
     if abs(last.size - first.size) > THRESHOLDS.same_size or last.bold != first.bold or opens_item(first):
         return False
@@ -143,7 +143,7 @@ def _starts(
 
 
 def _is_item(group: list[Line], line: Line, sides: _Sides, far: float) -> bool:
-    """Whether the marker opens an item here, rather than standing first on a line by chance ("section 5 / (a) of")."""
+    """Whether the marker opens an item here, rather than beginning a line by chance ("section 5 / (a) of")."""
     above = group[-1]
     if (
         BULLET.match(line.words[0].text)

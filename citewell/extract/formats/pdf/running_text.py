@@ -38,10 +38,10 @@ class RunningText:
 
 
 def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) -> RunningText:
-    """Running text of lines that follow each other in one paragraph.
+    """The running text of successive lines of one paragraph.
 
     page_text decides whether a hyphen at a line's end belongs to the word: it does when the word is also found with it.
-    keep_breaks puts a line feed instead of a space between lines, and indents them as they stand.
+    keep_breaks puts a line feed instead of a space between lines, and keeps their indentation.
     """
     text = ""
     spans: list[Span] = []
@@ -95,7 +95,7 @@ def _across_lines(text: str, addition: str, page_text: str) -> tuple[str, str]:
 
 
 def _is_suspended(text: str, addition: str, page_text: str) -> bool:
-    """Whether the hyphen stands for the rest of a compound that comes later: "short- and long-term", "2- or 4-year"."""
+    """Whether the hyphen replaces the rest of a compound that comes later: "short- and long-term", "2- or 4-year"."""
     before, after = _LAST_WORD.search(text[:-1]), _FIRST_WORD.match(addition)
     if after is None:
         return text[-2].isdigit() and not addition[0].isalnum()

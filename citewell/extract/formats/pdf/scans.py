@@ -116,7 +116,7 @@ class OcrText:
 def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
     """Whether a text layer cannot be meant for reading: characters without meaning, or marks where letters should be.
 
-    share_unmapped: tells the share of characters in fonts that do not say what their glyphs mean; that alone may read well.
+    share_unmapped: returns the share of characters in fonts that do not map glyphs to characters; such text may still be readable.
     """
     characters = "".join(text.split())
     if len(characters) < THRESHOLDS.almost_no_text:
@@ -151,7 +151,7 @@ def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_p
 
 
 def is_blank(image: Image.Image) -> bool:
-    """Whether nothing stands on a rendered page."""
+    """Whether a rendered page is empty."""
     shades = np.asarray(
         image.convert("L").resize((THRESHOLDS.blank_side, THRESHOLDS.blank_side), Image.Resampling.BOX), dtype=np.int16
     )

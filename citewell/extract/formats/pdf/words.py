@@ -56,7 +56,7 @@ class WordThresholds:
 THRESHOLDS = WordThresholds()
 
 _SIDES = {0: (1, 3, 1), 180: (3, 1, -1), 90: (0, 2, 1), 270: (2, 0, -1)}
-"""By the angle of text: where in a rectangle its top and its bottom stand, and 1 where coordinates grow from top to bottom."""
+"""By the angle of text: which coordinates of a rectangle are its top and its bottom, and 1 if they grow from top to bottom, else -1."""
 
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
@@ -65,7 +65,7 @@ class Word(NamedTuple):
     """A run of characters without white space, on one line; coordinates as in `Rect`.
 
     start, end:    character offsets in PDFium's text page
-    space_before:  whether white space stands between it and the word before
+    space_before:  whether white space separates it from the word before
     breaks:        whether PDFium starts a new line with it
     """
 
@@ -130,7 +130,7 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     """The words of the page's `text` (see `read_text`) in the order of its content stream."""
     spans = [match.span() for match in _WORD.finditer(text)]
     if ". . ." in text:
-        spans = _parted(spans, {match.start() for match in _LEADER.finditer(text)})
+        spans = _split_at(spans, {match.start() for match in _LEADER.finditer(text)})
     if not spans:
         return []
     address = native.handle(textpage.raw)
@@ -148,13 +148,13 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     return list(map(Word._make, zip(*columns, strict=True)))
 
 
-def _parted(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
-    """The spans, those divided in which one of the places lies."""
-    parted: list[tuple[int, int]] = []
+def _split_at(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
+    """The spans, divided at those of the places that lie inside."""
+    divided: list[tuple[int, int]] = []
     for start, end in spans:
         inner = sorted(places.intersection(range(start + 1, end)))
-        parted += pairwise([start, *inner, end])
-    return parted
+        divided += pairwise([start, *inner, end])
+    return divided
 
 
 def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:

@@ -45,13 +45,13 @@ class PageWriter:
         if page.frame is None:
             return
         furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height)
-        behind, beside = _behind_text(page)
-        for image in behind:
+        backgrounds, figures = _split_images(page)
+        for image in backgrounds:
             self._image(page, image)
         for i, passage in enumerate(page.passages):
-            self._passage(page, passage, furniture, [] if i else beside)
+            self._passage(page, passage, furniture, [] if i else figures)
         if not page.passages:
-            for image in beside:
+            for image in figures:
                 self._image(page, image)
         self._notes(page)
 
@@ -174,7 +174,7 @@ def _box(page: int, rect: Rect) -> Box:
 def _parts(columns: Sequence[Sequence[Line]], right_to_left: bool) -> list[list[list[Line]] | int]:
     """Paragraphs of each stretch of text, and the index of the table or image between stretches, in turn.
 
-    A paragraph that breaks off at the foot of a column goes on at the head of the next.
+    A paragraph that breaks off at the foot of a column continues at the head of the next.
     """
     found: list[list[list[Line]] | int] = []
     for column in columns:
@@ -207,19 +207,19 @@ def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
         yield lines
 
 
-def _behind_text(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
-    """Images that lie behind text (backgrounds), and the others, which take a place of their own in the reading order."""
-    behind: list[PageImage] = []
-    beside: list[PageImage] = []
+def _split_images(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
+    """Images under text (backgrounds), and the others, which get a place of their own in the reading order."""
+    backgrounds: list[PageImage] = []
+    figures: list[PageImage] = []
     runs = [p.rotation.shown(run.rect) for p in page.passages for run in p.runs]
     for image in page.images:
         covered = sum(1 for run in runs if run.overlap(image.rect) > IMAGES.background_overlap * run.area)
-        (behind if covered >= IMAGES.background_runs else beside).append(image)
-    return behind, beside
+        (backgrounds if covered >= IMAGES.background_runs else figures).append(image)
+    return backgrounds, figures
 
 
 def _links(page: PageContent, locator: Locator) -> JsonObject:
-    """`links` that stand on these boxes."""
+    """The `links` on these boxes."""
     rects = [Rect(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes]
     urls = [
         link.url

@@ -10,6 +10,7 @@ from pathlib import Path
 from citewell.errors import CorruptFile
 from citewell.extract.core.blips import pictures
 from citewell.extract.core.compound import CompoundFile
+from citewell.extract.core.damage import RECORD_DAMAGE
 from citewell.extract.core.pictures import Pictures
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.symbols import without_private_use
@@ -17,12 +18,11 @@ from citewell.extract.formats.powerpoint97 import records as kinds
 from citewell.extract.formats.powerpoint97.records import PowerPointRecord, persist_directory, record_at, records
 from citewell.types import ElementType, Locator
 
-_DAMAGE = (ValueError, IndexError, struct.error, RecursionError)
 _TITLE_TEXTS = frozenset((0, 6))
 _BODY_TEXTS = frozenset((1, 5, 7, 8))
 _NOTES_TEXT = 2
 _SLIDES, _NOTES_LIST = 0, 2
-_BAND = 144  # a quarter of an inch in master units (1/576 inch): shapes whose tops differ by less stand in one row
+_BAND = 144  # a quarter of an inch in master units (1/576 inch): shapes whose tops differ by less are in one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def extract(path: Path, sink: Sink) -> None:
         compound.read_summary(sink)
     try:
         _PowerPointReader(stream, persist_directory(stream, user), sink).read()
-    except _DAMAGE as error:
+    except (*RECORD_DAMAGE, RecursionError) as error:
         raise CorruptFile("The presentation is damaged.") from error
     emitter = Pictures(sink)
     for number, picture in enumerate(pictures(images), 1):
@@ -168,7 +168,7 @@ class _PowerPointReader:
 def _shape_texts(slide: PowerPointRecord, outline: list[_Text]) -> Iterator[_Text]:
     """The texts of a slide's shapes: titles first, then from top to bottom and left to right.
 
-    A placeholder's text may stand in the outline, to which its shape refers by number.
+    A placeholder's text may be in the outline, which its shape refers to by number.
     """
     found: list[tuple[tuple[bool, int, int], _Text]] = []
     used: set[int] = set()

@@ -7,19 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 DOCUMENT, SLIDE, NOTES = 1000, 1006, 1008
-SLIDE_ATOM, NOTES_ATOM, SLIDE_LIST, SLIDE_PERSIST, DRAWING = 1007, 1009, 4080, 1011, 1036
+SLIDE_ATOM, SLIDE_LIST, SLIDE_PERSIST, DRAWING = 1007, 4080, 1011, 1036
 TEXT_HEADER, TEXT_UNICODE, TEXT_BYTES, OUTLINE_REFERENCE, STRING = 3999, 4000, 4008, 3998, 4026
-STYLE_RUNS, COMMENT, COMMENT_AUTHOR = 4001, 12000, 12001
-SHAPE, SHAPE_GROUP, CLIENT_TEXT, CLIENT_ANCHOR, CHILD_ANCHOR, SHAPE_PROPERTIES, CLIENT_DATA = (
-    0xF004,
-    0xF003,
-    0xF00D,
-    0xF010,
-    0xF00F,
-    0xF00B,
-    0xF011,
-)
-PLACEHOLDER = 3011
+COMMENT = 12000
+SHAPE, CLIENT_TEXT, CLIENT_ANCHOR, CHILD_ANCHOR = 0xF004, 0xF00D, 0xF010, 0xF00F
 _USER_EDIT, _PERSIST_DIRECTORY = 4085, 6002
 _MAX_DEPTH = 40
 _MAX_EDITS = 1_000
@@ -59,7 +50,7 @@ class PowerPointRecord:
 
 
 def records(data: bytes, start: int, end: int) -> Iterator[PowerPointRecord]:
-    """The records that stand between two offsets; ends at damage."""
+    """The records between two offsets; stops at damage."""
     while start + 8 <= end:
         record = record_at(data, start, end)
         if record is None:
@@ -69,7 +60,7 @@ def records(data: bytes, start: int, end: int) -> Iterator[PowerPointRecord]:
 
 
 def record_at(data: bytes, start: int, end: int) -> PowerPointRecord | None:
-    """The record at an offset; None when there is none. One that is cut off reaches to `end`."""
+    """The record at an offset, or None. A record that is cut off reaches to `end`."""
     if start < 0 or start + 8 > end:
         return None
     flags, kind, length = struct.unpack_from("<HHI", data, start)

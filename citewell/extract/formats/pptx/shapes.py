@@ -12,12 +12,12 @@ from citewell.extract.formats.ooxml.package import attribute, child
 TITLES = frozenset(("title", "ctrTitle"))
 FURNITURE = frozenset(("ftr", "dt", "sldNum", "hdr"))
 _SHAPES = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "contentPart"))
-_BAND = 228_600  # a quarter of an inch in English metric units: shapes whose tops differ by less stand in one row
+_BAND = 228_600  # a quarter of an inch in English metric units: shapes whose tops differ by less are in one row
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """What a shape stands for on its layout. `index` ties it to the layout's shape."""
+    """What a shape is for on its layout. `index` ties it to the layout's shape."""
 
     type: str
     index: str

@@ -28,7 +28,7 @@ _ASIDES = frozenset((Place.HEADER, Place.FOOTER, Place.FOOTNOTE, Place.COMMENT, 
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read an RTF file. Raises `CorruptFile` when it is none, or larger than the limit."""
+    """Read an RTF file. Raises `CorruptFile` when it is not RTF, or larger than the limit."""
     if path.stat().st_size > MAX_RTF_BYTES:
         raise CorruptFile(f"The RTF file exceeds the limit of {MAX_RTF_BYTES:,} bytes.")
     data = path.read_bytes()

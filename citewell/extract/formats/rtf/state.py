@@ -72,7 +72,7 @@ TRANSPARENT = frozenset(("fldrslt", "shppict"))
 
 @dataclass(slots=True)
 class State:
-    """Formatting that matters, as it stands in the present group. Copied when a group opens."""
+    """The formatting that matters, in the current group. Copied when a group opens."""
 
     place: Place = Place.BODY
     destination: str = ""

@@ -53,7 +53,7 @@ def _matching(pattern: str) -> str:
     return f"regexp_full_match({{c}}, '{pattern}')"
 
 
-def _written_number(digits: str, group: str, decimal: str, name: str) -> ValueKind:
+def _written_number(digits: str, decimal: str, name: str) -> ValueKind:
     """Numbers with group signs, a currency or percent sign, or parentheses for a minus."""
     pattern = rf"[(]?[+-]?{UNIT}?\s?[+-]?{digits}\s?{UNIT}?[)]?"
     bare = f"replace(regexp_replace({{c}}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
@@ -107,8 +107,8 @@ KINDS: tuple[ValueKind, ...] = (
     ValueKind(
         "number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"
     ),
-    _written_number(_POINT, ",", ".", "1,234.5"),
-    _written_number(_COMMA, ".", ",", "1.234,5"),
+    _written_number(_POINT, ".", "1,234.5"),
+    _written_number(_COMMA, ",", "1.234,5"),
     *map(_day, (*_NUMERIC_DAYS, *_SHORT_DAYS, *_NAMED_DAYS)),
     ValueKind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
     *map(_moment, (*_NUMERIC_DAYS, *_SHORT_DAYS)),

@@ -51,12 +51,12 @@ def sniff(sample: str) -> CsvDialect:
 
 
 def _escaped_quotes(sample: str, quote: str) -> int:
-    """Quotes behind a backslash that something of the cell follows; one that ends its cell merely closes it, as in `"C:\\"`."""
+    """Quotes after a backslash, followed by more of the cell; a quote at the end of its cell merely closes it, as in `"C:\\"`."""
     return len(re.findall(rf"\\{quote}(?![{re.escape(_DELIMITERS)}\r\n]|\Z)", sample))
 
 
 def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
-    """How regular the rows are: the share of records with the usual number of cells, times what cells beyond one are worth."""
+    """How regular the rows are: the share of records with the usual number of cells, times a weight for cells beyond the first."""
     widths: Counter[int] = Counter()
     for record in islice(dialect.reader(line + "\n" for line in lines), _SAMPLE_RECORDS):
         if record:
@@ -70,5 +70,5 @@ def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
 
 
 def _wraps(sample: str, quote: str) -> int:
-    """How often a quote sign stands beside a delimiter or a line break, as it does around a cell."""
+    """How often a quote sign is next to a delimiter or a line break, as it is around a cell."""
     return sum(sample.count(delimiter + quote) + sample.count(quote + delimiter) for delimiter in ",;\t|\n")

@@ -120,7 +120,7 @@ def _is_period(cell: Cell) -> bool:
 def _depth_of_text_table(rows: Sequence[Sequence[Cell]], group_rows: int) -> int:
     """A table of words only: its first row is the header when it names nearly every column, each differently.
 
-    No name may return in its own column, and names are not longer than what they stand for.
+    No name may recur in its own column, and names are not longer than the values below them.
     """
     first = min(group_rows, len(rows) - 1)
     columns = [index for index in range(len(rows[0])) if any(row[index] is not None for row in rows)]

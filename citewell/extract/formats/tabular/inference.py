@@ -24,7 +24,7 @@ class ColumnKind:
     """What a column was found to hold.
 
     unit:          the one currency or percent sign that its numbers carry
-    null_markers:  texts such as `N/A` that stand for nothing in a column of numbers or dates, with their counts
+    null_markers:  texts such as `N/A` that mean “no value” in a column of numbers or dates, with their counts
     note:          why a column that looks like numbers or dates stayed text
     """
 
@@ -71,7 +71,7 @@ def _first_with_rivals(kinds: Sequence[ValueKind]) -> list[ValueKind]:
 
 
 def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set[str]]:
-    """Some different values of each column, without those that stand for nothing."""
+    """Some different values of each column, without null markers."""
     columns = ", ".join(f"trim(c{index})" for index in range(width))
     rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
     samples: list[set[str]] = []

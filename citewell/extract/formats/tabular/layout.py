@@ -20,7 +20,7 @@ class SheetTable:
     """A table of a sheet: `region` holds its header and first rows, `more` its rows below blank ones.
 
     titles: rows above the header that hold one text; header: header rows of `region`, 0 without any;
-    names: one per column; head: the last row of a header that stands apart above `region`;
+    names: one per column; head: the last row of a header that is set apart above `region`;
     name: the table's own, empty without one
     """
 

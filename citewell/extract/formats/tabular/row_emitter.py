@@ -71,7 +71,7 @@ class RowEmitter:
             )
 
     def place(self) -> JsonObject:
-        """Where the table stands: `header_row`, `first_row` and `last_row` as a person counts, None where there is none."""
+        """Where the table is: `header_row`, `first_row` and `last_row` as a person counts, None where there is none."""
         return {"header_row": self.header_row, "first_row": self.first_row, "last_row": self.last_row}
 
     def _release(self) -> None:

@@ -1,4 +1,4 @@
-"""What stands where on a sheet: its tables with their headers, continuations and names, and the notes around them."""
+"""The layout of a sheet: its tables with their headers, continuations and names, and the notes around them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _place_region(region: Region, parts: list[SheetTable | Region], rows: SheetR
 def _with_header_above(
     table: SheetTable, parts: list[SheetTable | Region], rows: SheetRows, cells: SheetMap
 ) -> SheetTable | None:
-    """The table with the names that stand above it beyond a blank row; their regions leave the plan."""
+    """The table with the names above it, past a blank row; their regions are removed from the plan."""
     region = table.region
     first = max(region.top - _BLANK_BELOW_HEADER - 1, 0)
     band = [part for part in parts if isinstance(part, Region) and _heads(part, region, first, cells)]

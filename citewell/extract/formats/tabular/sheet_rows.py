@@ -87,7 +87,7 @@ class Merges:
 
     @property
     def known(self) -> bool:
-        """Whether the format tells of merged ranges."""
+        """Whether the format records merged ranges."""
         return self.ranges is not None
 
     def within(self, region: Region, bottom: int) -> list[Region]:

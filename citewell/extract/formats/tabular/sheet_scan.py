@@ -1,4 +1,4 @@
-"""What a worksheet's XML tells that its values do not: error cells, formulas never calculated, and how far its cells reach."""
+"""What a worksheet's XML records and its values do not: error cells, formulas never calculated, and how far its cells reach."""
 
 from __future__ import annotations
 

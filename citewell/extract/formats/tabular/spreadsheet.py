@@ -1,4 +1,4 @@
-"""XLSX, XLSM, XLS, XLSB and ODS: every sheet's tables as rows under the numbers that the program shows, and what stands around them."""
+"""XLSX, XLSM, XLS, XLSB and ODS: every sheet's tables as rows under the numbers that the program shows, and the notes around them."""
 
 from __future__ import annotations
 

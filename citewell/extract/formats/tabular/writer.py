@@ -139,7 +139,7 @@ class TableWriter:
         self.add_with_texts(number, cells, [text_of(cell) for cell in cells])
 
     def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
-        """`add` for a reader that has the cells' texts already; empty text stands for nothing."""
+        """`add` for a reader that has the cells' texts already; empty text means no value."""
         self._values += sum(map(bool, texts))
         if self._beyond and len(cells) > self._own:
             cells, texts = self._folded(cells, texts)

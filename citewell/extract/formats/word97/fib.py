@@ -1,4 +1,4 @@
-"""The file information block of a DOC ([MS-DOC] 2.5): where everything else stands."""
+"""The file information block of a DOC ([MS-DOC] 2.5): where everything else is."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Fib:
     old_text: tuple[int, int]
 
     def part(self, table: bytes, index: int) -> bytes:
-        """A structure in the table stream by its number among the offset-and-length pairs; empty when there is none."""
+        """A structure in the table stream by its number among the offset-and-length pairs; empty if the file has none."""
         at = _PAIRS_AT + 8 * index
         if self.is_old or at + 8 > len(self.data):
             return b""
@@ -51,7 +51,7 @@ class Fib:
 
 
 def read_fib(document: bytes) -> Fib:
-    """The block at the start of the `WordDocument` stream; `CorruptFile` when it is none."""
+    """The block at the start of the `WordDocument` stream; `CorruptFile` when it is not one."""
     if len(document) < 0x44 or document[:2] not in (b"\xec\xa5", b"\xdc\xa5"):
         raise CorruptFile("The Word document has no valid header.")
     version, flags = struct.unpack_from("<H", document, 2)[0], struct.unpack_from("<H", document, 10)[0]

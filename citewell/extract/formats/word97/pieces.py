@@ -1,4 +1,4 @@
-"""The text of a DOC, put together from its pieces ([MS-DOC] 2.8.35), and where each character stands in the stream."""
+"""The text of a DOC, put together from its pieces ([MS-DOC] 2.8.35), and the offset of each character in the stream."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _bounded(piece: TextPiece, size: int) -> TextPiece:
 def _decoded(document: bytes, piece: TextPiece) -> str:
     raw = document[piece.offset : piece.offset + (piece.end - piece.start) * piece.width]
     if piece.width == 1:
-        # Characters as Windows-1252 has them; the five it lacks stand for themselves.
+        # Characters as Windows-1252 has them; the five that it lacks are kept as they are.
         return "".join(_SINGLE[byte] for byte in raw)
     return "".join(map(chr, struct.unpack(f"<{len(raw) // 2}H", raw[: len(raw) // 2 * 2])))
 

@@ -43,7 +43,7 @@ class ParagraphRuns:
         self._starts = [run[0] for run in self._runs]
 
     def at(self, offset: int) -> ParagraphProperties:
-        """The properties of the paragraph whose mark stands there; those of plain text when none are known."""
+        """The properties of the paragraph whose mark is at that position; those of plain text if unknown."""
         index = bisect_right(self._starts, offset) - 1
         if index >= 0 and self._runs[index][0] <= offset < self._runs[index][1]:
             return self._runs[index][2]

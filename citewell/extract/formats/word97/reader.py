@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from citewell.errors import CorruptFile
 from citewell.extract.core.blips import pictures
 from citewell.extract.core.compound import CompoundFile
+from citewell.extract.core.damage import RECORD_DAMAGE
 from citewell.extract.core.edge_tables import Row, RowFormat, read_table
 from citewell.extract.core.emission import emit_table
 from citewell.extract.core.names import safe_name
@@ -25,7 +25,6 @@ from citewell.extract.formats.word97.properties import ParagraphProperties, Para
 from citewell.extract.formats.word97.styles import ListTable, StyleSheet
 from citewell.types import ElementType, JsonValue, Locator
 
-_DAMAGE = (ValueError, IndexError, struct.error)
 _PROGRESS_EVERY = 500
 _SEPARATOR_STORIES = 6
 _HEADER_KINDS = {
@@ -53,7 +52,7 @@ def extract(path: Path, sink: Sink) -> None:
         _embedded(compound, sink)
     try:
         _WordReader(document, table, fib, sink).read()
-    except _DAMAGE as error:
+    except RECORD_DAMAGE as error:
         raise CorruptFile("The Word document is damaged.") from error
     images = Pictures(sink)
     for number, picture in enumerate((*pictures(data), *pictures(document)), 1):
@@ -109,7 +108,7 @@ class _WordReader:
         self._text_boxes(lengths.total - lengths.text_boxes)
 
     def _paragraphs(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """(start, end) of each paragraph; end is behind its mark (paragraph, cell, page or section)."""
+        """(start, end) of each paragraph; end is past its mark (paragraph, cell, page or section)."""
         position = start
         window = 64 * 1024
         begin = start

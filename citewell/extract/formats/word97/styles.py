@@ -87,7 +87,7 @@ class ListTable:
         self._uses = [struct.unpack_from("<I", data, 4 + 16 * i)[0] for i in range(min(count, (len(data) - 4) // 16))]
 
     def _read_lists(self, table: bytes, fib: Fib) -> None:
-        """List headers, then the levels of all of them, which follow behind the counted length."""
+        """List headers, then the levels of all of them, which follow after the counted length."""
         data = fib.part(table, LISTS)
         if len(data) < 2:
             return

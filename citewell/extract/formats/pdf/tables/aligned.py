@@ -118,7 +118,7 @@ def _is_tabular(row: TextRow) -> bool:
 
 
 def _joins(rows: Sequence[TextRow], first: int, last: int, i: int) -> bool:
-    """Whether nothing but a few short lines stands between two rows, and the later one keeps to the columns so far."""
+    """Whether at most a few short lines are between two rows, and the later row keeps to the columns so far."""
     between = rows[last + 1 : i]
     if len(between) > THRESHOLDS.singles or any(is_caption(row) for row in between):
         return False
@@ -165,7 +165,7 @@ def _over(piece: Piece, row: TextRow) -> int:
 
 
 def _with_header(rows: Sequence[TextRow], first: int, last: int) -> int:
-    """The first row with the titles above it that stand over the later columns."""
+    """The index of the first row, moved up over the titles above the later columns."""
     columns = weigh(rows[first : last + 1]).columns
     if len(columns) < 2:
         return first

@@ -119,7 +119,7 @@ def _band(words: Sequence[Word], upper: _Rail, lower: _Rail) -> list[TextRow]:
 
 
 def _between(captions: Sequence[TextRow], upper: _Rail, lower: _Rail) -> bool:
-    """Whether a caption stands between two lines."""
+    """Whether a caption is between two lines."""
     return any(
         upper.y < (row.y0 + row.y1) / 2 < lower.y
         and any(

@@ -114,7 +114,7 @@ def _at_boundaries(
 
 
 def _fits(piece: Piece, columns: Sequence[Interval], tolerance: float) -> bool:
-    """Whether a piece stands in one column and keeps to its left, its right or its middle."""
+    """Whether a piece is in one column, aligned to its left, its right or its middle."""
     a, b = columns[sum(1 for middle in boundaries(columns) if piece.middle > middle)]
     return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
 
@@ -124,7 +124,7 @@ def _underline(
 ) -> tuple[float, float] | None:
     """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours.
 
-    None when there is no line, or when it underlines column titles that stand side by side.
+    None when there is no line, or when it underlines several column titles.
     """
     reach = THRESHOLDS.underline * (piece.y1 - piece.y0)
     below = [
@@ -166,7 +166,7 @@ def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules
 def _centred_span(
     piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], below: Sequence[Piece], size: float
 ) -> tuple[int, int] | None:
-    """The most columns, each with a title below, that a title stands over the middle of; None when there are no two."""
+    """The most columns, each with a title below, that a title is centred over; None if these are fewer than two."""
     leaves = {id(o) for o in row if not any(p.x0 < o.x1 and o.x0 < p.x1 for p in below)}
     left = max(
         [o.x1 if id(o) in leaves else (o.x1 + piece.x0) / 2 for o in row if o.x1 <= piece.x0],
@@ -191,7 +191,7 @@ def _centred_span(
 def _add(
     titles: Sequence[_Title], fresh: list[_Title], piece: Piece, span: tuple[int, int], rules: Rules, row: TextRow
 ) -> None:
-    """Joins the piece to the title right above it, unless a line stands between them; else it is a title of its own."""
+    """Joins the piece to the title right above it, unless a line is between them; else it becomes a title of its own."""
     first, last = span
     for title in reversed(titles):
         if title.last < first or last < title.first:

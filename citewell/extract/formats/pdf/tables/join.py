@@ -1,4 +1,4 @@
-"""Tables that go on over page breaks: the part on the next page is joined when its columns, and its header if any, are the same."""
+"""Tables that continue over page breaks: the part on the next page is joined if its columns, and its header if any, are the same."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
 
 
 def _is_carried(waiting: deque[PageContent]) -> bool:
-    """Whether the first waiting page's table goes on to the last one and may go on further."""
+    """Whether the first waiting page's table continues on the last one and may continue further."""
     table = _last_table(waiting[0])
     last = waiting[-1]
     return bool(

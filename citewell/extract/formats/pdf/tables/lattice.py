@@ -153,7 +153,7 @@ def lattice_cells(lattice: Lattice, words: Sequence[Word]) -> list[TableCell]:
 
 
 def _by_column(cell: TableCell, xs: Sequence[float]) -> list[TableCell]:
-    """A cell without inner lines cut into columns, when its words stand well apart in several of them."""
+    """A cell without inner lines cut into columns, when its words are well apart in several of them."""
     if cell.colspan == 1 or len(cell.words) < 2:
         return [cell]
     edges = xs[cell.column : cell.column + cell.colspan + 1]
@@ -183,7 +183,7 @@ def _square_of(lattice: Lattice, x: float, y: float) -> tuple[int, int] | None:
 
 
 def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """First square of the cell that each square belongs to. Cells are rectangles: a merge that would not be one is not made."""
+    """First square of the cell that each square belongs to. Cells are rectangles: a merge that would not give a rectangle is not made."""
     owner: dict[tuple[int, int], tuple[int, int]] = {}
     for row in range(height):
         for column in range(width):
@@ -208,7 +208,7 @@ def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int
 
 
 def _wall(lattice: Lattice, row: int, column: int) -> bool:
-    """Whether a line stands to the right of a square."""
+    """Whether a line runs along the right of a square."""
     x, top, bottom = lattice.xs[column + 1], lattice.ys[row], lattice.ys[row + 1]
     covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= RULES.snap)
     return covered >= THRESHOLDS.border * (bottom - top)
@@ -233,7 +233,7 @@ def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
     if len(filled) < THRESHOLDS.least_filled:
         return None
     inner = _area(lattice, rows)
-    if _needs_text_rows(kept, width):
+    if _needs_text_rows(kept):
         return stream_table([w for cell in kept for w in cell.words], inner, lattice.rules)
     if width < 2 or len(rows) < 2 or max(len([c for c in row if c.words]) for row in rows) < 2:
         return None
@@ -260,8 +260,8 @@ def _area(lattice: Lattice, rows: Sequence[Sequence[TableCell]]) -> Rect:
     return Rect(lattice.xs[0], lattice.ys[first], lattice.xs[-1], lattice.ys[last])
 
 
-def _needs_text_rows(cells: Sequence[TableCell], width: int) -> bool:
-    """Whether some row of the grid holds many rows of figures that no line parts, or some cell several columns."""
+def _needs_text_rows(cells: Sequence[TableCell]) -> bool:
+    """Whether some row of the grid holds many rows of figures without lines between them, or some cell several columns."""
     for row in sorted({cell.row for cell in cells}):
         members = [c for c in cells if c.row == row and c.words]
         lines = text_rows([w for c in members for w in c.words]) if members else []

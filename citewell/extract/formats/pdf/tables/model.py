@@ -44,7 +44,7 @@ class FoundTable:
 
     @property
     def words(self) -> list[Word]:
-        """All words that stand in it."""
+        """All words in it."""
         return [word for cell in self.cells for word in cell.words]
 
 
@@ -98,7 +98,7 @@ def _ordered(words: Sequence[Word]) -> list[Word]:
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a cell's text is a figure, or stands for a missing one."""
+    """Whether a cell's text is a figure, or a mark for a missing one."""
     stripped = text.strip()
     return bool(stripped) and (_NUMERIC.match(stripped) is not None or _NOTHING.match(stripped) is not None)
 

@@ -124,7 +124,7 @@ def full_rules(rules: Rules, area: Rect) -> list[float]:
 
 
 def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
-    """How many rows stand above the line that closes the header; 0 when there is no such line."""
+    """How many rows are above the line that closes the header; 0 if there is no such line."""
     for y in full_rules(rules, area):
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
@@ -186,11 +186,11 @@ def _split_over(piece: Piece, columns: Sequence[Interval], middles: Sequence[flo
 
 
 def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[list[PlacedRow], list[TextRow]]:
-    """Moves labels that stand half-way between two rows, which belong to both, to the upper one."""
+    """Moves labels half-way between two rows, which belong to both, to the upper one."""
     kept: list[PlacedRow] = placed[:1]
     lines: list[TextRow] = list(rows[:1])
     for i in range(1, len(placed)):
-        if i + 1 < len(placed) and _stands_between(placed[i], rows[i], kept[-1], lines[-1], placed[i + 1], rows[i + 1]):
+        if i + 1 < len(placed) and _is_between(placed[i], rows[i], kept[-1], lines[-1], placed[i + 1], rows[i + 1]):
             kept[-1] = {**kept[-1], **placed[i]}
         else:
             kept.append(placed[i])
@@ -198,7 +198,7 @@ def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[lis
     return kept, lines
 
 
-def _stands_between(
+def _is_between(
     row: PlacedRow, line: TextRow, above: PlacedRow, upper: TextRow, below: PlacedRow, lower: TextRow
 ) -> bool:
     if not (
@@ -211,7 +211,7 @@ def _stands_between(
 
 
 def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[PlacedRow]:
-    """Joins the lines of wrapped cells. Where lines part the rows, everything between two of them is one row."""
+    """Joins the lines of wrapped cells. Where lines separate the rows, everything between two lines is one row."""
     if not placed:
         return []
     ruled = _ruled_groups(rows, rules, area)
@@ -222,7 +222,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
     pending = False
     for i in range(1, len(placed)):
         distance = rows[i].baseline - rows[i - 1].baseline
-        if _continues(merged[-1], placed[i], rows[i - 1], rows[i], distance, pitch) or pending:
+        if _continues(merged[-1], placed[i], rows[i], distance, pitch) or pending:
             merged[-1] = _union([merged[-1], placed[i]])
             pending = False
         else:
@@ -232,7 +232,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
 
 
 def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[list[int]] | None:
-    """Rows by the horizontal lines between them; None unless lines part nearly all."""
+    """Rows by the horizontal lines between them; None unless lines separate nearly all rows."""
     ys = [
         y
         for y in full_rules(rules, area)
@@ -276,8 +276,8 @@ def _text(words: Sequence[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _continues(above: PlacedRow, row: PlacedRow, upper: TextRow, lower: TextRow, distance: float, pitch: float) -> bool:
-    """Whether a row only carries on cells of the row above."""
+def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float, pitch: float) -> bool:
+    """Whether a row only continues cells of the row above."""
     if distance > THRESHOLDS.wrapped_pitch * max(pitch, lower.size) or any(
         is_numeric(_text(words)) for words in row.values()
     ):

@@ -45,7 +45,6 @@ class TextGridThresholds:
 THRESHOLDS = TextGridThresholds()
 
 _CURRENCY = re.compile(r"^(?:[$€£¥]|US\$|Rs\.?|EUR|USD)$")
-_TRAILING = re.compile(r"^(?:%|\(?[a-z0-9*†‡§]\)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """The words, parted by spaces."""
+        """The words, separated by spaces."""
         return " ".join(word.text for word in self.words)
 
     @property
@@ -157,7 +156,7 @@ def _tolerance(count: int) -> int:
 
 
 def _cut_at(pieces: Sequence[Piece], walls: Sequence[float]) -> list[Piece]:
-    """Pieces split where a wall stands between two of their words."""
+    """Pieces split where a wall is between two of their words."""
     if not walls:
         return list(pieces)
     found: list[Piece] = []
