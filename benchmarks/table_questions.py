@@ -28,7 +28,7 @@ from citewell.agent.tables.language.table_planner import Planned, TablePlanner
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
     Function,
     Order,
     RowCondition,
@@ -120,7 +120,7 @@ def _count(
     )
     query = TableQuery(
         source=table.id,
-        conditions=(RowCondition(ColumnRef(name), Comparison.EQ, value),),
+        conditions=(RowCondition(ColumnRef(name), Comparator.EQ, value),),
         aggregates=(Aggregate(Function.COUNT),),
     )
     return Question(
@@ -145,7 +145,7 @@ def _over(
     )
     query = TableQuery(
         source=table.id,
-        conditions=(RowCondition(ColumnRef(name), Comparison.GT, limit),),
+        conditions=(RowCondition(ColumnRef(name), Comparator.GT, limit),),
         aggregates=(Aggregate(Function.COUNT),),
     )
     return Question(words.format(c=core_name(name), v=limit), table, query, [sum(v > limit for v in values)], "filter")
@@ -173,7 +173,7 @@ def _aggregate(
         group = pick.choice(groups)
         value = pick.choice([r[group] for r in rows if r[group]])
         kept = [r for r in rows if r[group] == value]
-        conditions = (RowCondition(ColumnRef(group), Comparison.EQ, value),)
+        conditions = (RowCondition(ColumnRef(group), Comparator.EQ, value),)
         words += pick.choice([f" where {core_name(group)} is {value}", f" for {core_name(group)} {value}"])
     values = [r[name] for r in kept if r[name] is not None]
     if not values:
@@ -199,7 +199,7 @@ def _extreme(
     query = TableQuery(
         source=table.id,
         columns=(label, name),
-        conditions=(RowCondition(ColumnRef(name), Comparison.NOT_EMPTY),),
+        conditions=(RowCondition(ColumnRef(name), Comparator.NOT_EMPTY),),
         order=(Order(name, high),),
         limit=len(names),
     )
@@ -232,7 +232,7 @@ def _compare(
     query = TableQuery(
         source=table.id,
         columns=(label, name),
-        conditions=(RowCondition(ColumnRef(label), Comparison.IN, (a[label], b[label])),),
+        conditions=(RowCondition(ColumnRef(label), Comparator.IN, (a[label], b[label])),),
     )
     return Question(
         f"Compare the {core_name(name)} of {a[label]} and {b[label]}", table, query, [a[name], b[name]], "compare"
@@ -248,7 +248,7 @@ def _lookup(
     if row[name] is None:
         return None
     query = TableQuery(
-        source=table.id, columns=(name,), conditions=(RowCondition(ColumnRef(label), Comparison.EQ, row[label]),)
+        source=table.id, columns=(name,), conditions=(RowCondition(ColumnRef(label), Comparator.EQ, row[label]),)
     )
     return Question(f"What is the {core_name(name)} of {row[label]}?", table, query, [row[name]], "lookup")
 

@@ -30,7 +30,7 @@ from citewell.agent.statements import cut_statements
 from citewell.agent.tables.language import links, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.query.compile import compile_query
-from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.understand import intent, question, rephrase, topics
 from citewell.chunk import chunk_elements
@@ -184,7 +184,7 @@ READERS: dict[str, Reader] = {
     ),
     "agent.tables.query.compile.compile_query": _expecting(
         lambda t: compile_query(
-            TableQuery(source=t, conditions=(RowCondition(ColumnRef("Amount (GHS)"), Comparison.EQ, t),)), _TABLE
+            TableQuery(source=t, conditions=(RowCondition(ColumnRef("Amount (GHS)"), Comparator.EQ, t),)), _TABLE
         )
     ),
     "agent.tables.run.engine.find_table": _expecting(lambda t: engine.find_table([_TABLE], t)),

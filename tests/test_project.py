@@ -162,6 +162,21 @@ def test_functions_and_files_stay_small() -> None:
     assert not large
 
 
+# Two public classes of one name, and why each is right.
+SHARED_NAMES = {
+    "CitewellRetriever": "what LangChain's users and LlamaIndex's users each look for",
+}
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, _, tree in _modules("citewell"):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    assert {name: places for name, places in homes.items() if len(places) > 1 and name not in SHARED_NAMES} == {}
+
+
 def test_nothing_is_left_for_later() -> None:
     pattern = re.compile(r"\b(?:TODO|FIXME|XXX)\b|raise NotImplementedError")
     found = [

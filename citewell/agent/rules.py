@@ -10,7 +10,7 @@ from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
-from citewell.agent.turn.state import Draft, Stage, ToolResult, TurnState
+from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
 from citewell.agent.understand.small_talk import reply
@@ -39,12 +39,12 @@ class RuleAssistant:
         if turn.intent.kind == "general_conversation":
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
         match turn.stage:
-            case Stage.LOOK_UP:
+            case NextStep.LOOK_UP:
                 return await first_calls(turn, self._toolbox, self._planner)
-            case Stage.READ_ROWS:
+            case NextStep.READ_ROWS:
                 draft = _from_table(turn.table_plan, turn.results[-1])
                 return _say(turn, draft) if draft else await search_calls(turn)
-            case Stage.READ_PASSAGES:
+            case NextStep.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
                 found = [[source.hit for source in result.sources] for result in searches]
                 return await self._from_passages(turn, merge_hits(found, MAX_TOP_K))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from citewell.chunk.assembling import Anchored, Assembler
 from citewell.chunk.config import ChunkConfig, Strategy
-from citewell.chunk.fitting import BATCH, Candidate, ContextLine, Fitter, WordCounter
+from citewell.chunk.fitting import BATCH, CandidateChunk, ContextLine, Fitter, WordCounter
 from citewell.chunk.flow import Cut, Flow, Part
 from citewell.chunk.strategies import (
     SentenceEmbedder,
@@ -138,7 +138,7 @@ class _Chunker:
                 assert self._embed is not None
                 return cut_semantically(flow, self._config, self._tokenizer, self._context, self._embed)
 
-    def _candidates(self, flow: Flow, cuts: Sequence[Cut], anchored: Sequence[Anchored]) -> Iterator[Candidate]:
+    def _candidates(self, flow: Flow, cuts: Sequence[Cut], anchored: Sequence[Anchored]) -> Iterator[CandidateChunk]:
         """Texts, with each table and image after the text that precedes it."""
         waiting = deque(anchored)
         for cut in cuts:
@@ -148,7 +148,7 @@ class _Chunker:
         while waiting:
             yield from self._tables_and_images(waiting.popleft())
 
-    def _tables_and_images(self, item: Anchored) -> Iterator[Candidate]:
+    def _tables_and_images(self, item: Anchored) -> Iterator[CandidateChunk]:
         if item.element.type is ElementType.TABLE:
             yield from self._tables.cut(item)
             return
@@ -156,8 +156,8 @@ class _Chunker:
         for cut in cut_sections(flow, self._config, self._tokenizer, self._context):
             yield self._text(ChunkType.IMAGE, flow, cut)
 
-    def _text(self, kind: ChunkType, flow: Flow, cut: Cut) -> Candidate:
-        return Candidate(
+    def _text(self, kind: ChunkType, flow: Flow, cut: Cut) -> CandidateChunk:
+        return CandidateChunk(
             type=kind,
             flow=flow,
             ranges=((cut.start, cut.end),),

@@ -107,7 +107,7 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CandidateChunk:
     """A chunk whose tokens are not yet counted.
 
     Its text is the ranges of the flow, one per line; all but the last are a repeated table header.
@@ -141,7 +141,7 @@ class Candidate:
             token_count=tokens,
         )
 
-    def halves(self) -> list[Candidate]:
+    def halves(self) -> list[CandidateChunk]:
         """Two candidates for one: the header and the rest, or the text divided near its middle.
 
         The cut falls between rectangles, else between words, else anywhere.
@@ -169,9 +169,9 @@ class Fitter:
         self._budget = budget
         self._special = special_tokens
 
-    def fit(self, candidates: Iterable[Candidate]) -> Iterator[ChunkDraft]:
+    def fit(self, candidates: Iterable[CandidateChunk]) -> Iterator[ChunkDraft]:
         """Drafts for candidates; one that is too long gets a shorter context first, then its text is divided."""
-        batch: list[Candidate] = []
+        batch: list[CandidateChunk] = []
         for candidate in candidates:
             batch.append(candidate)
             if len(batch) == BATCH:
@@ -179,7 +179,7 @@ class Fitter:
                 batch = []
         yield from self._fit(batch)
 
-    def _fit(self, batch: Sequence[Candidate]) -> Iterator[ChunkDraft]:
+    def _fit(self, batch: Sequence[CandidateChunk]) -> Iterator[ChunkDraft]:
         counts = self._tokenizer.count([candidate.embedded for candidate in batch]) if batch else []
         for candidate, tokens in zip(batch, counts, strict=True):
             if tokens <= self._budget:
@@ -187,7 +187,7 @@ class Fitter:
             else:
                 yield from self._fit(self._smaller(candidate))
 
-    def _smaller(self, candidate: Candidate) -> list[Candidate]:
+    def _smaller(self, candidate: CandidateChunk) -> list[CandidateChunk]:
         if candidate.context:
             own = self._tokenizer.count([candidate.text])[0]
             used = self._tokenizer.count([candidate.context])[0]

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from citewell.chunk.assembling import Anchored
 from citewell.chunk.config import ChunkConfig
-from citewell.chunk.fitting import SEPARATOR, Candidate, ContextLine, Ranges
+from citewell.chunk.fitting import SEPARATOR, CandidateChunk, ContextLine, Ranges
 from citewell.chunk.flow import Flow, Part
 from citewell.ports import Tokenizer
 from citewell.types import ChunkType, Element
@@ -50,7 +50,7 @@ class TableCutter:
         lines = self._lines(table.element.text)
         return bool(lines.body) and lines.header_tokens + sum(lines.body_tokens) <= self._limit(table)[1]
 
-    def cut(self, table: Anchored) -> Iterator[Candidate]:
+    def cut(self, table: Anchored) -> Iterator[CandidateChunk]:
         """Candidates for a table, whose text is Markdown."""
         flow = Flow(table.element.text, (Part(0, table.element, table.headings),))
         line, limit = self._limit(table)
@@ -59,7 +59,7 @@ class TableCutter:
         else:
             found = self._ranges(flow.text, self._lines(flow.text), limit)
         for ranges in found:
-            yield Candidate(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
+            yield CandidateChunk(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
 
     def _limit(self, table: Anchored) -> tuple[str, int]:
         """The context line, and how many tokens it leaves for text."""
@@ -185,7 +185,7 @@ class RowCutter:
         self._tokenizer = tokenizer
         self._context = context
 
-    def cut(self, rows: Sequence[tuple[Element, tuple[str, ...]]]) -> Iterator[Candidate]:
+    def cut(self, rows: Sequence[tuple[Element, tuple[str, ...]]]) -> Iterator[CandidateChunk]:
         """One candidate per row; a row that is too long is divided between cells, and its first cell is repeated."""
         counts = self._tokenizer.count([element.text for element, _ in rows])
         for (element, headings), tokens in zip(rows, counts, strict=True):
@@ -194,7 +194,7 @@ class RowCutter:
             flow = Flow(element.text, (Part(0, element, headings),))
             whole = ((0, len(element.text)),)
             for ranges in [whole] if tokens <= limit else self._cells(element.text, limit):
-                yield Candidate(type=ChunkType.ROW, flow=flow, ranges=ranges, headings=headings, context=line)
+                yield CandidateChunk(type=ChunkType.ROW, flow=flow, ranges=ranges, headings=headings, context=line)
 
     def _cells(self, text: str, limit: int) -> list[Ranges]:
         """Ranges of as many whole cells as fit; a cell that is too long by itself is left to the `Fitter`."""

@@ -13,7 +13,7 @@ from citewell.agent.citations.places import narrow
 from citewell.agent.citations.saying import Speaker
 from citewell.agent.citations.support import (
     THRESHOLDS,
-    Passage,
+    CitedText,
     Support,
     evidence_of,
     judge,
@@ -134,7 +134,7 @@ def _stated(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, 
 
 
 def _supports(
-    claims: Sequence[Claim], vectors: FloatMatrix, passages: Mapping[int, Passage], hits: Mapping[int, Hit]
+    claims: Sequence[Claim], vectors: FloatMatrix, passages: Mapping[int, CitedText], hits: Mapping[int, Hit]
 ) -> list[dict[int, Support]]:
     out: list[dict[int, Support]] = []
     for claim, vector in zip(claims, vectors, strict=True):
@@ -164,7 +164,7 @@ def _weakest(
     return weakest
 
 
-def _support(claim: str, vector: FloatMatrix, passage: Passage, hit: Hit) -> Support:
+def _support(claim: str, vector: FloatMatrix, passage: CitedText, hit: Hit) -> Support:
     match = stated(claim, hit)
     return _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else judge(claim, vector, passage, match)
 

@@ -74,7 +74,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CitedText:
     """A cited text, its sentences and their vectors (shape (sentences, dimensions)). `evidence` also counts headings and file name."""
 
     text: str
@@ -83,17 +83,17 @@ class Passage:
     vectors: FloatMatrix
 
 
-async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[Passage]:
+async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[CitedText]:
     """Passages with their sentences embedded, all in one call."""
     spans = [tuple(sentence_spans(hit.chunk.text)) for hit in hits]
     texts = [hit.chunk.text[a:b] for hit, own in zip(hits, spans, strict=True) for a, b in own]
     vectors = (
         await embedder.embed(texts, "query") if texts else np.zeros((0, embedder.fingerprint.dimensions), np.float32)
     )
-    passages: list[Passage] = []
+    passages: list[CitedText] = []
     start = 0
     for hit, own in zip(hits, spans, strict=True):
-        passages.append(Passage(hit.chunk.text, evidence_of(hit), own, vectors[start : start + len(own)]))
+        passages.append(CitedText(hit.chunk.text, evidence_of(hit), own, vectors[start : start + len(own)]))
         start += len(own)
     return passages
 
@@ -141,7 +141,7 @@ def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def judge(claim: str, vector: FloatMatrix, passage: Passage, match: Match) -> Support:
+def judge(claim: str, vector: FloatMatrix, passage: CitedText, match: Match) -> Support:
     """The support that one passage gives to a claim which it does not state word by word.
 
     vector: the claim's embedding, shape (dimensions,); match: what `stated` found.
@@ -198,7 +198,7 @@ def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _most_similar(vector: FloatMatrix, passage: Passage) -> tuple[float, int, int]:
+def _most_similar(vector: FloatMatrix, passage: CitedText) -> tuple[float, int, int]:
     """Similarity of the nearest sentence, or of the nearest two in a row, and its span."""
     if not passage.spans:
         return 0.0, 0, len(passage.text)

@@ -13,7 +13,7 @@ from citewell.agent.model import prompts
 from citewell.agent.model.history import Memory
 from citewell.agent.model.window import TokenCounter, source_blocks
 from citewell.agent.tables.language.table_planner import TablePlanner
-from citewell.agent.turn.state import Draft, Stage, ToolResult, TurnState
+from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Step, first_calls
 from citewell.agent.turn.tools import Toolbox
 from citewell.errors import ProviderRejected, ProviderUnavailable
@@ -62,7 +62,7 @@ class ModelAssistant:
         """First what the question needs in any case (a search, a table query); then as the model decides."""
         if turn.intent.kind == "general_conversation":
             return await self._small_talk(turn)
-        if turn.stage is Stage.LOOK_UP:
+        if turn.stage is NextStep.LOOK_UP:
             return await first_calls(turn, self._toolbox, self._planner)
         messages = await self._messages(turn)
         try:

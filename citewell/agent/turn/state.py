@@ -44,7 +44,7 @@ class Draft:
     nearest: tuple[Source, ...] = ()
 
 
-class Stage(Enum):
+class NextStep(Enum):
     """What an assistant does when it is next asked for a step.
 
     LOOK_UP:       nothing was looked up yet: plan a table query, or search
@@ -117,7 +117,7 @@ class TurnState:
     rephrased: Rephrased | None = None
     question: str = ""
     queries: tuple[str, ...] = ()
-    stage: Stage = Stage.LOOK_UP
+    stage: NextStep = NextStep.LOOK_UP
     table_plan: Planned | Refused | None = None
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
-from citewell.agent.turn.state import Draft, Stage, TurnState
+from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, search_call
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.understanding import Understood
@@ -38,7 +38,7 @@ async def first_calls(turn: TurnState, toolbox: Toolbox, planner: TablePlanner |
         with turn.timed("plan_table_query"):
             turn.table_plan = await planner.consider(turn.request.owner_id, turn.question, tables)
         if isinstance(turn.table_plan, Planned):
-            turn.stage = Stage.READ_ROWS
+            turn.stage = NextStep.READ_ROWS
             return (ToolCall("table", "query_table", turn.table_plan.plan.query.to_json()),)
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
@@ -47,7 +47,7 @@ async def first_calls(turn: TurnState, toolbox: Toolbox, planner: TablePlanner |
 
 async def search_calls(turn: TurnState) -> tuple[ToolCall, ...]:
     """One search; deeper ones for a list, whose items may be far apart, and for several queries, whose hits are merged."""
-    turn.stage = Stage.READ_PASSAGES
+    turn.stage = NextStep.READ_PASSAGES
     question = await offload(len(turn.question), read_question, turn.question)
     if len(turn.queries) == 1 and not question.wants_list:
         return (search_call(turn.queries[0]),)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from citewell.agent.interface import Library, Searcher, Source, Tables
-from citewell.agent.tables.query.typed import MAX_ROWS, Comparison, Function, Part, parse_query
+from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, parse_query
 from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.state import ToolResult, TurnState
@@ -262,8 +262,8 @@ QUERY_TABLE = ToolSpec(
                     "type": "object",
                     "properties": {
                         "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in Part]},
-                        "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparison]},
+                        "part": {"type": "string", "enum": [part.value for part in DatePart]},
+                        "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparator]},
                         "value": {
                             "description": "A text, number or true/false; a list for in and not_in; dates as 2025-01-31"
                         },
@@ -278,7 +278,7 @@ QUERY_TABLE = ToolSpec(
                     "type": "object",
                     "properties": {
                         "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in Part]},
+                        "part": {"type": "string", "enum": [part.value for part in DatePart]},
                     },
                     "required": ["column"],
                     "additionalProperties": False,

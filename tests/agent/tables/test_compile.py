@@ -18,10 +18,10 @@ from citewell.agent.tables.query.compile import LISTED_ROWS, ROW, Compiled, comp
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
+    DatePart,
     Function,
     Order,
-    Part,
     RowCondition,
     Scalar,
     TableQuery,
@@ -86,7 +86,7 @@ def ask(sheets: Sheets, table: TableInfo) -> Callable[..., TableResult]:
     return run
 
 
-def _where(column: str, comparison: Comparison, value: Any = None, part: Part | None = None) -> RowCondition:
+def _where(column: str, comparison: Comparator, value: Any = None, part: DatePart | None = None) -> RowCondition:
     return RowCondition(ColumnRef(column, part), comparison, value)
 
 
@@ -135,11 +135,11 @@ _scalars: st.SearchStrategy[Scalar] = st.one_of(
 
 def _conditions(names: st.SearchStrategy[str]) -> st.SearchStrategy[RowCondition]:
     values = st.one_of(_scalars, _scalars, st.none(), st.lists(_scalars, max_size=3).map(tuple))
-    return st.builds(RowCondition, _refs(names), st.sampled_from(Comparison), values)
+    return st.builds(RowCondition, _refs(names), st.sampled_from(Comparator), values)
 
 
 def _refs(names: st.SearchStrategy[str]) -> st.SearchStrategy[ColumnRef]:
-    return st.builds(ColumnRef, names, st.one_of(st.none(), st.none(), st.sampled_from(Part)))
+    return st.builds(ColumnRef, names, st.one_of(st.none(), st.none(), st.sampled_from(DatePart)))
 
 
 def _queries(names: st.SearchStrategy[str]) -> st.SearchStrategy[TableQuery]:
@@ -191,12 +191,14 @@ def nasty(sheets: Sheets) -> TableInfo:
     return sheets.add(columns, [(*row, *row[: len(NASTY_NAMES) - len(row)]) for row in ROWS])
 
 
-@given(st.sampled_from(list(KINDS)), st.sampled_from(Comparison), _scalars, st.one_of(st.none(), st.sampled_from(Part)))
+@given(
+    st.sampled_from(list(KINDS)), st.sampled_from(Comparator), _scalars, st.one_of(st.none(), st.sampled_from(DatePart))
+)
 @settings(max_examples=300)
 def test_every_condition_is_answered_or_refused_in_our_own_words(
-    sheets: Sheets, table: TableInfo, column: str, comparison: Comparison, value: Scalar, part: Part | None
+    sheets: Sheets, table: TableInfo, column: str, comparison: Comparator, value: Scalar, part: DatePart | None
 ) -> None:
-    given = (value,) if comparison in (Comparison.IN, Comparison.NOT_IN) else value
+    given = (value,) if comparison in (Comparator.IN, Comparator.NOT_IN) else value
     condition = _where(column, comparison, given, part)
     _answered_or_refused(sheets, table, TableQuery(source="t", conditions=(condition,)))
 
@@ -210,7 +212,7 @@ def test_every_query_on_names_that_look_like_sql_is_answered_or_refused(
 
 @pytest.mark.parametrize("name", NASTY_NAMES)
 def test_a_column_of_any_name_can_be_read_filtered_and_counted(sheets: Sheets, nasty: TableInfo, name: str) -> None:
-    filled = RowCondition(ColumnRef(name), Comparison.NOT_EMPTY)
+    filled = RowCondition(ColumnRef(name), Comparator.NOT_EMPTY)
     listed = TableQuery(source="t", columns=(name,), conditions=(filled,), order=(Order(name),))
     counted = TableQuery(source="t", groups=(ColumnRef(name),), aggregates=(Aggregate(Function.COUNT, name),))
     engine = TableEngine(sheets)
@@ -239,13 +241,13 @@ def _engine(folder: Path) -> TableEngine:
 
 # ---- What the rows are ----
 
-_OPERATORS: dict[Comparison, Callable[[Any, Any], bool]] = {
-    Comparison.EQ: lambda cell, value: cell is not None and cell == value,
-    Comparison.NE: lambda cell, value: cell is None or cell != value,
-    Comparison.LT: lambda cell, value: cell is not None and cell < value,
-    Comparison.LTE: lambda cell, value: cell is not None and cell <= value,
-    Comparison.GT: lambda cell, value: cell is not None and cell > value,
-    Comparison.GTE: lambda cell, value: cell is not None and cell >= value,
+_OPERATORS: dict[Comparator, Callable[[Any, Any], bool]] = {
+    Comparator.EQ: lambda cell, value: cell is not None and cell == value,
+    Comparator.NE: lambda cell, value: cell is None or cell != value,
+    Comparator.LT: lambda cell, value: cell is not None and cell < value,
+    Comparator.LTE: lambda cell, value: cell is not None and cell <= value,
+    Comparator.GT: lambda cell, value: cell is not None and cell > value,
+    Comparator.GTE: lambda cell, value: cell is not None and cell >= value,
 }
 
 
@@ -261,12 +263,12 @@ def _as_json(value: Any) -> Scalar:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("comparison", _OPERATORS)
 def test_comparisons_find_the_rows_that_python_finds(
-    ask: Callable[..., TableResult], kind: str, comparison: Comparison
+    ask: Callable[..., TableResult], kind: str, comparison: Comparator
 ) -> None:
     column = list(KINDS).index(kind)
     for value in _values(kind):
         condition = _where(kind, comparison, _as_json(value))
-        if kind == "boolean" and comparison not in (Comparison.EQ, Comparison.NE):
+        if kind == "boolean" and comparison not in (Comparator.EQ, Comparator.NE):
             with pytest.raises(InvalidInput, match="has no order"):
                 ask(conditions=(condition,))
             continue
@@ -282,8 +284,8 @@ def test_lists_admit_their_members_and_not_in_also_admits_empty_cells(
     members = list(_values(kind))[:2]
     wanted = tuple(_as_json(value) for value in members)
     inside = [n for n, row in enumerate(ROWS, start=2) if row[column] in members and row[column] is not None]
-    assert _numbers(ask(conditions=(_where(kind, Comparison.IN, wanted),))) == inside
-    outside = _numbers(ask(conditions=(_where(kind, Comparison.NOT_IN, wanted),)))
+    assert _numbers(ask(conditions=(_where(kind, Comparator.IN, wanted),))) == inside
+    outside = _numbers(ask(conditions=(_where(kind, Comparator.NOT_IN, wanted),)))
     assert outside == [n for n in range(2, 8) if n not in inside]
     assert 4 in outside
 
@@ -291,48 +293,48 @@ def test_lists_admit_their_members_and_not_in_also_admits_empty_cells(
 @pytest.mark.parametrize("kind", KINDS)
 def test_empty_and_filled_cells_make_up_all_rows(ask: Callable[..., TableResult], kind: str) -> None:
     column = list(KINDS).index(kind)
-    empty = _numbers(ask(conditions=(_where(kind, Comparison.EMPTY),)))
+    empty = _numbers(ask(conditions=(_where(kind, Comparator.EMPTY),)))
     assert empty == [n for n, row in enumerate(ROWS, start=2) if row[column] is None]
-    filled = _numbers(ask(conditions=(_where(kind, Comparison.NOT_EMPTY),)))
+    filled = _numbers(ask(conditions=(_where(kind, Comparator.NOT_EMPTY),)))
     assert sorted([*empty, *filled]) == list(range(2, 8))
 
 
 @pytest.mark.parametrize(
     ("comparison", "value", "rows"),
     [
-        (Comparison.CONTAINS, "CCR", [2, 3]),
-        (Comparison.STARTS_WITH, "ac", [2, 3]),
-        (Comparison.STARTS_WITH, "ccra", []),
-        (Comparison.CONTAINS, "% 'OFF'", [6]),
-        (Comparison.CONTAINS, "_", []),
-        (Comparison.CONTAINS, "ΟΔΟΣ", [7]),  # Python and DuckDB differ in the small letter of a last sigma
-        (Comparison.CONTAINS, "İSTAN", [7]),
+        (Comparator.CONTAINS, "CCR", [2, 3]),
+        (Comparator.STARTS_WITH, "ac", [2, 3]),
+        (Comparator.STARTS_WITH, "ccra", []),
+        (Comparator.CONTAINS, "% 'OFF'", [6]),
+        (Comparator.CONTAINS, "_", []),
+        (Comparator.CONTAINS, "ΟΔΟΣ", [7]),  # Python and DuckDB differ in the small letter of a last sigma
+        (Comparator.CONTAINS, "İSTAN", [7]),
     ],
 )
 def test_parts_of_texts_are_found_in_any_case(
-    ask: Callable[..., TableResult], comparison: Comparison, value: str, rows: list[int]
+    ask: Callable[..., TableResult], comparison: Comparator, value: str, rows: list[int]
 ) -> None:
     assert _numbers(ask(conditions=(_where("text", comparison, value),))) == rows
 
 
 def test_all_conditions_must_hold(ask: Callable[..., TableResult]) -> None:
-    both = (_where("integer", Comparison.GT, 1), _where("boolean", Comparison.EQ, True))
+    both = (_where("integer", Comparator.GT, 1), _where("boolean", Comparator.EQ, True))
     assert _numbers(ask(conditions=both)) == [5]
 
 
 @pytest.mark.parametrize(
     ("part", "value", "rows"),
-    [(Part.YEAR, 2024, [2, 3, 7]), (Part.QUARTER, "2024-Q1", [2, 7]), (Part.MONTH, "2025-02", [5]), (Part.DAY, "2024-05-01", [3])],
+    [(DatePart.YEAR, 2024, [2, 3, 7]), (DatePart.QUARTER, "2024-Q1", [2, 7]), (DatePart.MONTH, "2025-02", [5]), (DatePart.DAY, "2024-05-01", [3])],
 )  # fmt: skip
 def test_a_part_of_a_date_can_be_compared(
-    ask: Callable[..., TableResult], part: Part, value: Scalar, rows: list[int]
+    ask: Callable[..., TableResult], part: DatePart, value: Scalar, rows: list[int]
 ) -> None:
-    assert _numbers(ask(conditions=(_where("date", Comparison.EQ, value, part),))) == rows
+    assert _numbers(ask(conditions=(_where("date", Comparator.EQ, value, part),))) == rows
 
 
-@pytest.mark.parametrize("part", Part)
-def test_a_missing_date_has_no_part_either(ask: Callable[..., TableResult], part: Part) -> None:
-    assert _numbers(ask(conditions=(_where("date", Comparison.EMPTY, part=part),))) == [4]
+@pytest.mark.parametrize("part", DatePart)
+def test_a_missing_date_has_no_part_either(ask: Callable[..., TableResult], part: DatePart) -> None:
+    assert _numbers(ask(conditions=(_where("date", Comparator.EMPTY, part=part),))) == [4]
     groups = ask(groups=(ColumnRef("date", part),), aggregates=(Aggregate(Function.COUNT),))
     assert {row.values[0]: row.values[1] for row in groups.rows}[None] == 1
     assert groups.columns == (f"{part.value}(date)", "count")
@@ -397,19 +399,19 @@ def test_a_long_group_lists_its_first_rows_and_counts_all(sheets: Sheets) -> Non
         ({"aggregates": (Aggregate(Function.SUM, "text"),)}, "`text` holds text, which has no sum"),
         ({"aggregates": (Aggregate(Function.AVG, "date"),)}, "`date` holds date, which has no avg"),
         ({"aggregates": (Aggregate(Function.MEDIAN, "boolean"),)}, "has no median"),
-        ({"groups": (ColumnRef("text", Part.YEAR),)}, "`text` holds text, not dates; it has no year"),
+        ({"groups": (ColumnRef("text", DatePart.YEAR),)}, "`text` holds text, not dates; it has no year"),
         ({"groups": (ColumnRef("text"),), "columns": ("date",)}, "may only name what is grouped by"),
         ({"groups": (ColumnRef("text"),), "order": (Order("date"),)}, "`order` names 'date'; it may name text, count"),
-        ({"conditions": (_where("integer", Comparison.EQ, "many"),)}, "`integer` holds integer; 'many' cannot be compared with it"),
-        ({"conditions": (_where("date", Comparison.GT, "yesterday"),)}, "'yesterday' cannot be compared"),
-        ({"conditions": (_where("boolean", Comparison.EQ, 1),)}, "`boolean` holds boolean"),
-        ({"conditions": (_where("integer", Comparison.EQ, True),)}, "`integer` holds integer; True cannot"),
-        ({"conditions": (_where("text", Comparison.EQ, None),)}, "`eq` needs one `value`"),
-        ({"conditions": (_where("text", Comparison.CONTAINS, ("a", "b")),)}, "`contains` needs one `value`"),
-        ({"conditions": (_where("text", Comparison.EQ, "\ud800"),)}, "`text` holds text"),
-        ({"conditions": (_where("text", Comparison.CONTAINS, "\ud800"),)}, "`text` holds text"),
-        ({"conditions": (_where("time", Comparison.EQ, "08:30+01:00"),)}, "`time` holds time"),
-        ({"conditions": (_where("datetime", Comparison.GT, "0001-01-01T00:00:00+02:00"),)}, "`datetime` holds datetime"),
+        ({"conditions": (_where("integer", Comparator.EQ, "many"),)}, "`integer` holds integer; 'many' cannot be compared with it"),
+        ({"conditions": (_where("date", Comparator.GT, "yesterday"),)}, "'yesterday' cannot be compared"),
+        ({"conditions": (_where("boolean", Comparator.EQ, 1),)}, "`boolean` holds boolean"),
+        ({"conditions": (_where("integer", Comparator.EQ, True),)}, "`integer` holds integer; True cannot"),
+        ({"conditions": (_where("text", Comparator.EQ, None),)}, "`eq` needs one `value`"),
+        ({"conditions": (_where("text", Comparator.CONTAINS, ("a", "b")),)}, "`contains` needs one `value`"),
+        ({"conditions": (_where("text", Comparator.EQ, "\ud800"),)}, "`text` holds text"),
+        ({"conditions": (_where("text", Comparator.CONTAINS, "\ud800"),)}, "`text` holds text"),
+        ({"conditions": (_where("time", Comparator.EQ, "08:30+01:00"),)}, "`time` holds time"),
+        ({"conditions": (_where("datetime", Comparator.GT, "0001-01-01T00:00:00+02:00"),)}, "`datetime` holds datetime"),
     ],
 )  # fmt: skip
 def test_what_the_table_cannot_answer_is_refused_with_the_reason(
@@ -441,7 +443,7 @@ def test_what_the_table_cannot_answer_is_refused_with_the_reason(
 def test_values_are_bound_as_what_their_column_holds(
     table: TableInfo, column: str, written: Scalar, bound: object
 ) -> None:
-    query = TableQuery(source="t", conditions=(_where(column, Comparison.EQ, written),))
+    query = TableQuery(source="t", conditions=(_where(column, Comparator.EQ, written),))
     compiled = compile_query(query, table)
     assert compiled.parameters == (bound,)
     assert type(compiled.parameters[0]) is type(bound)
@@ -455,8 +457,8 @@ def test_a_plain_query_selects_all_columns_and_the_row_number(table: TableInfo) 
 
 
 def test_a_number_too_large_for_any_column_is_still_compared(ask: Callable[..., TableResult]) -> None:
-    assert len(ask(conditions=(_where("integer", Comparison.LT, 10**400),)).rows) == 5
-    assert ask(conditions=(_where("number", Comparison.GT, 10**400),)).rows == ()
+    assert len(ask(conditions=(_where("integer", Comparator.LT, 10**400),)).rows) == 5
+    assert ask(conditions=(_where("number", Comparator.GT, 10**400),)).rows == ()
 
 
 def test_the_copy_is_of_real_parquet(sheets: Sheets, table: TableInfo) -> None:

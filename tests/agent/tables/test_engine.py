@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from citewell.agent.tables.query.compile import Compiled
-from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run import engine as engine_module
 from citewell.agent.tables.run.engine import RowFacts, TableEngine, find_table, table_key, table_name
 from citewell.errors import InvalidInput, NotFound, Unavailable
@@ -28,7 +28,7 @@ def _sum(column: str) -> TableQuery:
 
 async def test_a_row_comes_with_the_number_that_a_person_sees(sheets: Sheets) -> None:
     table = sheets.add(LOAN_COLUMNS, LOAN_ROWS)
-    overdue = RowCondition(ColumnRef("Status"), Comparison.EQ, "overdue")
+    overdue = RowCondition(ColumnRef("Status"), Comparator.EQ, "overdue")
     query = TableQuery(source="t", columns=("Borrower", "Amount (GHS)"), conditions=(overdue,))
     result = await TableEngine(sheets).run(OWNER, table, query)
     assert result.columns == ("Borrower", "Amount (GHS)")
@@ -40,7 +40,7 @@ async def test_a_row_comes_with_the_number_that_a_person_sees(sheets: Sheets) ->
 
 async def test_a_figure_over_no_rows_is_empty(sheets: Sheets) -> None:
     table = sheets.add(LOAN_COLUMNS, LOAN_ROWS)
-    nowhere = (RowCondition(ColumnRef("Branch"), Comparison.EQ, "Paris"),)
+    nowhere = (RowCondition(ColumnRef("Branch"), Comparator.EQ, "Paris"),)
     query = TableQuery(source="t", conditions=nowhere, aggregates=(Aggregate(Function.SUM, "Amount (GHS)"),))
     row = (await TableEngine(sheets).run(OWNER, table, query)).rows[0]
     assert row.values == (None,)

@@ -9,7 +9,7 @@ import pytest
 from citewell.agent.tables.language.phrasing import conditions_text, phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import CITED_ROWS, row_hits
 from citewell.types import ColumnKind
@@ -127,12 +127,12 @@ async def test_a_file_with_nan_in_it_is_answered(sheets: Sheets) -> None:
 
 def test_conditions_are_worded_and_those_of_the_machine_are_not() -> None:
     conditions = [
-        RowCondition(ColumnRef("Status"), Comparison.NE, "paid"),
-        RowCondition(ColumnRef("Branch"), Comparison.NOT_IN, ("Accra", "Wa")),
-        RowCondition(ColumnRef("Amount"), Comparison.LT, 12_000),
-        RowCondition(ColumnRef("Note"), Comparison.EMPTY),
-        RowCondition(ColumnRef("Amount"), Comparison.NOT_EMPTY),
-        RowCondition(ColumnRef(ROW), Comparison.NOT_IN, (9,)),
+        RowCondition(ColumnRef("Status"), Comparator.NE, "paid"),
+        RowCondition(ColumnRef("Branch"), Comparator.NOT_IN, ("Accra", "Wa")),
+        RowCondition(ColumnRef("Amount"), Comparator.LT, 12_000),
+        RowCondition(ColumnRef("Note"), Comparator.EMPTY),
+        RowCondition(ColumnRef("Amount"), Comparator.NOT_EMPTY),
+        RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (9,)),
     ]
     assert conditions_text(conditions) == (
         " where Status is not paid and Branch is none of Accra, Wa and Amount is under 12,000 and Note is empty"

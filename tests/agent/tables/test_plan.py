@@ -13,7 +13,7 @@ from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
     Function,
     Order,
     RowCondition,
@@ -34,7 +34,7 @@ def _query(**parts: Any) -> TableQuery:
     return TableQuery(source="r/t0", **parts)
 
 
-def _is(column: str, value: object, comparison: Comparison = Comparison.EQ) -> RowCondition:
+def _is(column: str, value: object, comparison: Comparator = Comparator.EQ) -> RowCondition:
     return RowCondition(ColumnRef(column), comparison, value)  # type: ignore[arg-type]
 
 
@@ -43,7 +43,7 @@ def _figure(function: Function, column: str | None, *conditions: RowCondition) -
 
 
 def _filled(column: str) -> RowCondition:
-    return RowCondition(ColumnRef(column), Comparison.NOT_EMPTY)
+    return RowCondition(ColumnRef(column), Comparator.NOT_EMPTY)
 
 
 def _grouped(
@@ -69,7 +69,7 @@ def _ranked(*columns: str, by: str, descending: bool = True, limit: int = 21) ->
 
 
 ACCRA, OVERDUE = _is("Branch", "Accra"), _is("Status", "overdue")
-BOTH = _is("Branch", ("Accra", "Kumasi"), Comparison.IN)
+BOTH = _is("Branch", ("Accra", "Kumasi"), Comparator.IN)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ BOTH = _is("Branch", ("Accra", "Kumasi"), Comparison.IN)
         # counts
         ("How many rows are in the sheet?", Shape.COUNT, _figure(Function.COUNT, None)),
         ("How many overdue records are in Accra?", Shape.COUNT, _figure(Function.COUNT, None, OVERDUE, ACCRA)),
-        ("Number of records with an amount over 5,000", Shape.COUNT, _figure(Function.COUNT, None, _is(AMOUNT, 5000, Comparison.GT))),
+        ("Number of records with an amount over 5,000", Shape.COUNT, _figure(Function.COUNT, None, _is(AMOUNT, 5000, Comparator.GT))),
         ("How many borrowers are overdue?", Shape.COUNT, _figure(Function.COUNT, None, OVERDUE)),
         ("How many records per branch?", Shape.GROUPS, _grouped(Function.COUNT, None, "Branch")),
         ("How many different branches are there?", Shape.FIGURE, _figure(Function.COUNT_DISTINCT, "Branch")),
@@ -104,7 +104,7 @@ BOTH = _is("Branch", ("Accra", "Kumasi"), Comparison.IN)
         ("Compare the total amount of Accra and Kumasi", Shape.COMPARE,
          _query(aggregates=(Aggregate(Function.SUM, AMOUNT),), groups=(ColumnRef("Branch"),), conditions=(BOTH,), limit=MAX_ROWS)),
         ("Compare the amount of Kofi Boateng and Esi Owusu", Shape.COMPARE,
-         _query(columns=("Borrower", AMOUNT), conditions=(_is("Borrower", ("Kofi Boateng", "Esi Owusu"), Comparison.IN),), limit=MAX_ROWS)),
+         _query(columns=("Borrower", AMOUNT), conditions=(_is("Borrower", ("Kofi Boateng", "Esi Owusu"), Comparator.IN),), limit=MAX_ROWS)),
         # cells and rows
         ("What is the status of Kofi Boateng?", Shape.LOOKUP,
          _query(columns=("Borrower", "Status"), conditions=(_is("Borrower", "Kofi Boateng"),), limit=MAX_ROWS)),
@@ -194,4 +194,4 @@ def test_every_spelling_of_a_value_is_counted() -> None:
     words = table_words(LOANS, LOAN_VALUES | {"Branch": ("ACCRA", "Accra", "Kumasi")})
     planned = plan(read("How many records are in accra?", words), None)
     assert planned
-    assert planned.query.conditions == (_is("Branch", ("ACCRA", "Accra"), Comparison.IN),)
+    assert planned.query.conditions == (_is("Branch", ("ACCRA", "Accra"), Comparator.IN),)

@@ -14,10 +14,10 @@ from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
+    DatePart,
     Function,
     Order,
-    Part,
     RowCondition,
     TableQuery,
     parse_query,
@@ -30,15 +30,15 @@ from citewell.types import SearchRequest, SearchResult
 
 _names = st.text(min_size=1, max_size=8).filter(str.strip)
 _scalars = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False))
-_refs = st.builds(ColumnRef, _names, st.one_of(st.none(), st.sampled_from(Part)))
+_refs = st.builds(ColumnRef, _names, st.one_of(st.none(), st.sampled_from(DatePart)))
 
 
 @st.composite
 def _conditions(draw: st.DrawFn) -> RowCondition:
-    comparison = draw(st.sampled_from(Comparison))
-    if comparison in (Comparison.EMPTY, Comparison.NOT_EMPTY):
+    comparison = draw(st.sampled_from(Comparator))
+    if comparison in (Comparator.EMPTY, Comparator.NOT_EMPTY):
         return RowCondition(draw(_refs), comparison)
-    if comparison in (Comparison.IN, Comparison.NOT_IN):
+    if comparison in (Comparator.IN, Comparator.NOT_IN):
         return RowCondition(draw(_refs), comparison, tuple(draw(st.lists(_scalars, min_size=1, max_size=3))))
     return RowCondition(draw(_refs), comparison, draw(_scalars))
 
@@ -126,10 +126,10 @@ def test_what_is_left_out_has_its_usual_meaning() -> None:
     }
     query = parse_query(data)
     assert query.conditions == (
-        RowCondition(ColumnRef("a"), Comparison.EQ, 1),
-        RowCondition(ColumnRef("b"), Comparison.EMPTY),
+        RowCondition(ColumnRef("a"), Comparator.EQ, 1),
+        RowCondition(ColumnRef("b"), Comparator.EMPTY),
     )
-    assert query.groups == (ColumnRef("Branch"), ColumnRef("Date", Part.MONTH))
+    assert query.groups == (ColumnRef("Branch"), ColumnRef("Date", DatePart.MONTH))
     assert query.aggregates == (Aggregate(Function.COUNT),) * 2
     assert query.order == (Order("count", descending=False),)
     assert query.limit == 20

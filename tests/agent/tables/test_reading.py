@@ -9,7 +9,7 @@ import pytest
 from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.language.reading import Reading, read
 from citewell.agent.tables.language.wording import Operation
-from citewell.agent.tables.query.typed import Comparison
+from citewell.agent.tables.query.typed import Comparator
 from citewell.types import TableInfo
 from tests.agent.tables.sheets import LOAN_WORDS, LOANS
 
@@ -195,7 +195,7 @@ def test_no_number_is_two_numbers() -> None:
 
 def test_every_day_of_a_span_is_in_it_and_no_other() -> None:
     (low, high) = _read("disbursed in February 2024").conditions
-    assert (low.comparison, high.comparison) == (Comparison.GTE, Comparison.LT)
+    assert (low.comparison, high.comparison) == (Comparator.GTE, Comparator.LT)
     first, after = (date.fromisoformat(str(c.value)) for c in (low, high))
     assert (after - first).days == 29
 

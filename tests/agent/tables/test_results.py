@@ -17,10 +17,10 @@ from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
+    DatePart,
     Function,
     Order,
-    Part,
     RowCondition,
     TableQuery,
 )
@@ -113,7 +113,7 @@ async def test_a_row_is_cited_where_it_stands(sheets: Sheets) -> None:
 
 
 async def test_rows_that_read_the_same_are_cited_each_by_itself(sheets: Sheets) -> None:
-    paid = RowCondition(ColumnRef("Status"), Comparison.EQ, "paid")
+    paid = RowCondition(ColumnRef("Status"), Comparator.EQ, "paid")
     hits = row_hits(OWNER, await _listed(sheets, "Status", conditions=(paid,)))
     assert [hit.chunk.text for hit in hits] == ["Status: paid"] * 2
     assert [hit.chunk.locator.row for hit in hits] == [2, 5]
@@ -130,10 +130,10 @@ async def test_the_same_row_has_the_same_id_in_the_next_answer(sheets: Sheets) -
 async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) -> None:
     table = sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     conditions = (
-        RowCondition(ColumnRef("Disbursed", Part.YEAR), Comparison.IN, (2024, 2025)),
-        RowCondition(ColumnRef("Amount (GHS)"), Comparison.GT, 10_000),
-        RowCondition(ColumnRef("Borrower"), Comparison.NOT_EMPTY),
-        RowCondition(ColumnRef(ROW), Comparison.NOT_IN, (8,)),
+        RowCondition(ColumnRef("Disbursed", DatePart.YEAR), Comparator.IN, (2024, 2025)),
+        RowCondition(ColumnRef("Amount (GHS)"), Comparator.GT, 10_000),
+        RowCondition(ColumnRef("Borrower"), Comparator.NOT_EMPTY),
+        RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (8,)),
     )
     query = TableQuery(source="t", conditions=conditions, aggregates=(Aggregate(Function.SUM, "Amount (GHS)"),))
     result = await TableEngine(sheets).run(OWNER, table, query)
@@ -172,7 +172,7 @@ def _not_json(constant: str) -> None:
 
 
 async def test_no_row_is_said_in_words(sheets: Sheets) -> None:
-    nowhere = RowCondition(ColumnRef("Status"), Comparison.EQ, "lost")
+    nowhere = RowCondition(ColumnRef("Status"), Comparator.EQ, "lost")
     result = await _listed(sheets, conditions=(nowhere,))
     assert result_text(result, []) == "No row meets the conditions."
     assert row_hits(OWNER, result) == ()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from citewell.agent.tables.language.wording import FILLERS, Word, norm, norms
+from citewell.agent.tables.language.wording import FILLERS, QuestionWord, norm, norms
 from citewell.types import TableColumn, TableInfo
 
 LONGEST_QUESTION = 1_000  # characters; nothing longer is read against a table
@@ -74,7 +74,7 @@ def _parted(name: str) -> tuple[str, str | None]:
     return (name, None) if opened < 0 else (inner[:opened].rstrip(), inner[opened + 1 : -1])
 
 
-def column_mentions(question: Sequence[Word], table: TableInfo) -> list[ColumnMention]:
+def column_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[ColumnMention]:
     """Columns named in the question, longest names first where they overlap; parts of names only where one column has them."""
     texts = [word.norm for word in question]
     found: list[ColumnMention] = []
@@ -85,7 +85,7 @@ def column_mentions(question: Sequence[Word], table: TableInfo) -> list[ColumnMe
     return sorted([*found, *_partial(texts, table, found)], key=lambda m: m.first)
 
 
-def value_mentions(question: Sequence[Word], words: TableWords) -> list[ValueMention]:
+def value_mentions(question: Sequence[QuestionWord], words: TableWords) -> list[ValueMention]:
     """Every value that stands in the question whole (or but for a year at its end), the longest at each place."""
     texts = [word.norm for word in question]
     found: list[ValueMention] = []

@@ -13,7 +13,7 @@ from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import Comparison, Function, RowCondition
+from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.run.results import CITED_ROWS, number_text, shown
 
@@ -26,18 +26,18 @@ _FUNCTIONS = {
     Function.COUNT_DISTINCT: "number of different values",
 }
 _COMPARISONS = {
-    Comparison.EQ: "is",
-    Comparison.NE: "is not",
-    Comparison.LT: "is under",
-    Comparison.LTE: "is at most",
-    Comparison.GT: "is over",
-    Comparison.GTE: "is at least",
-    Comparison.IN: "is one of",
-    Comparison.NOT_IN: "is none of",
-    Comparison.CONTAINS: "contains",
-    Comparison.STARTS_WITH: "begins with",
-    Comparison.EMPTY: "is empty",
-    Comparison.NOT_EMPTY: "is filled in",
+    Comparator.EQ: "is",
+    Comparator.NE: "is not",
+    Comparator.LT: "is under",
+    Comparator.LTE: "is at most",
+    Comparator.GT: "is over",
+    Comparator.GTE: "is at least",
+    Comparator.IN: "is one of",
+    Comparator.NOT_IN: "is none of",
+    Comparator.CONTAINS: "contains",
+    Comparator.STARTS_WITH: "begins with",
+    Comparator.EMPTY: "is empty",
+    Comparator.NOT_EMPTY: "is filled in",
 }
 
 
@@ -92,7 +92,7 @@ def conditions_text(conditions: Sequence[RowCondition]) -> str:
     parts = [
         f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
         for c in conditions
-        if c.ref.column != ROW and c.comparison is not Comparison.NOT_EMPTY
+        if c.ref.column != ROW and c.comparison is not Comparator.NOT_EMPTY
     ]
     return f" where {' and '.join(parts)}" if parts else ""
 

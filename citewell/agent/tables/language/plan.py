@@ -13,7 +13,7 @@ from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
     Function,
     Order,
     RowCondition,
@@ -196,7 +196,7 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     if reading.groups:
         return _groups(reading, aggregate, metric)
     # Only rows with a value make up the figure, so only they are counted and cited with it.
-    conditions = (*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY))
+    conditions = (*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY))
     query = TableQuery(source=table_key(reading.words.table), conditions=conditions, aggregates=(aggregate,), limit=1)
     return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
 
@@ -238,7 +238,7 @@ def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
     query = TableQuery(
         source=table_key(table),
         columns=columns,
-        conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparison.NOT_EMPTY)),
+        conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY)),
         order=(Order(metric.name, descending),),
         limit=(mention.count or 1) + _LISTED,
     )
@@ -321,7 +321,7 @@ def _extreme_of_groups(reading: Reading) -> Plan:
 
 def _compare(reading: Reading, others: set[Operation]) -> Plan:
     """Two or more values of one column, by one figure each."""
-    compared = [c for c in reading.conditions if c.comparison is Comparison.IN and isinstance(c.value, tuple)]
+    compared = [c for c in reading.conditions if c.comparison is Comparator.IN and isinstance(c.value, tuple)]
     if len(compared) != 1 or reading.groups:
         raise CannotPlan("it is not clear which two values are to be compared")
     subject = next(c for c in reading.words.table.columns if c.name == compared[0].ref.column)

@@ -18,8 +18,8 @@ from citewell.agent.tables.language.links import (
     unit_words,
     value_mentions,
 )
-from citewell.agent.tables.language.wording import FILLERS, Operation, Word, find_phrase, small_count
-from citewell.agent.tables.query.typed import ColumnRef, Comparison, RowCondition
+from citewell.agent.tables.language.wording import FILLERS, Operation, QuestionWord, find_phrase, small_count
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.types import TableColumn
 
 _MONTHS = (
@@ -46,7 +46,7 @@ class Reading:
     """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan."""
 
     words: TableWords
-    question: tuple[Word, ...]
+    question: tuple[QuestionWord, ...]
     operations: list[OperationMention] = field(default_factory=list[OperationMention])
     columns: list[ColumnMention] = field(default_factory=list[ColumnMention])
     conditions: list[RowCondition] = field(default_factory=list[RowCondition])
@@ -137,7 +137,7 @@ def _settled(values: Sequence[ValueMention], columns: Sequence[ColumnMention], r
     return out
 
 
-def _is_plain(words: Sequence[Word], value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
+def _is_plain(words: Sequence[QuestionWord], value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
     """A value that is an everyday word ("no", "a", "in") or a bare number counts only next to its column's name."""
     if not all(w.norm in FILLERS or w.number is not None or len(w.text) == 1 for w in words):
         return False
@@ -156,10 +156,10 @@ def _values_to_conditions(reading: Reading) -> None:
     for name, texts in by_column.items():
         negated = any(_is_negated(reading, v.first) for v in reading.values if v.column.name == name)
         if len(texts) == 1:
-            comparison = Comparison.NE if negated else Comparison.EQ
+            comparison = Comparator.NE if negated else Comparator.EQ
             reading.conditions.append(RowCondition(ColumnRef(name), comparison, texts[0]))
         else:
-            comparison = Comparison.NOT_IN if negated else Comparison.IN
+            comparison = Comparator.NOT_IN if negated else Comparator.IN
             reading.conditions.append(RowCondition(ColumnRef(name), comparison, tuple(texts)))
 
 
@@ -191,7 +191,7 @@ def _read_comparisons(reading: Reading) -> None:
                 if column is None:
                     reading.problem = f"it is not clear which column {phrase} {reading.question[last].text} is about"
                     continue
-                reading.conditions.append(RowCondition(ColumnRef(column.name), Comparison(name), number))
+                reading.conditions.append(RowCondition(ColumnRef(column.name), Comparator(name), number))
                 reading.use(first, last + 1)
     _read_equalities(reading)
 
@@ -204,8 +204,8 @@ def _read_between(reading: Reading) -> None:
         column = _column_for_number(reading, first, first + 4)
         if column is not None:
             reading.conditions += [
-                RowCondition(ColumnRef(column.name), Comparison.GTE, low),
-                RowCondition(ColumnRef(column.name), Comparison.LTE, high),
+                RowCondition(ColumnRef(column.name), Comparator.GTE, low),
+                RowCondition(ColumnRef(column.name), Comparator.LTE, high),
             ]
             reading.use(first, first + 4)
 
@@ -228,9 +228,9 @@ def _read_equalities(reading: Reading) -> None:
             index += 1
         number = _number_at(reading, index)
         if number is not None and reading.is_free(index, index + 1) and index - mention.last <= 2:
-            if any(c.ref.column == mention.column.name and c.comparison is Comparison.EQ for c in reading.conditions):
+            if any(c.ref.column == mention.column.name and c.comparison is Comparator.EQ for c in reading.conditions):
                 reading.problem = f"it names several numbers of {mention.column.name}"
-            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparison.EQ, number))
+            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, number))
             reading.use(index, index + 1)
 
 
@@ -286,12 +286,12 @@ def _read_dates(reading: Reading) -> None:
 
 def _date_conditions(name: str, word: str, low: date, high: date) -> list[RowCondition]:
     """`high` is the first day after the span."""
-    after, before = (Comparison.GTE, low.isoformat()), (Comparison.LT, high.isoformat())
+    after, before = (Comparator.GTE, low.isoformat()), (Comparator.LT, high.isoformat())
     match word:
         case "before":
-            chosen = [(Comparison.LT, low.isoformat())]
+            chosen = [(Comparator.LT, low.isoformat())]
         case "after":
-            chosen = [(Comparison.GTE, high.isoformat())]
+            chosen = [(Comparator.GTE, high.isoformat())]
         case "since":
             chosen = [after]
         case "until":

@@ -20,7 +20,7 @@ from citewell.agent.tables.language.links import (
 from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparison, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, table_key, table_name
 from citewell.agent.tables.run.totals import holds_subtotals, total_rows
 from citewell.errors import DamagedFile
@@ -169,4 +169,4 @@ def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tup
 
 
 def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:
-    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparison.NOT_IN, rows)))
+    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.NOT_IN, rows)))

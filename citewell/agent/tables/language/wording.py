@@ -21,7 +21,7 @@ _SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QuestionWord:
     """A word of the question; `norm` is its stem, or itself in lower case where it is a function word or a code."""
 
     text: str
@@ -195,9 +195,9 @@ FILLERS = frozenset(
 )
 
 
-def words(text: str) -> list[Word]:
+def words(text: str) -> list[QuestionWord]:
     """The words of a question, in order."""
-    return [Word(m[0], norm(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    return [QuestionWord(m[0], norm(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
 def norms(text: str) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def number_of(text: str) -> int | float | None:
     return float(plain) if "." in plain else int(plain)
 
 
-def small_count(word: Word) -> int | None:
+def small_count(word: QuestionWord) -> int | None:
     """How many, written in digits or as a word up to twenty."""
     value = word.number
     if isinstance(value, int) and 0 < value <= 100:
@@ -239,7 +239,7 @@ def small_count(word: Word) -> int | None:
     return _COUNT_WORDS.get(word.text.casefold())
 
 
-def find_phrase(question: list[Word], phrase: str, start: int = 0) -> Iterator[int]:
+def find_phrase(question: list[QuestionWord], phrase: str, start: int = 0) -> Iterator[int]:
     """Indices at which `phrase` stands in the question, word by word."""
     parts = phrase.split()
     texts = [word.text.casefold() for word in question]

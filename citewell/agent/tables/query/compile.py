@@ -10,9 +10,9 @@ from datetime import UTC, date, datetime, time
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
+    DatePart,
     Function,
-    Part,
     RowCondition,
     Scalar,
     TableQuery,
@@ -25,12 +25,12 @@ LISTED_ROWS = 50
 _LARGEST = 2**127 - 1
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
-_SIGNS = {Comparison.LT: "<", Comparison.LTE: "<=", Comparison.GT: ">", Comparison.GTE: ">="}
+_SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
 _PARTS = {
-    Part.YEAR: "year({0})",
-    Part.QUARTER: "year({0}) || '-Q' || quarter({0})",
-    Part.MONTH: "strftime({0}, '%Y-%m')",
-    Part.DAY: "strftime({0}, '%Y-%m-%d')",
+    DatePart.YEAR: "year({0})",
+    DatePart.QUARTER: "year({0}) || '-Q' || quarter({0})",
+    DatePart.MONTH: "strftime({0}, '%Y-%m')",
+    DatePart.DAY: "strftime({0}, '%Y-%m-%d')",
 }
 _FUNCTIONS = {
     Function.COUNT: "count({0})",
@@ -117,25 +117,25 @@ class _Writer:
 
     def condition(self, condition: RowCondition) -> str:
         column, reference = self._known(condition.ref.column), self._ref(condition.ref)
-        kind = "integer" if condition.ref.part is Part.YEAR else "text" if condition.ref.part else column.kind
+        kind = "integer" if condition.ref.part is DatePart.YEAR else "text" if condition.ref.part else column.kind
         match condition.comparison:
-            case Comparison.EMPTY:
+            case Comparator.EMPTY:
                 return f"{reference} IS NULL"
-            case Comparison.NOT_EMPTY:
+            case Comparator.NOT_EMPTY:
                 return f"{reference} IS NOT NULL"
-            case Comparison.IN | Comparison.NOT_IN:
+            case Comparator.IN | Comparator.NOT_IN:
                 values = condition.value if isinstance(condition.value, tuple) else ()
                 marks = ", ".join(self._bind(value, kind, column.name) for value in values)
                 inside = f"{reference} IN ({marks})"
-                return inside if condition.comparison is Comparison.IN else f"({reference} IS NULL OR NOT {inside})"
-            case Comparison.CONTAINS | Comparison.STARTS_WITH:
-                function = "contains" if condition.comparison is Comparison.CONTAINS else "starts_with"
+                return inside if condition.comparison is Comparator.IN else f"({reference} IS NULL OR NOT {inside})"
+            case Comparator.CONTAINS | Comparator.STARTS_WITH:
+                function = "contains" if condition.comparison is Comparator.CONTAINS else "starts_with"
                 # Both sides by DuckDB's `lower`: Python's differs in some letters (the last sigma of a Greek word).
                 part = self._bind(_single(condition), "text", column.name)
                 return f"{function}(lower(CAST({reference} AS VARCHAR)), lower({part}))"
-            case Comparison.EQ:
+            case Comparator.EQ:
                 return f"{reference} = {self._bind(_single(condition), kind, column.name)}"
-            case Comparison.NE:
+            case Comparator.NE:
                 return f"{reference} IS DISTINCT FROM {self._bind(_single(condition), kind, column.name)}"
             case _:
                 if kind == "boolean":

@@ -14,7 +14,7 @@ MAX_ROWS = 200
 Scalar: TypeAlias = str | int | float | bool
 
 
-class Comparison(StrEnum):
+class Comparator(StrEnum):
     """Conditions. `eq` on text is exact, to the letter; `ne` also admits empty cells."""
 
     EQ = "eq"
@@ -43,7 +43,7 @@ class Function(StrEnum):
     MEDIAN = "median"
 
 
-class Part(StrEnum):
+class DatePart(StrEnum):
     """Parts of a date to group or compare by."""
 
     YEAR = "year"
@@ -57,7 +57,7 @@ class ColumnRef:
     """A column, or a part of its dates."""
 
     column: str
-    part: Part | None = None
+    part: DatePart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class RowCondition:
     """One comparison; all conditions of a query must hold. `value` is a tuple for `in` and `not_in`, None for (not) empty."""
 
     ref: ColumnRef
-    comparison: Comparison
+    comparison: Comparator
     value: Scalar | tuple[Scalar, ...] | None = None
 
 
@@ -153,11 +153,11 @@ def _ref_json(ref: ColumnRef) -> dict[str, JsonValue]:
 
 
 def _condition(item: JsonObject) -> RowCondition:
-    comparison = _choice(Comparison, item.get("comparison", "eq"), "comparison")
+    comparison = _choice(Comparator, item.get("comparison", "eq"), "comparison")
     value = item.get("value")
-    if comparison in (Comparison.EMPTY, Comparison.NOT_EMPTY):
+    if comparison in (Comparator.EMPTY, Comparator.NOT_EMPTY):
         return RowCondition(_ref(item), comparison)
-    if comparison in (Comparison.IN, Comparison.NOT_IN):
+    if comparison in (Comparator.IN, Comparator.NOT_IN):
         if isinstance(value, str) or not isinstance(value, Sequence) or not value:
             raise InvalidInput(f"`value` of `{comparison.value}` must be a list that is not empty.")
         return RowCondition(_ref(item), comparison, tuple(_scalar(v) for v in value))
@@ -176,7 +176,7 @@ def _aggregate(item: JsonObject) -> Aggregate:
 
 def _ref(item: JsonObject) -> ColumnRef:
     part = item.get("part")
-    return ColumnRef(_text(item, "column"), None if part is None else _choice(Part, part, "part"))
+    return ColumnRef(_text(item, "column"), None if part is None else _choice(DatePart, part, "part"))
 
 
 def _groups(data: JsonObject) -> list[JsonObject]:

@@ -10,7 +10,7 @@ from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
-    Comparison,
+    Comparator,
     Function,
     Order,
     RowCondition,
@@ -45,7 +45,7 @@ async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tu
     number = last.rows[0].rows.first
     others = TableQuery(
         source=table_key(table),
-        conditions=(RowCondition(ColumnRef(ROW), Comparison.LT, number or 0),),
+        conditions=(RowCondition(ColumnRef(ROW), Comparator.LT, number or 0),),
         aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
     )
     try:
