@@ -9,10 +9,10 @@ from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-_MOST_HEAD_BYTES = 64 * 1024
+_MAX_HEAD_BYTES = 64 * 1024
 # How much of a body is still read, and for how long, after its request was answered, so that the client hears the answer:
 # a connection closed on unread bytes is reset, and the answer with it.
-_MOST_UNWANTED_BYTES = 64 * 1024 * 1024
+_MAX_UNWANTED_BYTES = 64 * 1024 * 1024
 _UNWANTED_SECONDS = 30.0
 
 
@@ -55,9 +55,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._reading is not before:
             return
         self._bytes += len(data)
-        if self._reading is _Reading.HEAD and self._bytes > _MOST_HEAD_BYTES:
+        if self._reading is _Reading.HEAD and self._bytes > _MAX_HEAD_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
-        elif self._reading is _Reading.UNWANTED and self._bytes > _MOST_UNWANTED_BYTES:
+        elif self._reading is _Reading.UNWANTED and self._bytes > _MAX_UNWANTED_BYTES:
             self.transport.close()
 
     def on_message_begin(self) -> None:

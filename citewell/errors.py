@@ -7,17 +7,17 @@ from typing import TypeVar
 
 from citewell.types.json import JsonValue
 
-_LONGEST_NAME = 80
+_MAX_NAME_LENGTH = 80
 
 
 def named(value: object) -> str:
     """What somebody sent, as a message may repeat it: quoted, and no longer than a name."""
-    return repr(cut(value)) if isinstance(value, str) else repr(value)[:_LONGEST_NAME]
+    return repr(cut(value)) if isinstance(value, str) else repr(value)[:_MAX_NAME_LENGTH]
 
 
 def cut(name: str) -> str:
     """A name that somebody sent, no longer than names are."""
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"
 
 
 class CitewellError(Exception):

@@ -41,8 +41,8 @@ PAYLOAD_FIELDS: dict[str, FieldKind] = {
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 _DATE_KEYS = ("date", "modified", "created")
 _TAG_KEYS = ("tags", "keywords")
-_MOST_TAGS = 32
-_MOST_ROWS = 1_000
+_MAX_TAGS = 32
+_MAX_ROWS = 1_000
 
 
 def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, language: str | None = None) -> Point:
@@ -78,7 +78,7 @@ def facts(metadata: JsonObject) -> dict[str, JsonValue]:
     days = [day for key in _DATE_KEYS if (day := _day(metadata.get(key))) is not None]
     tags = [tag for key in _TAG_KEYS for tag in _tags(metadata.get(key))]
     found: dict[str, JsonValue] = {"date": days[0]} if days else {}
-    return found | {"tags": list(dict.fromkeys(tags))[:_MOST_TAGS]} if tags else found
+    return found | {"tags": list(dict.fromkeys(tags))[:_MAX_TAGS]} if tags else found
 
 
 def _day(value: JsonValue) -> int | None:
@@ -95,7 +95,7 @@ def _tags(value: JsonValue) -> list[str]:
 
 def _rows(place: Locator) -> int | list[int] | None:
     """Each row of a table that is one chunk, so that it is found by any of them."""
-    if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MOST_ROWS:
+    if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MAX_ROWS:
         return place.row
     return list(range(place.row, place.row_end + 1))
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 _ALIKE = 0.6
-_LONGEST = 80  # characters of a name that may be meant for one of ours
+_MAX_LENGTH = 80  # characters of a name that may be meant for one of ours
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like this one, letter case and the order of words aside; None when none is like it."""
-    if len(name) > _LONGEST:
+    if len(name) > _MAX_LENGTH:
         return None
     likeness, found = max(((_likeness(name, candidate), candidate) for candidate in known), default=(0.0, ""))
     return found if likeness >= _ALIKE else None

@@ -12,7 +12,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from peer import Record
 from pypdf import PdfReader
 
-_MOST_PER_CALL = 5_000  # Chroma refuses more than 5,461 at once.
+_MAX_PER_CALL = 5_000  # Chroma refuses more than 5,461 at once.
 
 
 class LangChain:
@@ -36,8 +36,8 @@ class LangChain:
 
     def _add(self, documents: list[Document]) -> int:
         chunks = self.splitter.split_documents(documents)
-        for start in range(0, len(chunks), _MOST_PER_CALL):
-            self.store.add_documents(chunks[start : start + _MOST_PER_CALL])
+        for start in range(0, len(chunks), _MAX_PER_CALL):
+            self.store.add_documents(chunks[start : start + _MAX_PER_CALL])
         return len(chunks)
 
 

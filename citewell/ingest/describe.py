@@ -7,8 +7,8 @@ from typing import Any
 
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator
 
-_MOST_CHARACTERS = 400
-_MOST_COLUMNS = 40
+_MAX_CHARACTERS = 400
+_MAX_COLUMNS = 40
 _SAID_OF_PICTURES = (
     "ImageDescription",
     "XPTitle",
@@ -29,7 +29,7 @@ def describe_document(elements: Sequence[Element]) -> str | None:
     text = ": ".join(parts)
     if not text:
         return None
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1].rstrip() + "…"
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1].rstrip() + "…"
 
 
 def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
@@ -43,7 +43,7 @@ def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
     facts += [f"camera {camera}"] if camera else []
     facts += [str(named[key]) for key in _SAID_OF_PICTURES if key in named]
     text = f"Picture {filename}: {', '.join(fact for fact in facts if fact)}."
-    return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MOST_CHARACTERS], locator=Locator())
+    return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=Locator())
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:
@@ -60,8 +60,8 @@ def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
     if not columns:
         return None
     name = table.get("sheet") or table.get("name") or "table"
-    shown = "; ".join(_describe_column(column) for column in columns[:_MOST_COLUMNS])
-    more = f"; and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
+    shown = "; ".join(_describe_column(column) for column in columns[:_MAX_COLUMNS])
+    more = f"; and {len(columns) - _MAX_COLUMNS} more" if len(columns) > _MAX_COLUMNS else ""
     text = f"Table {name}: {table.get('row_count', 0):,} rows, {len(columns)} columns. Columns: {shown}{more}."
     sheet = table.get("sheet")
     return ChunkDraft(

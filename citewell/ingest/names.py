@@ -6,7 +6,7 @@ import re
 
 from citewell.text.tokens import composed
 
-_MOST = 255
+_MAX_LENGTH = 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -17,9 +17,9 @@ def clean_filename(name: str) -> str:
     name = _CONTROL.sub("", name).strip()
     if not name.strip(". "):
         return "unnamed"
-    if len(name) > _MOST:
+    if len(name) > _MAX_LENGTH:
         stem, dot, extension = name.rpartition(".")
         if dot and len(extension) <= 16:
-            return stem[: _MOST - len(extension) - 1] + "." + extension
-        return name[:_MOST]
+            return stem[: _MAX_LENGTH - len(extension) - 1] + "." + extension
+        return name[:_MAX_LENGTH]
     return name

@@ -27,7 +27,7 @@ from citewell.types import Category, Element, Resource
 _LONG_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
 _BATCH = 64
-_MOST_TITLE = 1_000
+_MAX_TITLE_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +86,4 @@ def _following(folder: Path, ended: threading.Event) -> Iterator[Element]:
 
 def _title(folder: Path) -> str:
     with (folder / TITLE_FILE).open(encoding="utf-8", errors="replace") as file:
-        return file.read(_MOST_TITLE)
+        return file.read(_MAX_TITLE_LENGTH)

@@ -30,7 +30,7 @@ NOTE = "Descriptions of pictures: "
 _NO_MODEL = "asked for, but no vision model is configured; the pictures are kept, and their text was read."
 _DESCRIBES = "describes"
 _AT_ONCE = 4
-_MOST_PICTURES = 300
+_MAX_PICTURES = 300
 _WORD = re.compile(r"\w+")
 
 
@@ -87,8 +87,8 @@ class ImageDescriber:
         """New elements, stored as they come, and notes on what was not described. `count` elements are stored already."""
         found: list[Element] = []
         notes: list[str] = []
-        for start in range(0, min(len(pictures), _MOST_PICTURES), _AT_ONCE):
-            batch = pictures[start : min(start + _AT_ONCE, _MOST_PICTURES)]
+        for start in range(0, min(len(pictures), _MAX_PICTURES), _AT_ONCE):
+            batch = pictures[start : min(start + _AT_ONCE, _MAX_PICTURES)]
             last = job.attempt >= self.attempts
             answers = await asyncio.gather(*(self._ask(model, blob, last) for _, blob in batch))
             new: list[Element] = []
@@ -101,8 +101,8 @@ class ImageDescriber:
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, rows)
             found += new
-        if len(pictures) > _MOST_PICTURES:
-            notes.append(f"{len(pictures) - _MOST_PICTURES:,} are missing: more than {_MOST_PICTURES} pictures.")
+        if len(pictures) > _MAX_PICTURES:
+            notes.append(f"{len(pictures) - _MAX_PICTURES:,} are missing: more than {_MAX_PICTURES} pictures.")
         return found, notes
 
     async def _ask(self, model: VisionModel, blob: StoredBlob, last: bool) -> str | ProviderError:

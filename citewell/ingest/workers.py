@@ -27,7 +27,7 @@ from citewell.storage.jobs import JobRepository
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
-_MOST_DEATHS = 25
+_MAX_DEATHS = 25
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
@@ -163,7 +163,7 @@ class Workers:
     async def _attempt(self, job: Job) -> None:
         work = self._extraction.run if job.stage is Stage.EXTRACT else self._indexing.run
         try:
-            if job.deaths >= _MOST_DEATHS:
+            if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
             await self._with_lease(job, work)
         except LeaseLost:

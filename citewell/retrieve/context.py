@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 
 from citewell.types import Chunk, ChunkPlace, Hit, Passage, StoredChunk
 
-_LONGEST_OVERLAP = 1_000
-_SHORTEST_OVERLAP = 16
+_MAX_OVERLAP = 1_000
+_MIN_OVERLAP = 16
 T = TypeVar("T")
 
 
@@ -77,5 +77,5 @@ def _joined(chunks: Sequence[Chunk]) -> str:
 
 def _overlap(first: str, second: str) -> int:
     """How many characters at the end of `first` are repeated at the beginning of `second`."""
-    longest = min(len(first), len(second), _LONGEST_OVERLAP)
-    return next((size for size in range(longest, _SHORTEST_OVERLAP - 1, -1) if first.endswith(second[:size])), 0)
+    longest = min(len(first), len(second), _MAX_OVERLAP)
+    return next((size for size in range(longest, _MIN_OVERLAP - 1, -1) if first.endswith(second[:size])), 0)

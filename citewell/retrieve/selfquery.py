@@ -38,9 +38,9 @@ _KINDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(rf"{_IN_ALL}word\s+(?:files|documents)\b", re.IGNORECASE), ("docx", "doc", "odt", "rtf")),
     (re.compile(rf"{_IN_ALL}powerpoint(?:s|\s+(?:files|presentations))\b", re.IGNORECASE), ("pptx", "ppt", "odp")),
 )
-_MOST_WORDS_IN_NAME = 8
-_MOST_NAMES = 64
-_LONGEST_NAME = 255
+_MAX_WORDS_IN_NAME = 8
+_MAX_NAMES = 64
+_MAX_NAME_LENGTH = 255
 _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may stand apart
 
 
@@ -69,17 +69,17 @@ def _file_names(query: str) -> tuple[str, ...]:
     """Every name that may be meant: a name may have spaces, so each run of words that ends in the extension counts."""
     quoted = [match[1] for match in _QUOTED_FILE.finditer(query)]
     if quoted:
-        return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MOST_NAMES]
+        return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MAX_NAMES]
     names: dict[str, None] = {}
-    for match in islice(_FILE.finditer(query), _MOST_NAMES):
+    for match in islice(_FILE.finditer(query), _MAX_NAMES):
         if match.start() and query[match.start() - 1] in "/\\@":
             continue
         words = _words_before(query, match.end())
         possible = (keyword(" ".join(words[start:])) for start in range(len(words)))
-        names |= dict.fromkeys(name for name in possible if 0 < len(name) <= _LONGEST_NAME)
-        if len(names) >= _MOST_NAMES:
+        names |= dict.fromkeys(name for name in possible if 0 < len(name) <= _MAX_NAME_LENGTH)
+        if len(names) >= _MAX_NAMES:
             break
-    return tuple(names)[:_MOST_NAMES]
+    return tuple(names)[:_MAX_NAMES]
 
 
 def _words_before(query: str, end: int) -> list[str]:
@@ -87,7 +87,7 @@ def _words_before(query: str, end: int) -> list[str]:
     start = max(0, end - _LOOKED_BACK)
     words = query[start:end].split()
     cut_in_a_word = start > 0 and not query[start - 1].isspace() and not query[start].isspace()
-    return words[1 if cut_in_a_word else 0 :][-_MOST_WORDS_IN_NAME:]
+    return words[1 if cut_in_a_word else 0 :][-_MAX_WORDS_IN_NAME:]
 
 
 def _range(field: str, numbers: list[int]) -> Iterator[Condition]:

@@ -193,7 +193,7 @@ def _chunk_problem(settings: Settings) -> str | None:
 
 # RFC 7518, section 3.2: a key as long as the hash. Fewer different bytes than this are a placeholder or a keyboard row.
 _SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
-_LEAST_DIFFERENT = 8
+_MIN_DIFFERENT = 8
 
 
 def _secret_problem(settings: Settings) -> str | None:
@@ -204,7 +204,7 @@ def _secret_problem(settings: Settings) -> str | None:
     if len(secret) < least:
         advice = f"Make one with: openssl rand -hex {least}"
         return f"{name} must have at least {least} bytes for {settings.auth.algorithm}. {advice}"
-    if len(set(secret)) < _LEAST_DIFFERENT:
+    if len(set(secret)) < _MIN_DIFFERENT:
         return f"{name} must be random. Make one with: openssl rand -hex {least}"
     return None
 

@@ -11,7 +11,7 @@ from typing import cast
 
 from citewell.errors import InvalidCursor
 
-_LARGEST = 2**31 - 1
+_MAX_INTEGER = 2**31 - 1
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -42,5 +42,5 @@ def _is_storable(value: str | int | float) -> bool:
     if isinstance(value, str):
         return not _UNSTORABLE.search(value)
     if isinstance(value, int):
-        return -_LARGEST <= value <= _LARGEST
+        return -_MAX_INTEGER <= value <= _MAX_INTEGER
     return math.isfinite(value)

@@ -11,7 +11,7 @@ from citewell.ports import FloatMatrix
 from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import embedding_cache
 
-_MOST_PARAMETERS = 500
+_MAX_PARAMETERS = 500
 
 
 class EmbeddingCacheRepository:
@@ -26,10 +26,10 @@ class EmbeddingCacheRepository:
         found: dict[str, FloatMatrix] = {}
         hashes = [bytes.fromhex(key) for key in keys]
         async with self._database.read() as connection:
-            for start in range(0, len(hashes), _MOST_PARAMETERS):
+            for start in range(0, len(hashes), _MAX_PARAMETERS):
                 query = sa.select(table.c.text_hash, table.c.vector).where(
                     table.c.fingerprint == fingerprint,
-                    table.c.text_hash.in_(hashes[start : start + _MOST_PARAMETERS]),
+                    table.c.text_hash.in_(hashes[start : start + _MAX_PARAMETERS]),
                 )
                 for key, vector in await connection.execute(query):
                     found[bytes(key).hex()] = np.frombuffer(vector, dtype="<f4")

@@ -32,7 +32,7 @@ _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
 
 
 # Seconds that a stage waits at most before its next attempt when the server starts.
-_LONGEST_WAIT = 900.0
+_MAX_WAIT = 900.0
 
 
 class JobRepository:
@@ -163,7 +163,7 @@ class JobRepository:
         table = resources.c
         async with self._database.write() as connection:
             if worker is None:  # a wait that was written down by a clock that has been set back since
-                latest = await self._clock.now(connection) + _LONGEST_WAIT
+                latest = await self._clock.now(connection) + _MAX_WAIT
                 await connection.execute(
                     sa.update(resources).where(table.not_before > latest).values(not_before=latest)
                 )

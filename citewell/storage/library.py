@@ -11,8 +11,8 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import Element, Resource, ResourceFilter, ResourceInfo, Scope
 
-_MOST_LISTED = 500
-_MOST_COUNTED = 1_000
+_MAX_LISTED = 500
+_MAX_COUNTED = 1_000
 _COUNTED_SECONDS = 60.0
 
 
@@ -33,7 +33,7 @@ class SqlLibrary:
             found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
         else:
             project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-            found, _ = await self.resources.page(owner_id, ResourceFilter(project_id=project), _MOST_LISTED, None)
+            found, _ = await self.resources.page(owner_id, ResourceFilter(project_id=project), _MAX_LISTED, None)
         return [_info(resource) for resource in found]
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:
@@ -44,7 +44,7 @@ class SqlLibrary:
             return known[0]
         project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
         count = await self.resources.count_characters(owner_id, project, scope.resource_ids)
-        if len(self._counted) >= _MOST_COUNTED:
+        if len(self._counted) >= _MAX_COUNTED:
             self._counted.clear()
         self._counted[key] = (count, now + _COUNTED_SECONDS)
         return count

@@ -20,7 +20,7 @@ from citewell.storage.database import Database
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
 from citewell.types import Category, Chunk, Element, JsonObject, Status, UploadOptions
 
-_MOST_PARAMETERS = 500
+_MAX_PARAMETERS = 500
 _LEASE_SECONDS = 300.0
 
 
@@ -57,8 +57,8 @@ class RecordRepository:
         """Where each record will go: a new resource, a new version of a known one, or nowhere when nothing changed."""
         known: dict[str, tuple[str, int, str, str]] = {}
         async with self._database.read() as connection:
-            for start in range(0, len(records), _MOST_PARAMETERS):
-                ids = [r.record_id for r in records[start : start + _MOST_PARAMETERS]]
+            for start in range(0, len(records), _MAX_PARAMETERS):
+                ids = [r.record_id for r in records[start : start + _MAX_PARAMETERS]]
                 query = sa.select(
                     resources.c.record_id,
                     resources.c.id,
@@ -121,8 +121,8 @@ async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: s
     project = sa.select(projects.c.id).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
     if await connection.scalar(project) is None:
         raise NotFound("There is no such project, or it is not yours.")
-    for start in range(0, len(known), _MOST_PARAMETERS):
-        part = known[start : start + _MOST_PARAMETERS]
+    for start in range(0, len(known), _MAX_PARAMETERS):
+        part = known[start : start + _MAX_PARAMETERS]
         mine = sa.select(resources.c.id).where(resources.c.id.in_(part), resources.c.owner_id == owner_id)
         if set((await connection.execute(mine)).scalars()) != set(part):
             raise NotFound("There is no such resource, or it is not yours.")

@@ -36,7 +36,7 @@ _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _MOMENT = 1e-6  # seconds
 # How much later than at once it is a file's turn: what overtakes a large file came while a parser would have read it.
 _BYTES_PER_SECOND = 500_000
-_LONGEST_WAIT = 600.0
+_MAX_WAIT = 600.0
 _SECONDS_PER_SIBLING = 0.1
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
@@ -391,7 +391,7 @@ async def _insert(connection: AsyncConnection, new: Sequence[NewResource], befor
 
 def _due(now: float, size: int) -> float:
     """When it is a file's turn among its owner's: small ones overtake, and none waits for ever."""
-    return now + min(size / _BYTES_PER_SECOND, _LONGEST_WAIT)
+    return now + min(size / _BYTES_PER_SECOND, _MAX_WAIT)
 
 
 def _version_row(new: NewResource, resource_id: str, version: int, now: float) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import ColumnKind, Resource, Scope, TableColumn, TableInfo
 
-_MOST_RESOURCES = 500
+_MAX_RESOURCES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SqlTables:
             found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
         else:
             project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-            found = await self.resources.with_tables(owner_id, project, _MOST_RESOURCES)
+            found = await self.resources.with_tables(owner_id, project, _MAX_RESOURCES)
         return [table for resource in found for table in _tables(resource)]
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:

@@ -16,7 +16,7 @@ from citewell.errors import ProviderRateLimited, ProviderUnavailable
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TextKind
 
 _REMEMBERED = 8_192
-_LONGEST_REMEMBERED = 2_000
+_MAX_REMEMBERED_LENGTH = 2_000
 
 
 class EmbeddingCache(Protocol):
@@ -67,7 +67,7 @@ class CachingEmbedder(EmbedderWrapper):
             vectors = await self.inner.embed(new, "query")
             known |= {text: vector.copy() for text, vector in zip(new, vectors, strict=True)}
         for text, vector in known.items():
-            if len(text) <= _LONGEST_REMEMBERED:
+            if len(text) <= _MAX_REMEMBERED_LENGTH:
                 self._asked[text] = vector
                 self._asked.move_to_end(text)
         while len(self._asked) > _REMEMBERED:

@@ -25,9 +25,9 @@ QUANTIZE_FROM = 200_000
 # How far the search of bytes goes beyond what is asked for. Looking at more candidates in memory finds what bytes misjudge; scoring
 # more of them again with the originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
 _WIDENED = 2
-_FEWEST = 50
+_MIN_COUNT = 50
 _PAGE = 1_000
-_MOST_WRITTEN = 200_000
+_MAX_WRITTEN = 200_000
 _written: dict[int, str] = {}
 _SCHEMAS = {FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword, FieldKind.INTEGER: qe.PayloadSchemaType.Integer}
 
@@ -149,7 +149,7 @@ def _scored_ids(points: Sequence[qe.ScoredPoint]) -> list[ScoredId]:
         made = cast(UUID, point.id)  # the engine makes it anew each time
         name = _written.get(made.int)
         if name is None:
-            if len(_written) >= _MOST_WRITTEN:
+            if len(_written) >= _MAX_WRITTEN:
                 _written.clear()
             name = _written[made.int] = str(made)
         found.append((name, point.score))
@@ -169,8 +169,8 @@ def dense_vectors(shard: qe.EdgeShard, ids: Sequence[str]) -> dict[str, FloatMat
 def _search_params(shard: qe.EdgeShard, limit: int) -> qe.SearchParams | None:
     if shard.info().points_count < QUANTIZE_FROM:
         return None
-    scored_again = qe.QuantizationSearchParams(rescore=True, oversampling=max(1.0, _FEWEST / limit))
-    return qe.SearchParams(hnsw_ef=_WIDENED * max(limit, _FEWEST), quantization=scored_again)
+    scored_again = qe.QuantizationSearchParams(rescore=True, oversampling=max(1.0, _MIN_COUNT / limit))
+    return qe.SearchParams(hnsw_ef=_WIDENED * max(limit, _MIN_COUNT), quantization=scored_again)
 
 
 def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:

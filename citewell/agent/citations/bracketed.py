@@ -16,7 +16,7 @@ from citewell.agent.interface import Source
 
 MOST_SOURCES = 9_999
 _WIDEST_RANGE = 50
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _CONTEXT = 400
 MOST_HELD = 1_000
 _LIST = r"\d+(?:[ \t]*[,;][ \t]*\d+)*"
@@ -299,7 +299,7 @@ def _literal(code: str) -> str:
 @lru_cache(maxsize=10_000)
 def _numbers(inner: str) -> tuple[int, ...] | None:
     """The numbers that a marker names; None where brackets hold something else: digits from 0 to 9, years, a number too high."""
-    if any(len(number) > _MOST_DIGITS for number in re.findall(r"\d+", inner)):
+    if any(len(number) > _MAX_DIGITS for number in re.findall(r"\d+", inner)):
         return None
     if inner.startswith("^"):
         inner = inner[1:]

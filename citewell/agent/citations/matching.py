@@ -15,12 +15,12 @@ from citewell.text.sentences import sentence_spans
 _TOKEN = re.compile(r"\w+(?:[.,]\d+)*")
 _QUOTED = re.compile(r"[\"“„«»‟]([^\"“”„«»‟\n]{8,})[\"”“»«]")
 # A claim of more words, which no sentence has, is looked for part by part; what comes after the last part counts as missing.
-_LONGEST_CLAIM = 100
-_MOST_PARTS = 5
+_MAX_CLAIM_LENGTH = 100
+_MAX_PARTS = 5
 # Windows of a passage that are compared word by word with a part of a claim: those with most words in common.
-_MOST_WINDOWS = 32
+_MAX_WINDOWS = 32
 # Pairs of equal words up to which two texts are aligned as `difflib` does it, whose time is their square and more.
-_MOST_PAIRS = 400
+_MAX_PAIRS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def find(claim: str, passage: str) -> Match:
     exact = _exact([w.text for w in wanted], have)
     if exact:
         return exact
-    return _fuzzy(wanted, have, _MOST_WINDOWS) if len(wanted) <= _LONGEST_CLAIM else _in_parts(wanted, have)
+    return _fuzzy(wanted, have, _MAX_WINDOWS) if len(wanted) <= _MAX_CLAIM_LENGTH else _in_parts(wanted, have)
 
 
 @lru_cache(maxsize=128)
@@ -76,9 +76,9 @@ def _exact(wanted: list[str], have: Sequence[_Word]) -> Match | None:
 
 def _in_parts(wanted: Sequence[_Word], have: Sequence[_Word]) -> Match:
     """What stands of all parts together, from the first place to the last."""
-    starts = range(0, len(wanted), _LONGEST_CLAIM)[:_MOST_PARTS]
-    parts = [wanted[first : first + _LONGEST_CLAIM] for first in starts]
-    found = [_fuzzy(part, have, _MOST_WINDOWS // _MOST_PARTS) for part in parts]
+    starts = range(0, len(wanted), _MAX_CLAIM_LENGTH)[:_MAX_PARTS]
+    parts = [wanted[first : first + _MAX_CLAIM_LENGTH] for first in starts]
+    found = [_fuzzy(part, have, _MAX_WINDOWS // _MAX_PARTS) for part in parts]
     some = [match for match in found if match.ratio]
     if not some:
         return Match(0, 0, 0.0)
@@ -121,7 +121,7 @@ def _windows(texts: Sequence[str], have: Sequence[_Word], window: int) -> list[t
 def _aligned(texts: Sequence[str], stretch: Sequence[str]) -> tuple[int, int, int]:
     """How many words of the claim stand in the stretch in order, and the places there of the first and the last of them."""
     one, other = Counter(texts), Counter(stretch)
-    if sum(count * other[word] for word, count in one.items()) > _MOST_PAIRS:
+    if sum(count * other[word] for word, count in one.items()) > _MAX_PAIRS:
         known = [index for index, word in enumerate(stretch) if word in one]
         return _common_subsequence(texts, stretch), known[0], known[-1]
     matcher = SequenceMatcher(None, stretch, texts, autojunk=False)

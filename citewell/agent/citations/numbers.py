@@ -26,7 +26,7 @@ _NUMBER = re.compile(
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 
 # Longer runs of digits measure nothing; the rest of them is not compared.
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 
 
 class Figure(NamedTuple):
@@ -75,7 +75,7 @@ def _values_in(source: str) -> frozenset[Decimal]:
 @lru_cache(maxsize=20_000)
 def _values(digits: str, scale: str) -> frozenset[Decimal]:
     factor = 10 ** _SCALES.get(scale, 0)
-    return frozenset(value * factor for value in _unscaled(digits[:_MOST_DIGITS]))
+    return frozenset(value * factor for value in _unscaled(digits[:_MAX_DIGITS]))
 
 
 def _unscaled(digits: str) -> set[Decimal]:

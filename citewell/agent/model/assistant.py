@@ -21,7 +21,7 @@ from citewell.ports import Capability, ChatMessage, ChatModel, ToolCall
 
 _SMALL_TALK_TOKENS = 200
 _HISTORY_SHARE = 4
-_SMALLEST_CONTEXT = 500
+_MIN_CONTEXT_TOKENS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class ModelAssistant:
             return await self._ask(turn, messages)
         except ProviderRejected as error:
             too_long = error.details.get("reason") == "context_too_long"
-            if not too_long or turn.dialogue.context_tokens <= _SMALLEST_CONTEXT:
+            if not too_long or turn.dialogue.context_tokens <= _MIN_CONTEXT_TOKENS:
                 raise
             turn.dialogue.context_tokens //= 4
             return await self._ask(turn, await self._messages(turn))

@@ -17,7 +17,7 @@ from citewell.types import Scope
 
 _SUMMARY_TOKENS = 300
 _LISTED = 12
-_LONGEST_WORD = 128  # characters
+_MAX_WORD_LENGTH = 128  # characters
 _LISTED_CHARACTERS = 160
 
 
@@ -53,7 +53,7 @@ class Memory:
         for past in reversed(history):
             content = past.content if _usable(past, scope) else ""
             # No vocabulary has words so long; what is longer is not counted, as counting takes as long as the text.
-            if len(content) > budget * _LONGEST_WORD or (tokens := self._counter.count([content])[0]) > left:
+            if len(content) > budget * _MAX_WORD_LENGTH or (tokens := self._counter.count([content])[0]) > left:
                 break
             left -= tokens
             kept += 1

@@ -20,7 +20,7 @@ from citewell.types.json import well_formed
 _SURE = 0.9
 _HISTORY_TOKENS = 1_500
 _OUTPUT_TOKENS = 400
-_MOST_TERMS = 12
+_MAX_TERMS = 12
 
 
 class ModelUnderstanding:
@@ -72,7 +72,7 @@ def _understood(answer: str, by_rules: Understood) -> Understood:
         data: Any = json.loads(answer)
         kind, confidence = data["intent"], float(data["confidence"])
         question = well_formed(str(data["question"])).strip()
-        terms = [well_formed(str(term)) for term in data["search_terms"]][:_MOST_TERMS]
+        terms = [well_formed(str(term)) for term in data["search_terms"]][:_MAX_TERMS]
     except (KeyError, RecursionError, TypeError, ValueError):
         return by_rules
     if kind not in ("document_query", "general_conversation") or not question:

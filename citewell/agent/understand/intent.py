@@ -60,7 +60,7 @@ _LIFE = frozenset(
     {"life", "lifes", "life's", "living", "existence", "universe", "exist", "alive", "everything", "here"}
 )
 # Longer messages say more than politeness; the rules look at none of them.
-_LONGEST_SMALL_TALK = 1_000
+_MAX_SMALL_TALK_LENGTH = 1_000
 _LIFE_ASK = frozenset({"meaning", "purpose", "point", "reason", "secret", "goal", "answer", "why", "mean", "about"})
 
 
@@ -79,9 +79,9 @@ def detect_intent(message: str, history: Sequence[PastMessage] = ()) -> Intent:
     Politeness around a question ("Hi, what is …", "Thanks! And for …") does not make it small talk. An acknowledgement
     ("yes") right after the assistant asked something back is an answer to that, so it counts as a query.
     """
-    if len(message.strip()) > _LONGEST_SMALL_TALK and _TOKEN.search(message):
+    if len(message.strip()) > _MAX_SMALL_TALK_LENGTH and _TOKEN.search(message):
         return Intent("document_query", 0.95)
-    text = normalise(message.strip()[:_LONGEST_SMALL_TALK])
+    text = normalise(message.strip()[:_MAX_SMALL_TALK_LENGTH])
     if not _TOKEN.search(text) and not _social_kind(text):
         return Intent("general_conversation", 0.9, SmallTalk.ACKNOWLEDGEMENT)
     social, rest = _strip_social(text)

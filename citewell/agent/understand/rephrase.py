@@ -43,8 +43,8 @@ _SLOTS = (
     re.compile(r"(?<!^)\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*"),
 )
 _DEPTH = 6
-_LONGEST_THREAD = 100  # messages looked back
-_LONGEST_FOLLOW_UP = 1_000  # characters of a message, or of the one before it, that one takes words from
+_MAX_THREAD_MESSAGES = 100  # messages looked back
+_MAX_FOLLOW_UP_LENGTH = 1_000  # characters of a message, or of the one before it, that one takes words from
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class Rephrased:
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    past = [m for m in history[-_LONGEST_THREAD:] if not _is_small_talk(m)]
+    past = [m for m in history[-_MAX_THREAD_MESSAGES:] if not _is_small_talk(m)]
     earlier = [m.content for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
-    if len(text) <= _LONGEST_FOLLOW_UP and len(earlier[-1]) <= _LONGEST_FOLLOW_UP and _EXCHANGED.search(text):
+    if len(text) <= _MAX_FOLLOW_UP_LENGTH and len(earlier[-1]) <= _MAX_FOLLOW_UP_LENGTH and _EXCHANGED.search(text):
         own = _LEAD.sub("", text).strip(" ?!.")
         base = rephrase(earlier[-1], _before(past, earlier[-1])[-_DEPTH:]).question
         exchanged = _substituted(base, own)
@@ -83,7 +83,7 @@ def needs_context(text: str) -> bool:
     """Whether the message leans on what was said before: it opens like a follow-up, refers back, or hardly says anything."""
     if _OPENING.search(text) or _REFERS_BACK.search(text):
         return True
-    return len(set(analyze(text[:_LONGEST_FOLLOW_UP], query=True))) <= 3
+    return len(set(analyze(text[:_MAX_FOLLOW_UP_LENGTH], query=True))) <= 3
 
 
 def _is_small_talk(past: PastMessage) -> bool:

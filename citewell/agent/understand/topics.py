@@ -26,7 +26,7 @@ _USER_CHARACTERS = 2_000
 _MESSAGES = 30  # those before weigh less than a hundredth of the last
 _CAPITALISED = 2.0
 _UNASKED = 0.3
-_SHORTEST = 3
+_MIN_LENGTH = 3
 _SAME_START = 5
 _LOOKED_BACK = 32
 
@@ -74,7 +74,7 @@ def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
     for match in _WORD.finditer(text):
         word = match[0]
         lower = word.lower()
-        if lower in stop or lower.rstrip("s") in stop or (len(word) < _SHORTEST and not word.isupper()):
+        if lower in stop or lower.rstrip("s") in stop or (len(word) < _MIN_LENGTH and not word.isupper()):
             continue
         term = next(iter(analyze(word, language)), "")
         if term:

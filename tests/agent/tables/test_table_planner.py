@@ -162,7 +162,7 @@ async def test_what_was_learnt_is_kept_within_bounds(desk: Desk, monkeypatch: py
 async def test_a_column_of_too_many_different_texts_has_no_known_values(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, "_MOST_VALUES", 3)
+    monkeypatch.setattr(planning, "_MAX_VALUES", 3)
     desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     assert (await desk.refused("How many records of Kofi Boateng are there?")).reason.startswith(
         "it is not clear what “Kofi”"

@@ -27,8 +27,8 @@ from citewell.errors import DamagedFile
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
-_MOST_TABLES = 50
-_MOST_VALUES = 5_000
+_MAX_TABLES = 50
+_MAX_VALUES = 5_000
 _CACHED_TABLES = 200
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
 _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
@@ -135,7 +135,7 @@ class TablePlanner:
         values: dict[str, tuple[str, ...]] = {}
         for column in table.columns:
             if column.kind == "text":
-                found = await self._engine.distinct(owner_id, table, column.name, _MOST_VALUES)
+                found = await self._engine.distinct(owner_id, table, column.name, _MAX_VALUES)
                 if found is not None:
                     values[column.name] = found
         label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
@@ -157,7 +157,7 @@ def _likely(question: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
         for table in tables
     ]
     likely = [table for score, table in sorted(scored, key=lambda pair: -pair[0]) if score or table.rows <= 500]
-    return likely[:_MOST_TABLES]
+    return likely[:_MAX_TABLES]
 
 
 def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:

@@ -13,7 +13,7 @@ from citewell.text.analysis import analyze
 _TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
 _NUMBER = re.compile(r"[+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
 _SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 _COUNT_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
 }  # fmt: skip
@@ -219,7 +219,7 @@ def norm(word: str) -> str:
 
 def number_of(text: str) -> int | float | None:
     """`5,000` → 5000, `2.5` → 2.5, `5k` → 5000; None for what is not a number."""
-    if len(text) > _MOST_DIGITS:
+    if len(text) > _MAX_DIGITS:
         return None
     scaled = _SCALED.fullmatch(text.casefold())
     if scaled:

@@ -22,7 +22,7 @@ from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
 LISTED_ROWS = 50
-_LARGEST = 2**127 - 1
+_MAX_INTEGER = 2**127 - 1
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
@@ -221,7 +221,7 @@ def _number(value: Scalar) -> int | float:
 
 def _bindable(number: int) -> int | float:
     """A number past DuckDB's 128 bits as the nearest float; past those, infinite: it compares the same with every cell."""
-    if -_LARGEST <= number <= _LARGEST:
+    if -_MAX_INTEGER <= number <= _MAX_INTEGER:
         return number
     try:
         return float(number)
