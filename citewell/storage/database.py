@@ -6,12 +6,16 @@ import asyncio
 import contextlib
 import json
 import logging
+import sqlite3
+import threading
+import weakref
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiosqlite
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
@@ -31,6 +35,7 @@ _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 _NOT_IN_REPERTOIRE = "22021"
+_THREAD_SECONDS = 10.0
 
 
 class DatabaseUnusable(Exception):
@@ -48,19 +53,19 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
+        self._files = _SqliteFiles(sa.make_url(url).database or ":memory:") if self.is_sqlite else None
         self._engine = create_async_engine(
             url,
             json_serializer=_dumps,
             pool_size=8,
             max_overflow=24,
-            **({} if self.is_sqlite else {"pool_pre_ping": True}),
+            **({"pool_pre_ping": True} if self._files is None else {"async_creator": self._files.connect}),
         )
         self._writer = asyncio.Lock()
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
         event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
         if self.is_sqlite:
-            event.listen(self._engine.sync_engine, "connect", _prepare_sqlite)
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
 
     @asynccontextmanager
@@ -132,6 +137,8 @@ class Database:
         if self._reader is not None:
             self._reader.dispose()
         await self._engine.dispose()
+        if self._files is not None:
+            await self._files.close()
 
     def _open_reader(self, url: str) -> sa.Engine:
         plain = url.replace("sqlite+aiosqlite:", "sqlite:", 1)
@@ -192,20 +199,58 @@ def _upgrade(connection: sa.Connection, config: Config) -> None:
     command.upgrade(config, "head")
 
 
+_PRAGMAS = """
+    PRAGMA journal_mode=WAL;
+    PRAGMA synchronous=FULL;
+    PRAGMA foreign_keys=ON;
+    PRAGMA busy_timeout=30000;
+    PRAGMA temp_store=MEMORY;
+    PRAGMA cache_size=-32000;
+    PRAGMA mmap_size=268435456;
+"""
+
+
+class _SqliteFiles:
+    """Opens connections so that a request cancelled meanwhile leaves none of them open, and no thread that outlives `close`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._abandoned: set[asyncio.Task[None]] = set()
+        self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+    async def connect(self) -> aiosqlite.Connection:
+        """A connection with our settings."""
+        opening = asyncio.ensure_future(self._open())
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            closing = asyncio.ensure_future(_close_once_open(opening))
+            self._abandoned.add(closing)
+            closing.add_done_callback(self._abandoned.discard)
+            raise
+
+    async def close(self) -> None:
+        """Wait for what was abandoned, and for the connections' threads, whose last word goes to the event loop."""
+        await asyncio.gather(*self._abandoned)
+        for thread in list(self._threads):
+            await asyncio.to_thread(thread.join, _THREAD_SECONDS)
+
+    async def _open(self) -> aiosqlite.Connection:
+        connection = aiosqlite.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._threads.add(connection._thread)  # pyright: ignore[reportPrivateUsage]
+        await connection
+        await connection.executescript(_PRAGMAS)
+        return connection
+
+
+async def _close_once_open(opening: asyncio.Future[aiosqlite.Connection]) -> None:
+    with contextlib.suppress(sqlite3.Error, OSError):
+        await (await opening).close()
+
+
 def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
     dbapi_connection.isolation_level = None
-    cursor = dbapi_connection.cursor()
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "busy_timeout=30000",
-        "temp_store=MEMORY",
-        "cache_size=-32000",
-        "mmap_size=268435456",
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    dbapi_connection.executescript(_PRAGMAS)
 
 
 def _refuse_nul(context: ExceptionContext) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from citewell.errors import NotFound
+from citewell.errors import DamagedFile
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.library import SqlLibrary
@@ -132,7 +132,7 @@ async def test_a_table_without_a_copy_cannot_be_opened(database: Database, ada: 
     from dataclasses import replace
 
     for other in (replace(table, id="t1"), replace(table, version=2)):
-        with pytest.raises(NotFound):
+        with pytest.raises(DamagedFile):
             await tables.open_table(ada.owner, other)
 
 

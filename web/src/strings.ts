@@ -267,6 +267,7 @@ export const t = {
     "The file was read: you can open it, browse its contents and download it. Answers cannot use it until it is indexed.",
   partialDo: "Reindex it. If the problem persists, check Settings > Health.",
   failedUsable: "The original is kept and can be downloaded.",
+  damagedUsable: "Nothing of this file, until it is uploaded again.",
   storedUsable: "The original is kept and can be downloaded. This file type cannot be read, so answers cannot use it.",
   failedTitle: {
     password_required: "This file is password-protected.",
@@ -277,6 +278,7 @@ export const t = {
     corrupt_file: "Open the file in the program that created it, save it again, and upload the new copy.",
     password_required: "Enter the password and try again.",
     wrong_password: "Enter a different password and try again.",
+    damaged_file: "Upload the file again.",
     limit_exceeded: "Split the file and upload the parts, or raise the limit in the server's configuration.",
     parser_timeout:
       "Split the file and upload the parts, or raise CITEWELL_PARSER_SECONDS or CITEWELL_PARSER_SILENCE_SECONDS on the server.",

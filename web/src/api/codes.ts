@@ -32,6 +32,7 @@ export const EXTRACTION_CODES = [
   "corrupt_file",
   "password_required",
   "wrong_password",
+  "damaged_file",
   "limit_exceeded",
   "parser_timeout",
   "parser_crashed",

@@ -1,7 +1,7 @@
 // A file that did not make it all the way: what happened, what is still usable, and what to do.
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Resource } from "../api/client";
-import { lookUp, needsPassword, wordFor } from "../api/codes";
+import { type ExtractionCode, lookUp, needsPassword, wordFor } from "../api/codes";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
@@ -11,7 +11,9 @@ import { reindex, retryWithPassword } from "./actions";
 export function Attention({ resource, onReplace }: { resource: Resource; onReplace: () => void }): ReactNode {
   const { status, error_code: code } = resource;
   if (!["failed", "partial", "stored"].includes(status)) return null;
-  const usable = { failed: t.failedUsable, partial: t.partialUsable, stored: t.storedUsable }[status];
+  const isDamaged = code === ("damaged_file" satisfies ExtractionCode);
+  const failedUsable = isDamaged ? t.damagedUsable : t.failedUsable;
+  const usable = { failed: failedUsable, partial: t.partialUsable, stored: t.storedUsable }[status];
   const advice =
     status === "partial"
       ? t.partialDo
