@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test quick lint format types contracts unit web-test web-lint web-format coverage bench docs samples requirements clean
+.PHONY: help run test quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs samples requirements clean
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -22,6 +22,7 @@ help:
 	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
+	@echo "make mutation      small changes of the citation checker, fusion, filters and owner conditions that tests must notice"
 	@echo "make lint          ruff, pyright, import contracts, biome"
 	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
@@ -49,6 +50,10 @@ coverage: $(DEV)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage json --quiet -o build/coverage/report.json
 	@$(BIN)/python scripts/coverage_by_package.py build/coverage/report.json $(COVERAGE_FLOOR)
+
+MUTATION_FLOOR ?= 80
+mutation: $(VENV)/.installed-mutation
+	@$(BIN)/python scripts/mutation.py $(MUTATION_FLOOR)
 
 lint: $(DEV)
 	@$(BIN)/ruff check .
@@ -96,6 +101,10 @@ $(DEV): $(BASE) requirements/dev.txt requirements/docs.txt
 	@scripts/install.sh $(VENV) requirements/dev.txt requirements/docs.txt
 	@scripts/ensure_node.sh $(VENV) >/dev/null
 	@$(if $(HAS_WEB),scripts/ensure_chromium.sh)
+	@touch $@
+
+$(VENV)/.installed-mutation: $(DEV) requirements/mutation.txt
+	@scripts/install.sh $(VENV) requirements/mutation.txt
 	@touch $@
 
 # ---- the browser interface, once there is one ----

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.citations.claims import claims, keep_known, marked_numbers, uncited_sentences
+from citewell.agent.citations.claims import claims, keep_known, marked_numbers
 from citewell.agent.citations.markdown import neutralise, safe_end
 from citewell.agent.citations.matching import find
 from citewell.agent.citations.numbers import missing_figures
@@ -34,10 +34,27 @@ def test_list_items_headings_and_emphasis_do_not_count_as_words() -> None:
     assert [(c.text, c.numbers) for c in found] == [("Entry costs 5", (1,)), ("Exit is free", (2, 3))]
 
 
-def test_sentences_without_marker_are_told_apart_from_lead_ins() -> None:
-    assert uncited_sentences("These are the fees:\nEntry costs 5 [1]. Nobody knows why. Is it fair?") == [
-        "Nobody knows why."
-    ]
+def test_every_claim_knows_its_whole_sentence() -> None:
+    found = claims("Rates fell [1] while prices rose [2]. Wages stood still. [3]")
+    assert [c.sentence for c in found] == ["Rates fell while prices rose."] * 2 + ["Wages stood still."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It is so [1], they say.", [("It is so they say.", (1,))]),
+        ("It is so [1].", [("It is so", (1,))]),
+        ("[1] It is so.", [("It is so.", (1,))]),
+        ("So [1, 2; 3].", [("So.", (1, 2, 3))]),
+        ("It is so [1]. [2] [1]", [("It is so", (1, 2))]),
+        ("It is so.\n[1]\n[2]", [("It is so.", (1, 2))]),
+        ("Nothing is cited. Not here either.", []),
+        ("It is so [1] [2].", [("It is so", (1, 2))]),
+        ("A [1] b is so [2].", [("A b is so.", (1,)), ("b is so", (2,))]),
+    ],
+)
+def test_the_words_that_a_number_is_cited_for(answer: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert [(c.text, c.numbers) for c in claims(answer)] == expected
 
 
 def test_unknown_numbers_leave_the_markers_and_the_text_stays_whole() -> None:

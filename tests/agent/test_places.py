@@ -1,4 +1,4 @@
-"""Narrowing a place: the rows of a table of data that a quotation comes from."""
+"""Narrowing a place to that of a quotation: rows of a table of data, rectangles and pages of a document, characters of a text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.agent.citations.places import narrow
-from citewell.types import Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
+from citewell.agent.citations.places import narrow, piece_offsets
+from citewell.types import Box, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"
 _PLACE = Locator(sheet="Sales", row=4, row_end=7)
@@ -54,3 +54,118 @@ def test_rows_without_gaps_are_known_without_being_named(first: int, row: int) -
 def test_rows_with_gaps_that_are_not_named_stay_a_range() -> None:
     place = _narrowed("| Q2 | 40 |", {}, replace(_PLACE, row_end=20))
     assert (place.row, place.row_end) == (4, 20)
+
+
+_ONE, _TWO = "First line.\nSecond line.", "  Third line."
+_BOXES = (Box(3, 1.0, 1.0, 9.0, 2.0), Box(3, 1.0, 3.0, 9.0, 4.0), Box(4, 1.0, 1.0, 9.0, 2.0))
+
+
+def _chunk(*pieces: Piece, text: str, place: Locator) -> Chunk:
+    return Chunk(
+        id="c",
+        owner_id="ada",
+        resource_id="r",
+        version=1,
+        ordinal=0,
+        type=ChunkType.TEXT,
+        text=text,
+        locator=place,
+        pieces=pieces,
+    )
+
+
+def _paragraphs(first: Locator, second: Locator) -> tuple[Chunk, dict[str, Element]]:
+    """Two elements in one chunk; the first begins at its seventh character, the second is indented."""
+    one = Element(id="e1", type=ElementType.PARAGRAPH, text=f"Lead. {_ONE}", locator=first, span_starts=(0, 18))
+    two = Element(id="e2", type=ElementType.PARAGRAPH, text=_TWO, locator=second, span_starts=(0,))
+    pieces = Piece("e1", 6, len(one.text)), Piece("e2", 0, len(_TWO))
+    whole = Locator(page=3, pages=(3, 4), boxes=_BOXES, char_start=0, char_end=99)
+    return _chunk(*pieces, text=f"{_ONE}\n\nThird line.", place=whole), {"e1": one, "e2": two}
+
+
+def _of(quote: str, chunk: Chunk, elements: dict[str, Element]) -> Locator:
+    start = chunk.text.index(quote)
+    return narrow(chunk, start, start + len(quote), elements)
+
+
+@pytest.mark.parametrize(
+    ("quote", "boxes", "pages"),
+    [
+        ("First", _BOXES[:1], (3,)),
+        ("Second line.", _BOXES[1:2], (3,)),
+        ("line.\nSecond", _BOXES[:2], (3,)),
+        ("Third", _BOXES[2:], (4,)),
+        ("line.\n\nThird", _BOXES[1:], (3, 4)),
+    ],
+)
+def test_rectangles_and_pages_are_those_of_the_lines_that_are_quoted(
+    quote: str, boxes: tuple[Box, ...], pages: tuple[int, ...]
+) -> None:
+    places = Locator(page=3, pages=(3,), boxes=_BOXES[:2]), Locator(page=4, pages=(4,), boxes=_BOXES[2:])
+    found = _of(quote, *_paragraphs(*places))
+    assert (found.boxes, found.page, found.pages) == (boxes, pages[0], pages)
+
+
+def test_without_rectangles_the_pages_are_those_of_the_elements() -> None:
+    chunk, elements = _paragraphs(Locator(page=3), Locator(page=5, pages=(4, 5)))
+    assert _of("First", chunk, elements).pages == (3,)
+    assert _of("Third", chunk, elements).pages == (4, 5)
+    both = _of("Second line.\n\nThird", chunk, elements)
+    assert (both.page, both.pages, both.boxes) == (3, (3, 4, 5), _BOXES)
+
+
+def test_rectangles_that_do_not_belong_to_spans_are_all_kept() -> None:
+    chunk, elements = _paragraphs(Locator(boxes=_BOXES), Locator())
+    assert _of("First", chunk, elements).boxes == _BOXES
+
+
+def test_characters_are_counted_from_the_beginning_of_the_file() -> None:
+    chunk, elements = _paragraphs(Locator(char_start=100, char_end=130), Locator(char_start=200, char_end=213))
+    assert [(p.start, low, high) for p, low, high in piece_offsets(chunk, elements)] == [(6, 0, 24), (2, 26, 37)]
+    for quote, start, end in (
+        ("First", 106, 111),
+        ("Second line.", 118, 130),
+        ("Third", 202, 207),
+        ("line.\n\nThird", 125, 207),
+    ):
+        found = _of(quote, chunk, elements)
+        assert (found.char_start, found.char_end) == (start, end), quote
+
+
+def test_a_place_whose_elements_are_gone_stays_as_it_was() -> None:
+    chunk, elements = _paragraphs(Locator(page=3, char_start=5), Locator(page=4))
+    assert _of("First", chunk, {}) == chunk.locator
+    assert _of("First", chunk, {"e2": elements["e2"]}) == chunk.locator
+    changed = {"e1": replace(elements["e1"], text="Something else altogether."), "e2": elements["e2"]}
+    assert _of("First", chunk, changed) == chunk.locator
+    assert _of("Third", chunk, changed).pages == (4,)
+
+
+def test_words_that_come_twice_are_those_of_their_own_piece() -> None:
+    elements = {
+        key: Element(id=key, type=ElementType.PARAGRAPH, text="Same words.", locator=Locator(page=page))
+        for key, page in (("e1", 1), ("e2", 2))
+    }
+    chunk = _chunk(
+        Piece("e1", 0, 11), Piece("e2", 0, 11), text="Same words.\nSame words.", place=Locator(page=1, pages=(1, 2))
+    )
+    assert narrow(chunk, 0, 11, elements).pages == (1,)
+    assert narrow(chunk, 12, 23, elements).pages == (2,)
+    assert narrow(chunk, 11, 12, elements).pages == (1, 2)  # between the two, nothing says more
+
+
+def test_rows_of_records_are_those_of_the_elements_that_are_quoted() -> None:
+    elements = {
+        f"e{row}": Element(
+            id=f"e{row}", type=ElementType.ROW, text=f"Value: {row}", locator=Locator(sheet="S", row=row)
+        )
+        for row in (4, 5, 9)
+    }
+    chunk = _chunk(
+        *(Piece(key, 0, 8) for key in elements),
+        text="Value: 4\nValue: 5\nValue: 9",
+        place=Locator(sheet="S", row=4, row_end=9),
+    )
+    for quote, first, last in (("Value: 5", 5, 5), ("Value: 4\nValue: 5", 4, 5), ("5\nValue: 9", 5, 9)):
+        found = _of(quote, chunk, elements)
+        assert (found.row, found.row_end) == (first, last)

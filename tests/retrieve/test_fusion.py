@@ -102,3 +102,61 @@ def test_equal_scores_are_ordered_by_id() -> None:
 def test_one_weight_per_leg_is_needed() -> None:
     with pytest.raises(ValueError, match="argument"):
         convex([_leg({"a": 1.0})], [0.5, 0.5])
+
+
+def _rounded(fused: list[ScoredId]) -> list[tuple[str, float]]:
+    return [(item.id, round(item.score, 6)) for item in fused]
+
+
+def test_a_hybrid_score_is_the_spread_of_meanings_and_the_share_of_the_best_words() -> None:
+    meaning, words = _leg({"a": 0.9, "b": 0.7, "c": 0.5}), _leg({"b": 8.0, "d": 2.0})
+    assert _rounded(hybrid(meaning, words, 0.6)) == [("b", 0.7), ("a", 0.6), ("d", 0.1), ("c", 0.0)]
+    # A spread of 0.4 that is half of what is usual weighs half.
+    assert _rounded(hybrid(meaning, words, 0.6, 0.8)) == [("b", 0.55), ("a", 0.3), ("d", 0.1), ("c", 0.0)]
+
+
+def test_words_of_no_worth_leave_the_order_to_meaning() -> None:
+    assert _rounded(hybrid(_leg({"a": 0.9, "b": 0.5}), _leg({"a": 0.0, "c": 0.0}), 0.5)) == [("a", 0.5), ("b", 0.0)]
+    assert _rounded(hybrid([], _leg({"a": 0.5, "b": 0.25}), 0.9)) == [("a", 1.0), ("b", 0.5)]
+
+
+def test_a_leg_of_equal_scores_gives_all_of_them_its_whole_weight() -> None:
+    equal, other = _leg({"a": 0.4, "b": 0.4}), _leg({"b": 3.0, "c": 1.0})
+    assert _rounded(convex([equal, other], [0.25, 0.75])) == [("b", 1.0), ("a", 0.25), ("c", 0.0)]
+    assert _rounded(hybrid(equal, other, 0.25)) == [("b", 1.0), ("a", 0.25), ("c", 0.25)]
+
+
+def test_distribution_based_scores_count_deviations_from_the_mean() -> None:
+    leg = _leg({"a": 5.0, "b": 3.0, "c": 1.0})  # mean 3, three standard deviations 4.898979
+    high, low = 0.5 + 2 / (2 * 4.898979), 0.5 - 2 / (2 * 4.898979)
+    assert [(i.id, i.score) for i in distribution_based([leg], [1.0])] == [
+        ("a", pytest.approx(high)),
+        ("b", pytest.approx(0.5)),
+        ("c", pytest.approx(low)),
+    ]
+    assert _rounded(distribution_based([leg, _leg({"c": 7.0, "d": 7.0})], [0.0, 0.5]))[:2] == [("c", 0.5), ("d", 0.5)]
+
+
+def test_distribution_based_scores_end_at_three_deviations() -> None:
+    """One far above a hundred equal ones, one as far below."""
+    many = {f"m{n:03}": 0.0 for n in range(100)}
+    fused = distribution_based([_leg({**many, "high": 50.0, "low": -50.0})], [1.0])
+    assert (fused[0], fused[-1]) == (ScoredId("high", 1.0), ScoredId("low", 0.0))
+    assert {round(item.score, 6) for item in fused[1:-1]} == {0.5}
+
+
+def test_reciprocal_ranks_can_be_weighted_and_flattened() -> None:
+    legs = [_leg({"a": 3.0, "b": 2.0}), _leg({"b": 9.0})]
+    assert [(i.id, i.score) for i in reciprocal_rank(legs, [0.25, 4.0], k=1)] == [
+        ("b", pytest.approx(0.25 / 3 + 4.0 / 2)),
+        ("a", pytest.approx(0.25 / 2)),
+    ]
+    with pytest.raises(ValueError, match="argument"):
+        reciprocal_rank(legs, [1.0])
+    with pytest.raises(ValueError, match="argument"):
+        distribution_based(legs, [1.0])
+
+
+def test_nothing_found_is_nothing_whatever_the_method() -> None:
+    for fused in _fuse_all([], [], 0.5):
+        assert fused == []

@@ -31,16 +31,6 @@ def claims(answer: str) -> list[Claim]:
     return [claim for sentence, trailing in _sentences(answer) for claim in _of_sentence(sentence, trailing)]
 
 
-def uncited_sentences(answer: str) -> list[str]:
-    """Sentences that carry no marker (a heading, a list's lead-in or a question is none)."""
-    out: list[str] = []
-    for sentence, _ in _sentences(answer):
-        bare = strip_markers(sentence).strip()
-        if not _MARKERS.search(sentence) and bare and not bare.endswith((":", "?")) and not bare.startswith("#"):
-            out.append(bare)
-    return out
-
-
 def strip_markers(text: str) -> str:
     """The text without `[n]`."""
     return _MARKERS.sub("", text)
