@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Generator
@@ -16,6 +17,8 @@ from pathlib import Path
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DataFolderBusy
 
+# What an Authorization header can carry (RFC 6750): people may write a token of their own into the file.
+_TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
 _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 
@@ -68,7 +71,7 @@ class DataFolder:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
         except BlockingIOError:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
                 data = json.loads((self.path / "server.json").read_text(encoding="utf-8"))
                 return Holder(pid=data["pid"], url=data["url"])
             return Holder(pid=0, url=None)
@@ -88,7 +91,12 @@ class DataFolder:
         with folder_errors(self.path):
             if not path.is_file() or not path.stat().st_size:
                 self._write_token(path)
-            return path.read_text(encoding="ascii").strip()
+            token = path.read_bytes().strip()
+        if not _TOKEN.fullmatch(token):
+            raise ConfigurationError(
+                f"The token in {path} is damaged. Delete this file, and the next start makes a new token."
+            )
+        return token.decode()
 
     def _write_token(self, path: Path) -> None:
         """All of it or nothing: an empty token would lock its owner out. Where two write one at once, both use the first."""
