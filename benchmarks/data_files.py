@@ -51,7 +51,7 @@ def main() -> None:
 
 async def read(path: Path, folder: Path) -> dict[str, float]:
     """Read in a parser of its own, its template being warm."""
-    async with ParserPool(1, ParserLimits(scratch_bytes=8 << 30)) as pool:
+    async with ParserPool(1, limits=ParserLimits(scratch_bytes=8 << 30)) as pool:
         await pool.warm()
         watched = Parsers(getpid())
         started = time.perf_counter()

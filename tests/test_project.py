@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.metadata
+import inspect
 import os
 import re
 import shutil
@@ -238,6 +240,7 @@ VIOLATIONS = {
     "agent": ("citewell/agent/zz_violation.py", "import citewell.storage"),
     "agent-layers": ("citewell/agent/citations/zz_violation.py", "import citewell.agent.turn"),
     "agent-tables": ("citewell/agent/tables/query/zz_violation.py", "import citewell.agent.tables.run"),
+    "features": ("citewell/features/chat/zz_violation.py", "import citewell.features.search.service"),
     "http": ("citewell/retrieve/zz_violation.py", "import fastapi"),
     "workflow-engine": ("citewell/storage/zz_violation.py", "import dbos"),
     "graph-engine": ("citewell/retrieve/zz_violation.py", "import langgraph"),
@@ -265,5 +268,229 @@ def test_every_import_contract_can_break(tmp_path: Path) -> None:
     assert not kept, report.stdout + report.stderr
 
 
+def test_the_contract_of_the_features_names_them_all() -> None:
+    contract = next(c for c in PYPROJECT["tool"]["importlinter"]["contracts"] if c["id"] == "features")
+    folders = {path.parent.name for path in (ROOT / "citewell/features").glob("*/__init__.py")}
+    assert set(contract["modules"]) == {f"citewell.features.{folder}" for folder in folders}
+
+
 def _is_data(name: str) -> bool:
     return name == "__pycache__" or ("." in name and not name.endswith(".py"))
+
+
+# ---- Features: endpoints → service → repository. ----
+
+_FEATURE_FILES = {"endpoints.py", "service.py", "schemas.py"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PLAIN = {"int", "float", "bool", "str"}
+# The built interface: files for browsers, with no JSON in or out and nothing to look up.
+_WITHOUT_SERVICE = "citewell/features/web/pages.py"
+
+
+def _services() -> dict[str, set[str]]:
+    """The services, each with what an endpoint may use of it: its methods and its plain values."""
+    found: dict[str, set[str]] = {}
+    for _, _, tree in _modules("citewell/features"):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name.endswith(("Service", "Tools")):
+                found[node.name] = {part.name for part in node.body if isinstance(part, _FUNCTIONS)} | {
+                    ast.unparse(part.target)
+                    for part in node.body
+                    if isinstance(part, ast.AnnAssign) and ast.unparse(part.annotation) in _PLAIN
+                }
+    return found
+
+
+def _reaches_through(tree: ast.Module, services: dict[str, set[str]]) -> list[str]:
+    """Where an endpoint uses a part of a service instead of the service, or a repository instead of either."""
+    makers = {
+        node.name: node.returns.id
+        for node in ast.walk(tree)
+        if isinstance(node, _FUNCTIONS) and isinstance(node.returns, ast.Name) and node.returns.id in services
+    }
+    held: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            name = node.arg if isinstance(node, ast.arg) else ast.unparse(node.target)
+            for kind in services.keys() & set(re.findall(r"\w+", ast.unparse(node.annotation))):
+                held[name] = kind
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            kind = makers.get(ast.unparse(node.value.func))
+            held |= {ast.unparse(target): kind for target in node.targets if kind}
+    faults: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("citewell.storage", "citewell.ingest")):
+            faults.append(f"imports {node.module}")
+        if not isinstance(node, ast.Attribute):
+            continue
+        owner = node.value
+        kind = makers.get(ast.unparse(owner.func)) if isinstance(owner, ast.Call) else held.get(ast.unparse(owner))
+        if kind is not None and node.attr not in services[kind]:
+            faults.append(f"{ast.unparse(node)} of {kind}")
+        if (
+            isinstance(owner, ast.Attribute)
+            and isinstance(owner.value, ast.Attribute)
+            and owner.value.attr == "services"
+        ):
+            faults.append(ast.unparse(node))
+    return faults
+
+
+def test_endpoints_use_services_and_not_their_parts() -> None:
+    services = _services()
+    assert len(services) > 12
+    faults = [
+        f"{name}: {fault}"
+        for name, _, tree in _modules("citewell/features")
+        if name.endswith("/endpoints.py")
+        for fault in _reaches_through(tree, services)
+    ]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "service.projects.resolve(owner, name)",
+        "_service(request).content.load_chunks(owner, [])",
+        "send(service.blobs)",
+        "request.app.state.services.resources.blobs",
+        "from citewell.storage.projects import ProjectRepository",
+    ],
+)
+def test_an_endpoint_that_reaches_through_its_service_is_found(line: str) -> None:
+    head = "def _service(request) -> ResourceService: ...\nasync def get(request):\n    service = _service(request)\n"
+    assert not _reaches_through(ast.parse(f"{head}    await service.get(owner, id)"), _services())
+    assert _reaches_through(ast.parse(f"{head}    {line}"), _services())
+
+
+def _misplaced(name: str, tree: ast.Module, models: set[str]) -> list[str]:
+    """What a module of the features does that another file is for: models of pydantic, routers, and schemas in services."""
+    file = name.rpartition("/")[2]
+    faults: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and file != "schemas.py":
+            faults += [f"{node.name} is a model" for base in node.bases if ast.unparse(base) in models]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "APIRouter" and file != "endpoints.py":
+            faults += ["makes a router"] * (name != _WITHOUT_SERVICE)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".include_router"):
+            faults.append("includes a router, which is for app.py")
+        elif isinstance(node, ast.ImportFrom) and file == "service.py" and (node.module or "").endswith(".schemas"):
+            faults.append(f"imports {node.module}")
+    return faults
+
+
+def _models() -> set[str]:
+    classes = (
+        node.name
+        for name, _, tree in _modules("citewell/features")
+        if name.endswith("schemas.py")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    return {"BaseModel", "RootModel", *classes}
+
+
+def test_each_feature_has_the_same_files_and_each_thing_is_in_its_file() -> None:
+    folders = {path.parent for path in (ROOT / "citewell/features").rglob("endpoints.py")}
+    assert len(folders) > 12
+    assert [path.name for path in folders if not {p.name for p in path.iterdir()} >= _FEATURE_FILES] == []
+    models = _models()
+    faults = [f"{name}: {f}" for name, _, tree in _modules("citewell/features") for f in _misplaced(name, tree, models)]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("endpoints.py", "class TokenIn(RequestBody): ..."),
+        ("service.py", "class Wide(BaseModel): ..."),
+        ("service.py", "from citewell.features.chat.schemas import ChatIn"),
+        ("sessions.py", "router = APIRouter()"),
+        ("endpoints.py", "router.include_router(other)"),
+    ],
+)
+def test_what_is_in_the_wrong_file_of_a_feature_is_found(file: str, line: str) -> None:
+    assert _misplaced(f"citewell/features/chat/{file}", ast.parse(line), _models())
+
+
+def test_one_list_names_every_router() -> None:
+    import citewell.app
+
+    listed = citewell.app._ROUTERS  # pyright: ignore[reportPrivateUsage]
+    made = [
+        f"{name.removesuffix('.py').replace('/', '.')}.{ast.unparse(node.targets[0])}"
+        for name, _, tree in _modules("citewell/features")
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("APIRouter(")
+    ]
+    found = [getattr(importlib.import_module(path.rpartition(".")[0]), path.rpartition(".")[2]) for path in made]
+    assert len(found) == len(listed)
+    assert all(any(router is one for one in listed) for router in found)
+
+
+# ---- Composition: parts are given by name, once. ----
+
+_WIRED = ("citewell.features", "citewell.ingest", "citewell.indexes.migration")
+
+
+def _wired() -> list[type]:
+    """The classes of services, stages and migrations that composition makes."""
+    found: dict[str, type] = {}
+    for _, _, tree in _modules("citewell/composition"):
+        homes = {
+            alias.name: node.module or ""
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and homes.get(ast.unparse(node.func), "").startswith(_WIRED):
+                name = ast.unparse(node.func)
+                kind = getattr(importlib.import_module(homes[name]), name)
+                found |= {name: kind} if isinstance(kind, type) else {}
+    return list(found.values())
+
+
+def _takes_by_position(kind: type) -> list[str]:
+    """The parameters after the first that may be given without their names."""
+    parameters = list(inspect.signature(kind).parameters.values())
+    return [p.name for p in parameters[1:] if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+
+
+def test_services_and_stages_take_their_parts_by_name() -> None:
+    kinds = _wired()
+    assert {"ResourceService", "ChatService", "Capture", "ExtractionStage", "IndexingStage"} <= {
+        k.__name__ for k in kinds
+    }
+    assert {kind.__name__: names for kind in kinds if (names := _takes_by_position(kind))} == {}
+
+    class Positional:
+        def __init__(self, blobs: object, jobs: object) -> None: ...
+
+    assert _takes_by_position(Positional) == ["jobs"]
+
+
+def _changes(tree: ast.Module) -> list[str]:
+    """Attributes that are set from outside, but for the services of the application, which come with its life."""
+    targets = [
+        target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    named = [ast.unparse(target) for target in targets if isinstance(target, ast.Attribute)]
+    return [name for name in named if name != "app.state.services"]
+
+
+def test_no_service_is_changed_after_it_was_made() -> None:
+    composing = [*_modules("citewell/composition"), *(m for m in _modules("citewell") if m[0] == "citewell/app.py")]
+    assert len(composing) > 2
+    assert [f"{name}: {fault}" for name, _, tree in composing for fault in _changes(tree)] == []
+    loose = [kind.__name__ for kind in _wired() if kind.__name__.endswith("Service") and not _is_frozen(kind)]
+    assert not loose
+    assert _changes(ast.parse("services.health.configuration = look")) == ["services.health.configuration"]
+
+
+def _is_frozen(kind: type) -> bool:
+    return bool(getattr(getattr(kind, "__dataclass_params__", None), "frozen", False))

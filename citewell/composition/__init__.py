@@ -172,14 +172,16 @@ async def _open(
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content)
     indexes = await opener.open_active(stack)
     space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, LEAST_FREE))
-    parsers = ParserPool(settings.parser.processes + 1, _parser_limits(settings), space=space)  # see `WorkerLimits`
+    parsers = ParserPool(
+        settings.parser.processes + 1, limits=_parser_limits(settings), space=space
+    )  # see `WorkerLimits`
     stack.push_async_callback(parsers.close)
     migration = IndexMigration(
-        indexes,
-        IndexRepository(stores.database),
-        stores.content,
-        opener.opener(indexes),
-        settings.chunking.max_dense_rows,
+        indexes=indexes,
+        records=IndexRepository(stores.database),
+        content=stores.content,
+        open_index=opener.opener(indexes),
+        max_dense_rows=settings.chunking.max_dense_rows,
     )
     stack.push_async_callback(migration.close)
     await opener.open_beside(indexes, migration)
@@ -193,7 +195,13 @@ async def _open(
             migration=migration,
             parsers=parsers,
             space=space,
-            capture=Capture(stores.resources, blobs, settings.data / "uploads", settings.uploads.max_bytes, space),
+            capture=Capture(
+                resources=stores.resources,
+                blobs=blobs,
+                spool_folder=settings.data / "uploads",
+                max_bytes=settings.uploads.max_bytes,
+                space=space,
+            ),
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
@@ -323,7 +331,10 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         blobs=parts.blobs,
         capture=parts.capture,
         records=RecordIngest(
-            RecordRepository(stores.database), parts.indexes, parts.chunking, parts.ledger.record_paid
+            records=RecordRepository(stores.database),
+            indexes=parts.indexes,
+            chunking=parts.chunking,
+            on_spent=parts.ledger.record_paid,
         ),
         indexes=parts.indexes,
         wake=workers.wake,
@@ -353,36 +364,54 @@ def _suggestion_service(parts: _Parts, assistant: Assistant) -> SuggestionServic
 
 def _workers(parts: _Parts) -> Workers:
     settings, stores = parts.settings, parts.stores
-    limits = ExtractOptions(
-        ocr=settings.parser.ocr, max_pages=settings.parser.max_pages, max_pixels=settings.parser.max_pixels
+    return Workers(
+        name=f"{socket.gethostname()}:{os.getpid()}",
+        jobs=stores.jobs,
+        extraction=_extraction(parts),
+        indexing=_indexing(parts),
+        limits=WorkerLimits(
+            extracting=settings.parser.processes,
+            max_attempts=settings.stages.max_attempts,
+            lease_seconds=settings.stages.lease_seconds,
+        ),
+        space=parts.space,
     )
-    read_ahead = ReadAhead(stores.projects, parts.indexes, parts.chunking)
-    scratch = settings.data / "scratch"
-    adoption = Adoption(stores.resources, stores.jobs, parts.blobs, parts.capture)
-    extraction = ExtractionStage(
-        stores.resources, stores.content, stores.jobs, parts.blobs, parts.parsers, adoption, scratch, limits, read_ahead
+
+
+def _extraction(parts: _Parts) -> ExtractionStage:
+    parser, stores = parts.settings.parser, parts.stores
+    return ExtractionStage(
+        resources=stores.resources,
+        content=stores.content,
+        jobs=stores.jobs,
+        blobs=parts.blobs,
+        parsers=parts.parsers,
+        adoption=Adoption(resources=stores.resources, jobs=stores.jobs, blobs=parts.blobs, capture=parts.capture),
+        scratch=parts.settings.data / "scratch",
+        limits=ExtractOptions(ocr=parser.ocr, max_pages=parser.max_pages, max_pixels=parser.max_pixels),
+        read_ahead=ReadAhead(projects=stores.projects, indexes=parts.indexes, chunking=parts.chunking),
     )
-    describer = ImageDescriber(
-        _vision_model(settings), stores.content, stores.jobs, parts.blobs, settings.stages.max_attempts
+
+
+def _indexing(parts: _Parts) -> IndexingStage:
+    settings, stores = parts.settings, parts.stores
+    return IndexingStage(
+        resources=stores.resources,
+        content=stores.content,
+        jobs=stores.jobs,
+        projects=stores.projects,
+        indexes=parts.indexes,
+        describer=ImageDescriber(
+            model=_vision_model(settings),
+            content=stores.content,
+            jobs=stores.jobs,
+            blobs=parts.blobs,
+            attempts=settings.stages.max_attempts,
+        ),
+        chunking=parts.chunking,
+        max_dense_rows=settings.chunking.max_dense_rows,
+        on_spent=parts.ledger.record_paid,
     )
-    indexing = IndexingStage(
-        stores.resources,
-        stores.content,
-        stores.jobs,
-        stores.projects,
-        parts.indexes,
-        describer,
-        parts.chunking,
-        settings.chunking.max_dense_rows,
-        parts.ledger.record_paid,
-    )
-    worker_limits = WorkerLimits(
-        extracting=settings.parser.processes,
-        max_attempts=settings.stages.max_attempts,
-        lease_seconds=settings.stages.lease_seconds,
-    )
-    name = f"{socket.gethostname()}:{os.getpid()}"
-    return Workers(name, stores.jobs, extraction, indexing, worker_limits, parts.space)
 
 
 def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assistant:

@@ -46,7 +46,7 @@ class IndexOpener:
         if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
             await repository.activate(record.id)
         store, is_whole = await self._open_store(settings, embedder)
-        indexes = IndexSet(OpenIndex(record, embedder, store))
+        indexes = IndexSet(OpenIndex(record=record, embedder=embedder, store=store))
         stack.push_async_callback(indexes.close)
         if not is_whole:
             total = await self.content.count_chunks()
@@ -105,7 +105,7 @@ class IndexOpener:
             if known is not None:
                 return known
             store, _ = await self._open_store(chosen, embedder)
-            return OpenIndex(record, embedder, store)
+            return OpenIndex(record=record, embedder=embedder, store=store)
 
         return open_index
 

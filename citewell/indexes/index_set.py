@@ -13,7 +13,7 @@ from citewell.storage.indexes import IndexRecord
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIndex:
     """A vector store with the embedder whose vectors it holds."""
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 Opener = Callable[[dict[str, Any]], Awaitable[OpenIndex]]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexMigration:
     """Runs builds in the background. New chunks go to every open index meanwhile, so a finished one is complete.
 

@@ -18,7 +18,7 @@ _PER_TRANSACTION = 200
 _BLOBS_AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
     """Adopts children in batches. What an attempt that died has adopted is found by its content, so nothing comes twice."""
 

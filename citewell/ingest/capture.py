@@ -106,7 +106,13 @@ class Capture:
     """Receives files. `spool_folder` must be on the file system of a local blob store."""
 
     def __init__(
-        self, resources: ResourceRepository, blobs: BlobStore, spool_folder: Path, max_bytes: int, space: DiskReserve
+        self,
+        *,
+        resources: ResourceRepository,
+        blobs: BlobStore,
+        spool_folder: Path,
+        max_bytes: int,
+        space: DiskReserve,
     ) -> None:
         self._resources = resources
         self._blobs = blobs

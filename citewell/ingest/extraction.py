@@ -37,7 +37,7 @@ from citewell.types import (
 _ELEMENTS_PER_TRANSACTION = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionStage:
     """Runs stage 2 of one job. Repeating it after a crash gives the same result."""
 

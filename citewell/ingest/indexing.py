@@ -51,7 +51,7 @@ def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> 
     return str(uuid.uuid5(_NAMESPACE, f"{resource_id}/{version}/{fingerprint}/{ordinal}"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingStage:
     """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points."""
 

@@ -52,8 +52,8 @@ class ParserPool:
     def __init__(
         self,
         workers: int,
-        limits: ParserLimits | None = None,
         *,
+        limits: ParserLimits | None = None,
         entry: str = _ENTRY,
         space: DiskReserve | None = None,
     ) -> None:

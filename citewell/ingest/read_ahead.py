@@ -30,7 +30,7 @@ _BATCH = 64
 _MAX_TITLE_LENGTH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAhead:
     """Runs beside stage 2, for indexes whose embeddings cost nothing but time: those of `providers`."""
 

@@ -41,7 +41,9 @@ class RecordsAdded:
 class RecordIngest:
     """Adds text records of an owner to every open index."""
 
-    def __init__(self, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig, on_spent: OnSpent) -> None:
+    def __init__(
+        self, *, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig, on_spent: OnSpent
+    ) -> None:
         self._records = records
         self._indexes = indexes
         self._chunking = chunking

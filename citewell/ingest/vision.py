@@ -34,7 +34,7 @@ _MAX_PICTURES = 300
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDescriber:
     """Adds descriptions where a resource was uploaded with `multimodal`. What was described once is not asked for again.
 

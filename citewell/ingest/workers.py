@@ -65,6 +65,7 @@ class Workers:
 
     def __init__(
         self,
+        *,
         name: str,
         jobs: JobRepository,
         extraction: ExtractionStage,

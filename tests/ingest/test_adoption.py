@@ -57,8 +57,14 @@ class _Setting:
 
     def adoption(self, blobs: LocalBlobStore | None = None) -> Adoption:
         kept = blobs or LocalBlobStore(self.folder / "blobs")
-        capture = Capture(self.resources, kept, self.folder / "spool", 1_000, DiskReserve(self.folder, 0))
-        return Adoption(self.resources, self.jobs, kept, capture)
+        capture = Capture(
+            resources=self.resources,
+            blobs=kept,
+            spool_folder=self.folder / "spool",
+            max_bytes=1_000,
+            space=DiskReserve(self.folder, 0),
+        )
+        return Adoption(resources=self.resources, jobs=self.jobs, blobs=kept, capture=capture)
 
     def children(self) -> tuple[list[ChildFile], Path]:
         """As the parser leaves them, again and again."""

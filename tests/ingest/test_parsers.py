@@ -48,14 +48,14 @@ ENTRY = f"{nasty.__name__}:read"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def pool() -> AsyncIterator[ParserPool]:
-    async with ParserPool(2, LIMITS, entry=ENTRY) as pool:
+    async with ParserPool(2, limits=LIMITS, entry=ENTRY) as pool:
         yield pool
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def hasty_pool() -> AsyncIterator[ParserPool]:
     """A pool with too little patience for a machine that is busy: for files that never end."""
-    async with ParserPool(2, HASTY, entry=ENTRY) as pool:
+    async with ParserPool(2, limits=HASTY, entry=ENTRY) as pool:
         yield pool
 
 
@@ -253,7 +253,7 @@ async def test_a_dead_template_is_replaced_and_its_work_done_again(pool: ParserP
 
 async def test_closing_ends_every_process_and_leaves_no_zombie(files: Files) -> None:
     others = set(_templates())
-    pool = ParserPool(1, LIMITS, entry=ENTRY)
+    pool = ParserPool(1, limits=LIMITS, entry=ENTRY)
     await pool.warm()
     (template,) = set(_templates()) - others
     task = asyncio.create_task(files.parse(pool, "loop"))
@@ -266,7 +266,7 @@ async def test_closing_ends_every_process_and_leaves_no_zombie(files: Files) -> 
 
 
 async def test_an_entry_that_does_not_import_says_so() -> None:
-    async with ParserPool(1, LIMITS, entry="no_such_module:read") as pool:
+    async with ParserPool(1, limits=LIMITS, entry="no_such_module:read") as pool:
         with pytest.raises(Unavailable, match="does not start"):
             await pool.warm()
 

@@ -86,9 +86,9 @@ def ahead_with(embedder: HashEmbedder, tmp_path: Path, providers: frozenset[str]
         created_at=0.0,
         activated_at=None,
     )
-    indexes = IndexSet(OpenIndex(record, embedder, None))  # type: ignore[arg-type]
+    indexes = IndexSet(OpenIndex(record=record, embedder=embedder, store=None))  # type: ignore[arg-type]
     projects = ProjectRepository(Database(f"sqlite+aiosqlite:///{tmp_path / 'none.db'}"))
-    return ReadAhead(projects, indexes, ChunkConfig(), providers)
+    return ReadAhead(projects=projects, indexes=indexes, chunking=ChunkConfig(), providers=providers)
 
 
 async def write_slowly(folder: Path, paragraphs: int) -> None:

@@ -41,7 +41,13 @@ async def test_running_out_of_memory_is_not_tried_again_at_full_size(
     owner_id, resource_id = await add_resource(database, "ada")
     stage = _Failing(error)
     jobs = JobRepository(database)
-    workers = Workers("w", jobs, cast(ExtractionStage, stage), cast(IndexingStage, stage), WorkerLimits())
+    workers = Workers(
+        name="w",
+        jobs=jobs,
+        extraction=cast(ExtractionStage, stage),
+        indexing=cast(IndexingStage, stage),
+        limits=WorkerLimits(),
+    )
     workers.start()
     await asyncio.wait_for(workers.drain(), 30)
     await workers.stop()
@@ -69,7 +75,13 @@ async def test_an_owner_of_whom_nothing_is_read_does_not_wait_for_another_s_gian
     giants = [await add_resource(database, "ada") for _ in range(6)]
     stage = _Holding()
     jobs = JobRepository(database)
-    workers = Workers("w", jobs, cast(ExtractionStage, stage), cast(IndexingStage, stage), WorkerLimits(extracting=2))
+    workers = Workers(
+        name="w",
+        jobs=jobs,
+        extraction=cast(ExtractionStage, stage),
+        indexing=cast(IndexingStage, stage),
+        limits=WorkerLimits(extracting=2),
+    )
     workers.start()
     await _until(lambda: len(stage.begun) == 2)
     await asyncio.sleep(1.5)

@@ -21,7 +21,7 @@ async def test_records_that_share_no_field_are_read_in_seconds_and_little_memory
     source = tmp_path / "wide.json"
     source.write_text(json.dumps([{f"key {n}": n} for n in range(20_000)]))
     limits = ParserLimits(memory_bytes=400 << 20, stall_seconds=20, total_seconds=40)
-    async with ParserPool(1, limits) as pool:
+    async with ParserPool(1, limits=limits) as pool:
         summary = await pool.parse(source, source.name, ExtractOptions(), tmp_path / "scratch")
     assert summary.coverage.rows == 20_000
     texts = [element.text for element in read_elements(tmp_path / "scratch")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
@@ -59,6 +59,7 @@ class PageContent:
 
     number: int
     label: str | None
+    _: KW_ONLY
     frame: PageFrame | None = None
     text: str = ""
     passages: Sequence[Passage] = ()
@@ -135,7 +136,13 @@ class PageReader:
         text, words, broken, ink = _text_layer(page, frame, with_ink=full)
         shown, skipped = _on_page(words, frame)
         if not full:
-            return PageContent(number, label, frame, text, [text_passage(t, w, None) for t, w in by_direction(shown)])
+            return PageContent(
+                number,
+                label,
+                frame=frame,
+                text=text,
+                passages=[text_passage(t, w, None) for t, w in by_direction(shown)],
+            )
         drawing = read_drawing(page, frame)
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
@@ -153,7 +160,18 @@ class PageReader:
         passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
         edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].rotation.angle == 0 else []
         notes = read_annotations(page, frame, self._document.raw, self._form)
-        return PageContent(number, label, frame, text, passages, images, notes, edges, [*skipped, *unread], warnings)
+        return PageContent(
+            number,
+            label,
+            frame=frame,
+            text=text,
+            passages=passages,
+            images=images,
+            notes=notes,
+            edges=edges,
+            skipped=[*skipped, *unread],
+            warnings=warnings,
+        )
 
     def _scan(
         self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
