@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.tables.query.compile import LISTED_ROWS, ROW, Compiled, compile_query, quoted
+from citewell.agent.tables.query.compile import ROW, Compiled, compile_query, quoted
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -27,6 +27,7 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.agent.tables.run.engine import TableEngine, TableResult
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
 from citewell.types import ColumnKind, TableColumn, TableInfo
 from tests.agent.tables.sheets import OWNER, Sheets
@@ -381,11 +382,11 @@ def test_rows_come_in_the_files_order_unless_told_otherwise_and_empty_cells_last
 
 
 def test_a_long_group_lists_its_first_rows_and_counts_all(sheets: Sheets) -> None:
-    long = sheets.add({"n": "integer"}, [(1,)] * (LISTED_ROWS + 10))
+    long = sheets.add({"n": "integer"}, [(1,)] * (THRESHOLDS.listed_rows + 10))
     query = TableQuery(source="t", aggregates=(Aggregate(Function.COUNT),))
     facts = asyncio.run(TableEngine(sheets).run(OWNER, long, query)).rows[0].rows
-    assert facts.listed == tuple(range(2, LISTED_ROWS + 2))
-    assert (facts.count, facts.last) == (LISTED_ROWS + 10, LISTED_ROWS + 11)
+    assert facts.listed == tuple(range(2, THRESHOLDS.listed_rows + 2))
+    assert (facts.count, facts.last) == (THRESHOLDS.listed_rows + 10, THRESHOLDS.listed_rows + 11)
 
 
 # ---- What is refused, and how values are read ----

@@ -11,7 +11,8 @@ from citewell.agent.tables.language.table_planner import Planned, TablePlanner
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.run.engine import TableEngine
-from citewell.agent.tables.run.results import CITED_ROWS, row_hits
+from citewell.agent.tables.run.results import row_hits
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
@@ -87,20 +88,20 @@ async def test_ties_at_the_end_of_a_ranking_are_all_named(sheets: Sheets) -> Non
 
 
 async def test_a_tie_of_more_rows_than_can_be_cited_is_not_answered_by_some_of_them(sheets: Sheets) -> None:
-    sheets.add(COLUMNS, [(f"b{n}", 7, float(n)) for n in range(CITED_ROWS + 1)])
+    sheets.add(COLUMNS, [(f"b{n}", 7, float(n)) for n in range(THRESHOLDS.cited_rows + 1)])
     assert await _answer(sheets, "Which branch has the highest loans?") is None
     assert await _answer(sheets, "Top 2 branches by loans") is None
     assert await _answer(sheets, "What is the highest loans?") == "The highest Loans is 7, in 11 rows [1][2][3]."
 
 
 async def test_rows_past_those_that_are_cited_are_counted(sheets: Sheets) -> None:
-    sheets.add(COLUMNS, [("Accra", n, 1.0) for n in range(CITED_ROWS + 3)] + [("Wa", 1, 1.0)])
+    sheets.add(COLUMNS, [("Accra", n, 1.0) for n in range(THRESHOLDS.cited_rows + 3)] + [("Wa", 1, 1.0)])
     answer = await _answer(sheets, "Show the records of branch Accra")
     assert answer
     lines = answer.splitlines()
-    assert len(lines) == CITED_ROWS + 1
+    assert len(lines) == THRESHOLDS.cited_rows + 1
     assert lines[-1] == "and 3 further rows."
-    assert lines[CITED_ROWS - 1].endswith(f"[{CITED_ROWS}]")
+    assert lines[THRESHOLDS.cited_rows - 1].endswith(f"[{THRESHOLDS.cited_rows}]")
 
 
 async def test_nothing_is_compared_with_an_empty_cell(loans: Sheets) -> None:

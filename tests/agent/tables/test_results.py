@@ -26,7 +26,6 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableEngine, TableResult
 from citewell.agent.tables.run.results import (
-    CITED_ROWS,
     condition_words,
     number_text,
     result_text,
@@ -35,6 +34,7 @@ from citewell.agent.tables.run.results import (
     shown,
     statement,
 )
+from citewell.agent.tables.thresholds import THRESHOLDS
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 
@@ -149,11 +149,11 @@ async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) ->
 
 async def test_a_model_reads_each_row_with_the_number_to_cite_it_by(sheets: Sheets) -> None:
     columns = {"n": "integer", "x": "number", "d": "date"}
-    rows: list[tuple[object, ...]] = [(n, n / 3, "2024-01-31") for n in range(CITED_ROWS + 1)]
+    rows: list[tuple[object, ...]] = [(n, n / 3, "2024-01-31") for n in range(THRESHOLDS.cited_rows + 1)]
     rows[0] = (None, float("nan"), None)
     table = sheets.add(columns, rows)  # type: ignore[arg-type]
     result = await TableEngine(sheets).run(OWNER, table, TableQuery(source="t"))
-    assert len(row_hits(OWNER, result)) == CITED_ROWS
+    assert len(row_hits(OWNER, result)) == THRESHOLDS.cited_rows
     lines = result_text(result, [7, 8]).splitlines()
     assert json.loads(lines[0], parse_constant=_not_json) == {
         "cite": 7,
@@ -164,7 +164,7 @@ async def test_a_model_reads_each_row_with_the_number_to_cite_it_by(sheets: Shee
     }
     assert json.loads(lines[1]) == {"cite": 8, "n": 1, "x": 0.333333333333, "d": "2024-01-31", "rows": "row 3"}
     assert "cite" not in json.loads(lines[2])
-    assert len(lines) == CITED_ROWS + 1
+    assert len(lines) == THRESHOLDS.cited_rows + 1
 
 
 def _not_json(constant: str) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.language import table_planner as planning
 from citewell.agent.tables.language.plan import Shape
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.run.engine import TableEngine, TableResult
+from citewell.agent.tables.thresholds import TableThresholds
 from citewell.errors import NotFound
 from citewell.types import TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
@@ -149,8 +149,8 @@ async def test_a_new_version_of_a_file_is_learnt_again(desk: Desk, tmp_path: Pat
     assert isinstance(remembered, Refused)  # a version never changes, so what was learnt of it is kept
 
 
-async def test_what_was_learnt_is_kept_within_bounds(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "_CACHED_TABLES", 2)
+async def test_what_was_learnt_is_kept_within_bounds(desk: Desk) -> None:
+    desk.planner = TablePlanner(desk.engine, TableThresholds(cached_tables=2))
     for number in range(4):
         desk.sheets.add({"Branch": "text", f"Figure {number}": "integer"}, [("Accra", number), ("Wa", 2)])
     for number in range(4):
@@ -159,10 +159,8 @@ async def test_what_was_learnt_is_kept_within_bounds(desk: Desk, monkeypatch: py
         ).plan.table.resource_id == f"resource-{number}"
 
 
-async def test_a_column_of_too_many_different_texts_has_no_known_values(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(planning, "_MAX_VALUES", 3)
+async def test_a_column_of_too_many_different_texts_has_no_known_values(desk: Desk) -> None:
+    desk.planner = TablePlanner(desk.engine, TableThresholds(distinct_values=3))
     desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     assert (await desk.refused("How many records of Kofi Boateng are there?")).reason.startswith(
         "it is not clear what “Kofi”"

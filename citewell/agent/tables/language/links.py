@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from citewell.agent.tables.language.wording import FILLERS, QuestionWord, norm, norms
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
-
-LONGEST_QUESTION = 1_000  # characters; nothing longer is read against a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> Tabl
     found: dict[str, list[tuple[tuple[str, ...], TableColumn, str]]] = {}
     for name, texts in values.items():
         for text in texts:
-            key = norms(text) if len(text) <= LONGEST_QUESTION else ()
+            key = norms(text) if len(text) <= THRESHOLDS.question_characters else ()
             if key:
                 found.setdefault(key[0], []).append((key, columns[name], text))
     return TableWords(table, values, {first: tuple(entries) for first, entries in found.items()})

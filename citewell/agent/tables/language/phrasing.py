@@ -15,7 +15,8 @@ from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import CITED_ROWS, number_text, shown
+from citewell.agent.tables.run.results import number_text, shown
+from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
     Function.SUM: "total",
@@ -139,7 +140,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     what = _measured(plan)
     where = conditions_text(plan.query.conditions)
     word = "highest" if plan.descending else "lowest"
-    if len(tied) > CITED_ROWS:
+    if len(tied) > THRESHOLDS.cited_rows:
         if plan.unique:
             return None
         more = "more than " if len(tied) == len(result.rows) == result.query.limit else ""
@@ -158,7 +159,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     rows = result.rows[: plan.best]
     if len(result.rows) > plan.best and result.rows[plan.best].values[-1] == rows[-1].values[-1]:
         rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
-    if len(rows) > CITED_ROWS or any(_is_missing(row.values[-1]) for row in rows):
+    if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
         return None
     word = "highest" if plan.descending else "lowest"
     lead = f"The {len(rows)} {word} by {_measured(plan)}{conditions_text(plan.query.conditions)}:"
@@ -185,7 +186,7 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     def line(row: ResultRow) -> str:
         return "; ".join(f"{name}: {shown(v) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True))
 
-    return "\n".join(_with_rest(result, _lines(result.rows[:CITED_ROWS], numbers, line)))
+    return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 
 
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -194,7 +195,7 @@ def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             f"{name}: {shown(v)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
         )
 
-    return "\n".join(_with_rest(result, _lines(result.rows[:CITED_ROWS], numbers, line)))
+    return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 
 
 _SHAPES = {

@@ -20,6 +20,7 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.agent.tables.run.engine import table_key
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
 
 _NUMERIC = frozenset({"integer", "number"})
@@ -29,7 +30,6 @@ _AGGREGATES = {
     Operation.AVG: Function.AVG,
     Operation.MEDIAN: Function.MEDIAN,
 }
-_LISTED = 20
 
 
 class Shape(StrEnum):
@@ -137,7 +137,7 @@ def _concerns(reading: Reading) -> bool:
 
 
 def _is_label(reading: Reading) -> bool:
-    return bool(reading.values) and all(v.last - v.first >= 2 for v in reading.values)
+    return bool(reading.values) and all(v.last - v.first >= THRESHOLDS.label_words for v in reading.values)
 
 
 def _count(reading: Reading) -> Plan:
@@ -240,7 +240,7 @@ def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
         columns=columns,
         conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY)),
         order=(Order(metric.name, descending),),
-        limit=(mention.count or 1) + _LISTED,
+        limit=(mention.count or 1) + THRESHOLDS.spare_rows,
     )
     unique = (reading.entity.name,) if reading.entity is not None and reading.entity.name != metric.name else ()
     return Plan(
@@ -276,7 +276,7 @@ def _most_rows(reading: Reading, mention: OperationMention, descending: bool) ->
         groups=(ColumnRef(reading.entity.name),),
         aggregates=(aggregate,),
         order=(Order(aggregate.name, descending),),
-        limit=(mention.count or 1) + _LISTED,
+        limit=(mention.count or 1) + THRESHOLDS.spare_rows,
     )
     return Plan(
         shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
@@ -305,7 +305,7 @@ def _extreme_of_groups(reading: Reading) -> Plan:
         groups=(ColumnRef(entity.name),),
         aggregates=(aggregate,),
         order=(Order(aggregate.name, descending),),
-        limit=(extreme.count or 1) + _LISTED,
+        limit=(extreme.count or 1) + THRESHOLDS.spare_rows,
     )
     return Plan(
         shape=Shape.TOP if extreme.count and extreme.count > 1 else Shape.EXTREME,

@@ -9,7 +9,6 @@ from datetime import date, timedelta
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.links import (
-    LONGEST_QUESTION,
     ColumnMention,
     TableWords,
     ValueMention,
@@ -20,6 +19,7 @@ from citewell.agent.tables.language.links import (
 )
 from citewell.agent.tables.language.wording import FILLERS, Operation, QuestionWord, find_phrase, small_count
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
 _MONTHS = (
@@ -77,7 +77,7 @@ def read(text: str, words: TableWords) -> Reading:
 
     Of a text longer than any question for a table nothing is read.
     """
-    reading = Reading(words, tuple(wording.words(text)) if len(text) <= LONGEST_QUESTION else ())
+    reading = Reading(words, tuple(wording.words(text)) if len(text) <= THRESHOLDS.question_characters else ())
     _read_columns_and_values(reading)
     _read_comparisons(reading)
     _read_dates(reading)
@@ -129,7 +129,7 @@ def _settled(values: Sequence[ValueMention], columns: Sequence[ColumnMention], r
         here = [v for v in values if (v.first, v.last) == place]
         names = {v.column.name for v in here}
         if len(names) > 1:
-            beside = {c.column.name for c in columns if -3 <= c.last - place[0] <= 0 or 0 <= c.first - place[1] <= 1}
+            beside = {c.column.name for c in columns if _names_column_of(c, place)}
             here = [v for v in here if v.column.name in beside]
             names = {v.column.name for v in here}
         if len(names) == 1 and not _is_plain(reading.question[place[0] : place[1]], here[0], columns):
@@ -137,12 +137,19 @@ def _settled(values: Sequence[ValueMention], columns: Sequence[ColumnMention], r
     return out
 
 
+def _names_column_of(column: ColumnMention, place: tuple[int, int]) -> bool:
+    """Whether a column is named close enough to a value at this place to be the column of that value."""
+    before, after = place[0] - column.last, column.first - place[1]
+    return 0 <= before <= THRESHOLDS.value_after_column or 0 <= after <= THRESHOLDS.value_before_column
+
+
 def _is_plain(words: Sequence[QuestionWord], value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
     """A value that is an everyday word ("no", "a", "in") or a bare number counts only next to its column's name."""
     if not all(w.norm in FILLERS or w.number is not None or len(w.text) == 1 for w in words):
         return False
     return not any(
-        c.column.name == value.column.name and (0 <= value.first - c.last <= 1 or 0 <= c.first - value.last <= 1)
+        c.column.name == value.column.name
+        and (0 <= value.first - c.last <= THRESHOLDS.plain_value or 0 <= c.first - value.last <= THRESHOLDS.plain_value)
         for c in columns
     )
 
@@ -227,7 +234,11 @@ def _read_equalities(reading: Reading) -> None:
         ):
             index += 1
         number = _number_at(reading, index)
-        if number is not None and reading.is_free(index, index + 1) and index - mention.last <= 2:
+        if (
+            number is not None
+            and reading.is_free(index, index + 1)
+            and index - mention.last <= THRESHOLDS.number_after_column
+        ):
             if any(c.ref.column == mention.column.name and c.comparison is Comparator.EQ for c in reading.conditions):
                 reading.problem = f"it names several numbers of {mention.column.name}"
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, number))
@@ -241,8 +252,16 @@ def _number_at(reading: Reading, index: int) -> int | float | None:
 def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn | None:
     """The numeric column named right before the comparison or right after the number; a unit may name it too."""
     numeric = [m for m in reading.columns if m.column.kind in _NUMERIC]
-    before = [m for m in numeric if 0 <= first - m.last <= 2 and _only_fillers(reading, m.last, first)]
-    after = [m for m in numeric if 0 <= m.first - last <= 1 and _only_fillers(reading, last, m.first)]
+    before = [
+        m
+        for m in numeric
+        if 0 <= first - m.last <= THRESHOLDS.number_after_column and _only_fillers(reading, m.last, first)
+    ]
+    after = [
+        m
+        for m in numeric
+        if 0 <= m.first - last <= THRESHOLDS.number_before_column and _only_fillers(reading, last, m.first)
+    ]
     if before or after:
         return (before or after)[-1 if before else 0].column
     following = reading.question[last].norm if last < len(reading.question) else ""
@@ -321,7 +340,10 @@ def _date_span(reading: Reading, index: int) -> tuple[int, date, date] | None:
 
 
 def _year(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{4}", text) and 1900 <= int(text) <= 2100 else None
+    """A number of four digits that may be a year."""
+    if not re.fullmatch(r"[0-9]{4}", text):
+        return None
+    return int(text) if THRESHOLDS.first_year <= int(text) <= THRESHOLDS.last_year else None
 
 
 def _read_operations(reading: Reading) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.links import (
-    LONGEST_QUESTION,
     TableWords,
     column_mentions,
     core_name,
@@ -23,13 +22,11 @@ from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, table_key, table_name
 from citewell.agent.tables.run.totals import holds_subtotals, total_rows
+from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
-_MAX_TABLES = 50
-_MAX_VALUES = 5_000
-_CACHED_TABLES = 200
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
 _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
 
@@ -66,17 +63,18 @@ class _Known:
 class TablePlanner:
     """Makes typed queries of questions, by rules."""
 
-    def __init__(self, engine: TableEngine) -> None:
+    def __init__(self, engine: TableEngine, thresholds: TableThresholds = THRESHOLDS) -> None:
         self._engine = engine
+        self._thresholds = thresholds
         self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
 
     async def consider(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | Refused | None:
         """A plan; a refusal with its reason; or None when the question is not one for the tables."""
-        if len(question) > LONGEST_QUESTION:
+        if len(question) > self._thresholds.question_characters:
             return None
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
-        for table in _likely(question, tables):
+        for table in _likely(question, tables, self._thresholds):
             try:
                 known = await self._learn(owner_id, table)
             except (UnreadableCopy, DamagedFile) as error:
@@ -135,7 +133,7 @@ class TablePlanner:
         values: dict[str, tuple[str, ...]] = {}
         for column in table.columns:
             if column.kind == "text":
-                found = await self._engine.distinct(owner_id, table, column.name, _MAX_VALUES)
+                found = await self._engine.distinct(owner_id, table, column.name, self._thresholds.distinct_values)
                 if found is not None:
                     values[column.name] = found
         label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
@@ -143,12 +141,12 @@ class TablePlanner:
         subtotals = holds_subtotals(values, len(totals))
         words = await asyncio.to_thread(table_words, table, values)
         self._known[key] = _Known(words, label, totals, subtotals)
-        while len(self._known) > _CACHED_TABLES:
+        while len(self._known) > self._thresholds.cached_tables:
             self._known.popitem(last=False)
         return self._known[key]
 
 
-def _likely(question: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
+def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds) -> list[TableInfo]:
     """Tables that the question may be about: it names a column, a sheet or a file of theirs, or there are few columns to look at."""
     words = wording.words(question)
     norms = {word.norm for word in words}
@@ -156,8 +154,10 @@ def _likely(question: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
         (len(column_mentions(words, table)) + len(norms & names_of_table(table) - wording.FILLERS), table)
         for table in tables
     ]
-    likely = [table for score, table in sorted(scored, key=lambda pair: -pair[0]) if score or table.rows <= 500]
-    return likely[:_MAX_TABLES]
+    likely = [
+        table for score, table in sorted(scored, key=lambda pair: -pair[0]) if score or table.rows <= limits.small_table
+    ]
+    return likely[: limits.tables]
 
 
 def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:

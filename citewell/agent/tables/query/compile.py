@@ -17,11 +17,11 @@ from citewell.agent.tables.query.typed import (
     Scalar,
     TableQuery,
 )
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput, named
 from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
-LISTED_ROWS = 50
 _MAX_INTEGER = 2**127 - 1
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
@@ -94,7 +94,7 @@ class _Writer:
         )
         row = quoted(ROW)
         facts = [
-            "count(*)", f"min({row})", f"max({row})", f"list({row} ORDER BY {row})[1:{LISTED_ROWS}]",
+            "count(*)", f"min({row})", f"max({row})", f"list({row} ORDER BY {row})[1:{THRESHOLDS.listed_rows}]",
         ]  # fmt: skip
         group = f" GROUP BY {', '.join(str(n) for n in range(1, len(groups) + 1))}" if groups else ""
         return ", ".join([*groups, *aggregates, *facts]), names, group

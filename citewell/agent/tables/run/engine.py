@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 log = logging.getLogger(__name__)
+# Bounds of a query's cost, set by hand: enough for a scan of some ten million rows, and little beside the server itself.
 _MEMORY = "256MB"
 _SECONDS = 20.0
-_OPEN = 8
+_OPEN = 8  # connections
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableInfo
 
-CITED_ROWS = 10
 _NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")
 
 
@@ -48,7 +48,7 @@ def number_text(value: float | Decimal) -> str:
 
 def row_hits(owner_id: str, result: TableResult) -> tuple[Hit, ...]:
     """A passage per result row: the row of the table, or the figure with the range of rows behind it."""
-    return tuple(_hit(owner_id, result, row, index) for index, row in enumerate(result.rows[:CITED_ROWS]))
+    return tuple(_hit(owner_id, result, row, index) for index, row in enumerate(result.rows[: THRESHOLDS.cited_rows]))
 
 
 def result_text(result: TableResult, numbers: Sequence[int]) -> str:

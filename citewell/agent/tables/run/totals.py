@@ -17,6 +17,7 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.agent.tables.run.engine import TableEngine, table_key
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
 from citewell.types import TableInfo
 
@@ -27,7 +28,6 @@ _LABEL = re.compile(
 )
 _NUMERIC = frozenset({"integer", "number"})
 _SUBTOTAL = re.compile(r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|summe|insgesamt)\b", re.I)
-_RELATIVE = 1e-6
 
 
 async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tu
     or equal in two and more without the name; else nothing."""
     numeric = [column.name for column in table.columns if column.kind in _NUMERIC]
     texts = [column.name for column in table.columns if column.kind not in _NUMERIC]
-    if table.rows < 3 or not numeric:
+    if table.rows < THRESHOLDS.least_rows or not numeric:
         return ()
     last = await engine.run(
         owner_id,
@@ -66,6 +66,6 @@ def holds_subtotals(values: Mapping[str, Sequence[str]], known: int) -> bool:
 
 def _is_total(label: str, last: Sequence[Any], sums: Sequence[Any]) -> bool:
     pairs = [(float(a), float(b)) for a, b in zip(last, sums, strict=True) if a is not None and b is not None]
-    equal = [a for a, b in pairs if abs(a - b) <= _RELATIVE * max(abs(a), 1.0) and abs(a) > 0]
+    equal = [a for a, b in pairs if abs(a - b) <= THRESHOLDS.equal * max(abs(a), 1.0) and abs(a) > 0]
     named = _LABEL.fullmatch(label) is not None
-    return bool(equal) if named else len(equal) >= 2 and len(equal) == len(pairs)
+    return bool(equal) if named else len(equal) >= THRESHOLDS.unnamed_columns and len(equal) == len(pairs)
