@@ -10,7 +10,7 @@ import pytest
 from citewell.agent.citations.check import with_references
 from citewell.agent.citations.matching import Match, find
 from citewell.agent.citations.support import (
-    Passage,
+    CitedText,
     Support,
     containment,
     evidence_of,
@@ -34,14 +34,14 @@ async def _judged(claim: str, passage: Hit) -> Support:
     return judge(claim, vector, read, stated(claim, passage))
 
 
-def _flat(*similarities: float) -> tuple[Passage, np.ndarray]:
+def _flat(*similarities: float) -> tuple[CitedText, np.ndarray]:
     """A passage of three sentences with these similarities to the vector that comes with it, each in a dimension of its own."""
     vectors = np.zeros((3, 4), np.float32)
     for row, similarity in enumerate(similarities):
         vectors[row, 0] = similarity
         vectors[row, row + 1] = (1 - similarity**2) ** 0.5
     spans = ((0, 16), (17, 35), (36, 61))
-    return Passage(TEXT, TEXT, spans, vectors), np.array([1, 0, 0, 0], np.float32)
+    return CitedText(TEXT, TEXT, spans, vectors), np.array([1, 0, 0, 0], np.float32)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_similarity_below_zero_counts_as_none() -> None:
 
 
 def test_a_passage_without_sentences_is_one() -> None:
-    empty = Passage("???", "???", (), np.zeros((0, 4), np.float32))
+    empty = CitedText("???", "???", (), np.zeros((0, 4), np.float32))
     found = judge("lamp", np.ones(4, np.float32), empty, Match(0, 0, 0.0))
     assert (found.score, found.start, found.end) == (0.0, 0, 3)
 
