@@ -51,7 +51,7 @@ class WordCounter:
 
 
 SEPARATOR = " > "
-_CONTEXT_SHARE = 4
+CONTEXT_SHARE = 4
 """The context line takes at most one part in this many of the embedder's window; the rest is for text."""
 
 
@@ -64,7 +64,7 @@ class ContextLine:
     def __init__(self, title: str, tokenizer: Tokenizer, budget: int) -> None:
         self._title = " ".join(title.split())
         self._tokenizer = tokenizer
-        self._limit = budget // _CONTEXT_SHARE
+        self._limit = budget // CONTEXT_SHARE
         self._cached = lru_cache(maxsize=1024)(self._fitted)
 
     def of(self, headings: tuple[str, ...]) -> tuple[str, int]:

@@ -18,8 +18,26 @@ from citewell.types import ChunkType, Element
 _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
-_JOINT_TOKENS = 1
-"""Tokens that a line or cell may cost beyond its own count where it is joined to the next: the bar or line end between them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableThresholds:
+    """Thresholds of cutting tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
+
+    joint_tokens:   tokens that a line or cell may cost beyond its own count where it meets the next: the bar or line end
+    caption_share:  title, headings and caption together take at most one part in so many of the window
+    header_share:   a header that takes more than one part in so many of what is left is not repeated above whole rows: the
+                    table is divided by columns
+    key_share:      the first cell of a row that is divided is repeated if it takes at most one part in so many
+    """
+
+    joint_tokens: int = 1
+    caption_share: int = 3
+    header_share: int = 2
+    key_share: int = 4
+
+
+_THRESHOLDS = TableThresholds()
 
 Span: TypeAlias = tuple[int, int]
 
@@ -64,7 +82,7 @@ class TableCutter:
     def _limit(self, table: Anchored) -> tuple[str, int]:
         """The context line, and how many tokens it leaves for text."""
         line, used = self._line(table)
-        return line, self._config.token_budget - used - _JOINT_TOKENS
+        return line, self._config.token_budget - used - _THRESHOLDS.joint_tokens
 
     def _line(self, table: Anchored) -> tuple[str, int]:
         """The context line of title, headings and caption, and its tokens; at most a third of the window."""
@@ -73,13 +91,15 @@ class TableCutter:
         if not caption:
             return line, used
         joined = self._context.shorten(
-            f"{line}{SEPARATOR}{caption}" if line else caption, self._config.token_budget // 3
+            f"{line}{SEPARATOR}{caption}" if line else caption, self._config.token_budget // _THRESHOLDS.caption_share
         )
         return joined, self._tokenizer.count([joined])[0]
 
     def _lines(self, text: str) -> _Lines:
         spans = [match.span() for match in _LINE.finditer(text)]
-        counts = [count + _JOINT_TOKENS for count in self._tokenizer.count([text[low:high] for low, high in spans])]
+        counts = [
+            count + _THRESHOLDS.joint_tokens for count in self._tokenizer.count([text[low:high] for low, high in spans])
+        ]
         rule = next((n for n, (low, high) in enumerate(spans) if _RULE.fullmatch(text, low, high)), -1)
         return _Lines(spans[: rule + 1], spans[rule + 1 :], sum(counts[: rule + 1]), counts[rule + 1 :])
 
@@ -88,7 +108,7 @@ class TableCutter:
         if not lines.body:
             yield (_around(header),) if header else ((0, len(text)),)
             return
-        if used > limit // 2:
+        if used > limit // _THRESHOLDS.header_share:
             yield from self._by_columns(text, header, lines, limit)
             return
         start, tokens = 0, used
@@ -115,7 +135,7 @@ class TableCutter:
         if len(names) != len(cells):
             names = []
         counts = self._tokenizer.count([text[low:high] for low, high in (*names, *cells)])
-        widths = [count + _JOINT_TOKENS for count in counts[-len(cells) :]]
+        widths = [count + _THRESHOLDS.joint_tokens for count in counts[-len(cells) :]]
         if names:
             widths = [width + count for width, count in zip(widths, counts, strict=False)]
         start, tokens = 0, 0
@@ -200,7 +220,7 @@ class RowCutter:
         """Ranges of as many whole cells as fit; a cell that is too long by itself is left to the `Fitter`."""
         starts = [0, *(match.start() for match in _CELL.finditer(text)), len(text)]
         counts = self._tokenizer.count([text[low:high] for low, high in pairwise(starts)])
-        key = ((0, starts[1] - len(_GAP)),) if len(counts) > 1 and counts[0] <= limit // 4 else ()
+        key = ((0, starts[1] - len(_GAP)),) if len(counts) > 1 and counts[0] <= limit // _THRESHOLDS.key_share else ()
         found: list[Ranges] = []
         first, tokens = 0, 0
         for index, count in enumerate(counts):

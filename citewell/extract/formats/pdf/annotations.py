@@ -37,9 +37,12 @@ _FILLABLE = (
     *_CHECKABLE,
 )
 _MAX_ANNOTATIONS = 5_000
+"""Annotations read of a page; bounds time."""
 _MAX_TEXT = 64 * 1024
+"""Bytes read of a comment or form field (UTF-16)."""
 _SCHEMES = ("http://", "https://", "mailto:")
 _LINK_LIMIT = 4_096
+"""Bytes read of a link."""
 
 
 @dataclass(frozen=True, slots=True)

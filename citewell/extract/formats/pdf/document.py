@@ -26,6 +26,7 @@ _FIELDS = {
     "ModDate": "modified",
 }
 _MAX_LANGUAGE = 128
+"""Bytes of the longest language tag (UTF-16); what is longer is none."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _DATES = ("created", "modified")
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?'?)?")
@@ -94,7 +95,9 @@ def iso_date(value: str) -> str:
 
 
 _MAX_DEPTH = 8
+"""Levels read of the outline; headings have six."""
 _MAX_ENTRIES = 10_000
+"""Bookmarks read of the outline; bounds memory."""
 
 
 def outline_depths(document: PdfDocument) -> dict[tuple[int, str], int]:
@@ -112,6 +115,7 @@ def outline_depths(document: PdfDocument) -> dict[tuple[int, str], int]:
 
 
 _MAX_NAME = 200
+"""Characters kept of an attachment's name."""
 
 
 class AttachmentReader:

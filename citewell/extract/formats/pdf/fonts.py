@@ -20,6 +20,7 @@ _ANONYMOUS = re.compile(r"^(?:CIDFont\+)?[A-Z]{0,2}\d*$")
 _ITALIC = re.compile(r"italic|oblique|slanted|kursiv|-it\b", re.IGNORECASE)
 _MONO = re.compile(r"courier|mono|consol|menlo|typewriter|cmtt|fixed|inconsolata|lettergothic|code", re.IGNORECASE)
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
+# Flags of a font descriptor (ISO 32000-1, table 123).
 _FIXED_PITCH = 1
 _ITALIC_FLAG = 1 << 6
 _FORCE_BOLD = 1 << 18
@@ -47,6 +48,7 @@ class FontThresholds:
 THRESHOLDS = FontThresholds()
 
 _NAME_LIMIT = 256
+"""Bytes read of a font's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class ImageThresholds:
 THRESHOLDS = ImageThresholds()
 
 _POINTS = 72.0
+"""Points per inch."""
 
 
 @dataclass(frozen=True, slots=True)

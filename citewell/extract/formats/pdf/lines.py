@@ -19,6 +19,7 @@ MARKER = re.compile(
 """A word that opens a list item or a numbered heading, and is often set off by a tab."""
 
 _PLACE = "\ufffc" * 40
+"""The text of a placeholder: object replacement characters, enough not to pass for a short run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

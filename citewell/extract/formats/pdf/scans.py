@@ -20,6 +20,7 @@ from citewell.extract.formats.pdf.objects import Drawing
 from citewell.extract.formats.pdf.words import Word
 
 _POINTS = 72.0
+"""Points per inch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ _LEADER = re.compile(r"(?<=[^\s.])\.(?=(?: \.){2})")
 
 _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
+"""What PDFium's `FPDFText_GetUnicode` returns for such a hyphen."""
 _FILLER = "\u2060"
 
 
