@@ -137,6 +137,10 @@ class Unavailable(CitewellError):
     code = "unavailable"
 
 
+class UnreadableCopy(Unavailable):
+    """The exact copy of this table cannot be read. Upload the file again."""
+
+
 class DiskFull(CitewellError):
     """The server's disk is full. Free some space; what was accepted is kept, and work on it goes on by itself."""
 
@@ -251,6 +255,18 @@ class LeaseLost(CitewellError):
     code = "lease_lost"
 
 
+class GaveUp(CitewellError):
+    """The server stopped too often while it worked on this file. Re-index it, or upload it again."""
+
+    code = "gave_up"
+
+
+class Unexpected(CitewellError):
+    """An unexpected error, which the server's log describes."""
+
+    code = "unexpected"
+
+
 class DataFolderBusy(CitewellError):
     """Another process holds this data folder. Stop it, or talk to it over HTTP."""
 
@@ -260,11 +276,6 @@ class DataFolderBusy(CitewellError):
 Kind = TypeVar("Kind", bound=CitewellError)
 
 
-def class_of(code: str, among: type[Kind]) -> type[Kind] | None:
-    """The class, `among` or one derived from it, whose code this is."""
-    return _classes(among).get(code)
-
-
 def from_code(
     code: str, message: str, details: Mapping[str, JsonValue] | None = None, *, among: type[Kind] = CitewellError
 ) -> Kind:
@@ -272,7 +283,7 @@ def from_code(
 
     A code that no class has (of a newer server, say) is kept, on an error of the class `among`.
     """
-    kind = class_of(code, among)
+    kind = _classes(among).get(code)
     error = (kind or among)(message)
     if kind is None:
         error.code = code

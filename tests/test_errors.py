@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -75,6 +77,37 @@ def test_everything_a_user_needs_is_at_the_top_of_the_package() -> None:
     assert citewell.ProviderRateLimited is errors.ProviderRateLimited
     with pytest.raises(AttributeError, match="Nonsense"):
         citewell.Nonsense  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# Signals between neighbouring functions, each caught by the module that asks for it; none reaches a user as it is.
+_SIGNALS = {
+    "citewell/agent/tables/language/plan.py": {"CannotPlan"},  # a question that no typed query answers
+    "citewell/extract/formats/tabular/json_stream.py": {"Damaged"},  # where a stream of records stops being JSON
+    "citewell/ingest/parser_template.py": {"TemplateDiedError"},  # the template process is started again
+    "citewell/storage/database.py": {"DatabaseUnusable"},  # composition says which setting names the database
+}
+
+
+def _exceptions(tree: ast.Module) -> set[str]:
+    """The classes of a module that are exceptions, as far as their bases' names tell."""
+    ours = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, CitewellError)}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and any(base in ours or base.endswith(("Error", "Exception")) for base in map(ast.unparse, node.bases))
+    }
+
+
+def test_errors_are_defined_in_one_tree() -> None:
+    root = Path(citewell.__file__).parent
+    defined = {
+        path.relative_to(root.parent).as_posix(): found
+        for path in root.rglob("*.py")
+        if path.name != "errors.py" and (found := _exceptions(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert defined == _SIGNALS
+    assert _exceptions(ast.parse("class Wrong(ProviderError): ...\nclass Odd(ValueError): ...")) == {"Wrong", "Odd"}
 
 
 def test_importing_the_package_imports_nothing_else_of_it() -> None:

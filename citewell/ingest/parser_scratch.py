@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, class_of, from_code
+from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, from_code
 from citewell.extract.core.sink import ELEMENTS_FILE
 from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
@@ -166,10 +166,11 @@ def _element(line: bytes) -> Element:
 
 
 def rebuilt(error: dict[str, Any]) -> ExtractionError:
-    """An extraction error from its public form; a code that is none becomes a plain ExtractionError."""
-    kind = class_of(error["code"], ExtractionError) or ExtractionError
+    """An extraction error from its public form; a code that no such error has is replaced by that of `ExtractionError`."""
     details = {str(name): value for name, value in error["details"].items()}
-    return from_code(kind.code, str(error["message"])[:_MESSAGE], details, among=ExtractionError)
+    made = from_code(error["code"], str(error["message"])[:_MESSAGE], details, among=ExtractionError)
+    made.code = type(made).code
+    return made
 
 
 def _is_plain(path: Path) -> bool:

@@ -15,11 +15,13 @@ from citewell.errors import (
     DamagedFile,
     DiskFull,
     ExtractionError,
+    GaveUp,
     LeaseLost,
     NotFound,
     ProviderRateLimited,
     ProviderUnavailable,
     Unavailable,
+    Unexpected,
 )
 from citewell.ingest.extraction import ExtractionStage, fail_extraction
 from citewell.ingest.indexing import IndexingStage, fail_indexing
@@ -29,18 +31,6 @@ from citewell.types import Job, Stage
 log = logging.getLogger(__name__)
 _MAX_DEATHS = 25
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
-
-
-class GaveUp(CitewellError):
-    """The server stopped too often while it worked on this file. Re-index it, or upload it again."""
-
-    code = "gave_up"
-
-
-class Unexpected(CitewellError):
-    """An unexpected error, which the server's log describes."""
-
-    code = "unexpected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

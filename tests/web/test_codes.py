@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -53,8 +54,13 @@ def _codes_of(kind: type[CitewellError]) -> set[str]:
 
 
 def _worker_codes() -> set[str]:
-    kinds = [kind for kind in vars(workers).values() if isinstance(kind, type) and issubclass(kind, CitewellError)]
-    return {kind.code for kind in kinds if kind.__module__ == workers.__name__}
+    """The errors that the workers themselves make, beside those that reading a file raises."""
+    nodes = list(ast.walk(ast.parse(inspect.getsource(workers))))
+    made = [n.exc for n in nodes if isinstance(n, ast.Raise)] + [n.func for n in nodes if isinstance(n, ast.Call)]
+    kinds = [getattr(errors, node.id, None) for node in made if isinstance(node, ast.Name)]
+    return {kind.code for kind in kinds if isinstance(kind, type) and issubclass(kind, CitewellError)} - _codes_of(
+        ExtractionError
+    )
 
 
 def _units() -> set[str]:

@@ -8,10 +8,10 @@ from typing import cast
 
 from citewell.agent.interface import Library, Searcher, Source, Tables
 from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, parse_query
-from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, find_table, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.state import ToolResult, TurnState
-from citewell.errors import DamagedFile, InvalidInput, NotFound, cut, named
+from citewell.errors import DamagedFile, InvalidInput, NotFound, UnreadableCopy, cut, named
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
 from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo

@@ -20,10 +20,10 @@ from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
-from citewell.agent.tables.run.engine import TableEngine, UnreadableCopy, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
 from citewell.agent.tables.run.totals import holds_subtotals, total_rows
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
-from citewell.errors import DamagedFile
+from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)

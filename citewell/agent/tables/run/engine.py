@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.agent.interface import Tables
 from citewell.agent.tables.query.compile import Compiled, compile_query, quoted
 from citewell.agent.tables.query.typed import TableQuery
-from citewell.errors import InvalidInput, Unavailable
+from citewell.errors import InvalidInput, Unavailable, UnreadableCopy
 from citewell.types import TableInfo
 
 if TYPE_CHECKING:
@@ -53,10 +53,6 @@ class TableResult:
     columns: tuple[str, ...]
     rows: tuple[ResultRow, ...]
     grouped: bool
-
-
-class UnreadableCopy(Unavailable):
-    """The exact copy of this table cannot be read. Upload the file again."""
 
 
 class TableEngine:
