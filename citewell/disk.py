@@ -14,7 +14,7 @@ from citewell.errors import DiskFull
 
 # Bytes without which nothing is written to an index: it maps files that are mostly holes, and a hole that finds no space when
 # it is filled ends the process (SIGBUS). One batch of points takes some 10 MB.
-LEAST_FREE = 32 * 1024 * 1024
+MIN_FREE_BYTES = 32 * 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SQLITE_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 _POSTGRES_FULL = "53100"

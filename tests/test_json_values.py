@@ -8,7 +8,7 @@ import math
 import pytest
 
 from citewell.features.json_bodies import dumped
-from citewell.types.json import DEEPEST, JsonValue, sound, well_formed
+from citewell.types.json import MAX_DEPTH, JsonValue, sound, well_formed
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_numbers_that_are_none_are_refused(number: float) -> None:
 
 def test_what_is_nested_too_deeply_is_refused() -> None:
     value: JsonValue = 1
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         value = [value]
     assert sound(value) == value
     with pytest.raises(ValueError, match="nested"):

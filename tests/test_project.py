@@ -28,7 +28,7 @@ ENVIRONMENT_USERS = {
     "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }
-LONGEST_FUNCTION, LONGEST_FILE = 60, 500
+MAX_FUNCTION_LENGTH, MAX_FILE_LENGTH = 60, 500
 GENERATED_BY_ALEMBIC = "citewell/storage/migrations/versions/"
 
 
@@ -154,12 +154,12 @@ def test_functions_and_files_stay_small() -> None:
     for name, source, tree in _modules("citewell"):
         if name.startswith(GENERATED_BY_ALEMBIC):
             continue
-        if source.count("\n") > LONGEST_FILE:
+        if source.count("\n") > MAX_FILE_LENGTH:
             large.append(f"{name}: {source.count(chr(10))} lines")
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
-                if length > LONGEST_FUNCTION:
+                if length > MAX_FUNCTION_LENGTH:
                     large.append(f"{name}: {node.name} has {length} lines")
     assert not large
 
@@ -177,6 +177,19 @@ def test_no_two_public_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(name)
     assert {name: places for name, places in homes.items() if len(places) > 1 and name not in SHARED_NAMES} == {}
+
+
+def test_limits_are_called_max_or_min() -> None:
+    superlative = re.compile(
+        r"_?(?:MAX_COUNT|MAX_LENGTH|MIN_LENGTH|MIN_COUNT|MIN_COUNT|MAX_SIZE|MIN_SIZE|MAX_DEPTH|HIGHEST|LOWEST)(?:_|$)"
+    )
+    found = [
+        f"{name}: {node.id}"
+        for name, _, tree in _modules("citewell")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and superlative.match(node.id)
+    ]
+    assert found == []
 
 
 def test_nothing_is_left_for_later() -> None:

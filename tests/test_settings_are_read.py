@@ -31,7 +31,7 @@ class _Reader(ast.NodeVisitor):
         self._known: dict[str, set[type[SettingsGroup]]] = {}
 
     def visit_arg(self, node: ast.arg) -> None:
-        names = {name.id for name in ast.walk(node.annotation or ast.Tuple()) if isinstance(name, ast.Name)}
+        names = {name.id for name in ast.walk(node.annotation or node) if isinstance(name, ast.Name)}
         kinds = {kind for name in names for kind in _kinds_called(name)}
         if kinds:
             self._known[node.arg] = kinds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import astuple, dataclass
 
-from citewell.types.chunking import SMALLEST_CHUNK, Strategy, chunk_sizes
+from citewell.types.chunking import MIN_CHUNK_SIZE, Strategy, chunk_sizes
 
 VERSION = 2
 """Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
@@ -33,8 +33,8 @@ class ChunkConfig:
     def __post_init__(self) -> None:
         if self.max_tokens - self.special_tokens < 16:
             raise ValueError("An embedder must read at least 16 tokens besides its special ones.")
-        if self.effective_size < SMALLEST_CHUNK:
-            raise ValueError(f"A chunk's size must be at least {SMALLEST_CHUNK}.")
+        if self.effective_size < MIN_CHUNK_SIZE:
+            raise ValueError(f"A chunk's size must be at least {MIN_CHUNK_SIZE}.")
         if not 0 <= self.effective_overlap <= self.effective_size // 2:
             raise ValueError("A chunk's overlap must lie between 0 and half its size.")
 

@@ -19,7 +19,7 @@ from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.indexes import IndexOpener
-from citewell.disk import LEAST_FREE, DiskReserve
+from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import AuthService, JwtRules
@@ -165,13 +165,13 @@ async def _open(
     folder = DataFolder(settings.data)
     folder.hold()
     stack.callback(folder.release)
-    DiskReserve(settings.data, LEAST_FREE).require()
+    DiskReserve(settings.data, MIN_FREE_BYTES).require()
     stores = await _open_stores(settings, stack)
     blobs = registry.build_blob_store(settings.blobs)
     await _sweep(settings, stores, blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content)
     indexes = await opener.open_active(stack)
-    space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, LEAST_FREE))
+    space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES))
     parsers = ParserPool(
         settings.parser.processes + 1, limits=_parser_limits(settings), space=space
     )  # see `WorkerLimits`
@@ -338,7 +338,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         ),
         indexes=parts.indexes,
         wake=workers.wake,
-        space=DiskReserve(parts.settings.data, LEAST_FREE),
+        space=DiskReserve(parts.settings.data, MIN_FREE_BYTES),
     )
 
 

@@ -19,7 +19,7 @@ from citewell.types import Category, DetectedType, ExtractOptions
 _HEAD = 64 * 1024
 _JSON_CHECK_MAX = 8 * 1024 * 1024
 _MODEL_CERTAIN = 0.8
-_LEAST_ROWS = 5
+_MIN_ROWS = 5
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "png"),
@@ -292,7 +292,7 @@ def _parses(text: str) -> bool:
 def _is_delimited(text: str) -> bool:
     """At least five full lines that one delimiter splits into the same number of columns, each with some text."""
     lines = [line for line in text.split("\n")[:200] if line.strip()][:-1]
-    if len(lines) < _LEAST_ROWS:
+    if len(lines) < _MIN_ROWS:
         return False
     for delimiter in ",\t;|":
         rows = list(csv.reader(lines, delimiter=delimiter))

@@ -51,7 +51,7 @@ _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
     "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
 }
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -117,7 +117,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    fields = [_problem(request, problem) for problem in problems[:_MOST_PROBLEMS]]
+    fields = [_problem(request, problem) for problem in problems[:_MAX_PROBLEMS]]
     said = [f"{f['field']}: {f['problem']}" for f in fields]
     if len(problems) > len(fields):
         said.append(f"and {len(problems) - len(fields)} more problems")
@@ -142,7 +142,7 @@ async def known_parameters(request: Request) -> None:
     known = [parameter.alias for parameter in route.dependant.query_params] if isinstance(route, APIRoute) else []
     wrong = [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]
     if wrong:
-        raise invalid_request(wrong[:_MOST_PROBLEMS])
+        raise invalid_request(wrong[:_MAX_PROBLEMS])
 
 
 def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:

@@ -17,7 +17,7 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import Scope
 
-MOST_CHARACTERS = 32_000
+MAX_CHARACTERS = 32_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,6 @@ def checked_text(message: str) -> str:
     text = message.replace("\x00", "")
     if not text.strip():
         raise EmptyQuery("The message is empty. Write a question.")
-    if len(text) > MOST_CHARACTERS:
-        raise InvalidInput(f"The message is longer than {MOST_CHARACTERS:,} characters.")
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidInput(f"The message is longer than {MAX_CHARACTERS:,} characters.")
     return text

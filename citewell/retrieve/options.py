@@ -11,7 +11,7 @@ from citewell.errors import InvalidInput
 from citewell.ports import Fingerprint
 from citewell.types import SearchRequest, SelfQuery
 
-MOST_VARIATIONS = 10
+MAX_VARIATIONS = 10
 
 
 class FusionMethod(StrEnum):
@@ -68,7 +68,7 @@ class RetrievalOptions:
             "rerank": request.rerank,
             "diversity": _within("diversity", request.diversity, 1.0),
             "near_duplicate": _within("near_duplicate", request.near_duplicate, 1.0),
-            "variations": _within("variations", request.variations, MOST_VARIATIONS),
+            "variations": _within("variations", request.variations, MAX_VARIATIONS),
             "self_query": request.self_query,
         }
         changed = {name: value for name, value in given.items() if value is not None}

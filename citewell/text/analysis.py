@@ -56,7 +56,7 @@ _MIXED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]")
 _CLITIC_TAILS = frozenset({"s", "t", "re", "ve", "ll", "d", "m"})
 _SIGNS = re.compile(r"[.,@\-‐‑/:'’&+_]+")
 _of_thread = threading.local()
-_LONGEST_REMEMBERED = 32
+_MAX_REMEMBERED_LENGTH = 32
 _MAX_TERM = 64
 _MAX_PARTS = 8
 
@@ -92,7 +92,7 @@ def term_groups(text: str, language: str | None, *, query: bool = False) -> Iter
 
 def token_groups(written: str, language: str | None, query: bool) -> tuple[tuple[Term, ...], ...]:
     """The groups of terms of one written token (`citewell.text.tokens.written_tokens`)."""
-    if len(written) > _LONGEST_REMEMBERED:
+    if len(written) > _MAX_REMEMBERED_LENGTH:
         return _token_groups(written, language, query)
     return _remembered_groups(written, language, query)
 
@@ -107,7 +107,7 @@ def pair_terms(written: Sequence[str], language: str | None, *, query: bool = Fa
     weight = _SYLLABLE_PAIR_WEIGHT if language in _SYLLABLES else _PAIR_WEIGHT
     before = ""
     for token in written:
-        if not (every or token[0].isupper() or token[0].isdigit()) or len(token) > _LONGEST_REMEMBERED:
+        if not (every or token[0].isupper() or token[0].isdigit()) or len(token) > _MAX_REMEMBERED_LENGTH:
             before = ""
             continue
         groups = _remembered_groups(token, language, query)

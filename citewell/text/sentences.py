@@ -25,7 +25,7 @@ _ABBREVIATION_LIST = """
     т.е т.д т.п др пр г гг ул стр рис см
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
-_LONGEST_LEAD = 64  # characters of indentation and bullets before a list number
+_MAX_LEAD_LENGTH = 64  # characters of indentation and bullets before a list number
 _STARTS_SENTENCE = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*(?:[^\W\d_]|\d)")
 
 
@@ -82,4 +82,4 @@ def _begins_lower(rest: str) -> bool:
 
 
 def _nothing_before(text: str, start: int, end: int) -> bool:
-    return end - start <= _LONGEST_LEAD and not text[start:end].strip(" \t\n-*•(")
+    return end - start <= _MAX_LEAD_LENGTH and not text[start:end].strip(" \t\n-*•(")

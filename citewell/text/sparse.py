@@ -21,7 +21,7 @@ AVERAGE_LENGTH = 100.0
 K1 = 1.2
 B = 0.5
 CONTEXT_WEIGHT = 2.0
-_LONGEST_REMEMBERED = 32
+_MAX_REMEMBERED_LENGTH = 32
 
 
 def sparse_document(text: str, context: str = "", language: str | None = None) -> SparseVector:
@@ -62,7 +62,7 @@ def _count(frequencies: dict[int, float], text: str, language: str | None, weigh
     length = 0
     written = written_tokens(text)
     for token, times in Counter(written).items():
-        tokens, ids = _ids(token, language) if len(token) <= _LONGEST_REMEMBERED else _new_ids(token, language)
+        tokens, ids = _ids(token, language) if len(token) <= _MAX_REMEMBERED_LENGTH else _new_ids(token, language)
         length += times * tokens
         for key in ids:
             frequencies[key] = frequencies.get(key, 0.0) + times * weight

@@ -34,8 +34,8 @@ _RUNS = re.compile(
     rf"|(?P<unspaced>[{_SOUTH_EAST}]+)|(?P<spaced>[^{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]+)"
 )
 # The longest run of combining marks that the Unicode Standard Annex 15 (Stream-Safe Text) lets a normaliser meet.
-_MOST_MARKS = 30
-_LONG_RUN = re.compile(f"([{_combining()}]{{{_MOST_MARKS}}})(?=[{_combining()}])")
+_MAX_MARKS = 30
+_LONG_RUN = re.compile(f"([{_combining()}]{{{_MAX_MARKS}}})(?=[{_combining()}])")
 _UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
 
 

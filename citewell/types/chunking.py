@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-SMALLEST_CHUNK = 16
+MIN_CHUNK_SIZE = 16
 
 
 class Strategy(StrEnum):

@@ -10,7 +10,7 @@ from typing import TypeAlias, Union
 JsonValue: TypeAlias = Union[bool, int, float, str, Sequence["JsonValue"], Mapping[str, "JsonValue"], None]  # noqa: UP007
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
-DEEPEST = 64  # lists and objects inside each other; serialisers give up at 255
+MAX_DEPTH = 64  # lists and objects inside each other; serialisers give up at 255
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -21,7 +21,7 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def sound(value: JsonValue, deepest: int = DEEPEST, *, finite: bool = True) -> JsonValue:
+def sound(value: JsonValue, deepest: int = MAX_DEPTH, *, finite: bool = True) -> JsonValue:
     """`value` with all of its texts well formed; ValueError where it is nested too deeply, and where it is to be finite for
     numbers that JSON does not have (infinity, NaN)."""
     if isinstance(value, str):
@@ -31,7 +31,7 @@ def sound(value: JsonValue, deepest: int = DEEPEST, *, finite: bool = True) -> J
     if not isinstance(value, Mapping | Sequence):
         return value
     if not deepest:
-        raise ValueError(f"It is nested more than {DEEPEST} levels deep.")
+        raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
     if isinstance(value, Mapping):
         return {well_formed(key): sound(item, deepest - 1, finite=finite) for key, item in value.items()}
     return [sound(item, deepest - 1, finite=finite) for item in value]

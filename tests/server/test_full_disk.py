@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from citewell import disk
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.app import build
-from citewell.disk import LEAST_FREE, DiskReserve, is_full
+from citewell.disk import MIN_FREE_BYTES, DiskReserve, is_full
 from citewell.errors import DiskFull, LimitExceeded
 from citewell.folder import DataFolder
 from citewell.ingest import capture
@@ -199,7 +199,7 @@ async def test_the_index_writes_nothing_that_it_may_have_no_room_for(tmp_path: P
 async def test_a_parser_without_room_is_not_the_files_fault(tmp_path: Path, reported: Disk) -> None:
     source = tmp_path / "source.bin"
     source.write_text("text")
-    space = DiskReserve(tmp_path, LEAST_FREE)
+    space = DiskReserve(tmp_path, MIN_FREE_BYTES)
     async with ParserPool(1, entry=f"{nasty.__name__}:read", space=space) as pool:
         with pytest.raises(LimitExceeded):
             await pool.parse(source, "find no space", ExtractOptions(), tmp_path / "scratch")

@@ -18,7 +18,7 @@ from tests.server.running import RunningServer
 
 SEED = 11
 PER_PLACE = 6
-LONGEST_ERROR = 4_000
+MAX_ERROR_LENGTH = 4_000
 _BOUNDARY = "b0undary"
 _INSIDE = re.compile(
     r"duckdb|sqlite|sqlalchemy|qdrant|asyncpg|pydantic|orjson|traceback|\bline \d+, in\b|site-packages|/work/|/tmp/|/usr/|"
@@ -186,7 +186,7 @@ def _problems(server: RunningServer, method: str, path: str, request: Mapping[st
     shapes = (_OURS, _OPENAI) if path.startswith("/v1/") else (_OURS,)
     if method != "head" and set(json.loads(text).get("error", ())) not in shapes:
         return [f"another shape: {where}"]
-    if len(text) > LONGEST_ERROR:
+    if len(text) > MAX_ERROR_LENGTH:
         return [f"{len(text)} characters: {where}"]
     return [f"internals: {where}"] if _INSIDE.search(text.replace("etc/passwd", "")) else []
 

@@ -20,7 +20,7 @@ from citewell.ingest.capture import Spool
 from citewell.settings import load_settings
 from tests.server.running import RunningServer
 
-HEAD_SECONDS, BODY_SECONDS, MOST_BODY, MOST_UPLOAD = 1.0, 1.5, 100_000, 20_000_000
+HEAD_SECONDS, BODY_SECONDS, MAX_BODY, MAX_UPLOAD = 1.0, 1.5, 100_000, 20_000_000
 PATIENCE = 30.0  # seconds: no limit of the server's, only the end of what a test waits for
 BOUNDARY = "b0undary"
 FILE_HEAD = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'.encode()
@@ -33,8 +33,8 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         tmp_path_factory.mktemp("strict") / "data",
         CITEWELL_HEADER_SECONDS=str(HEAD_SECONDS),
         CITEWELL_BODY_SECONDS=str(BODY_SECONDS),
-        CITEWELL_MAX_BODY_BYTES=str(MOST_BODY),
-        CITEWELL_MAX_UPLOAD_BYTES=str(MOST_UPLOAD),
+        CITEWELL_MAX_BODY_BYTES=str(MAX_BODY),
+        CITEWELL_MAX_UPLOAD_BYTES=str(MAX_UPLOAD),
     ) as running:
         yield running
 
@@ -183,7 +183,7 @@ def test_a_slow_upload_that_keeps_coming_succeeds(strict: RunningServer) -> None
 @pytest.mark.parametrize("extra", ["", "Connection: close\r\n"])
 def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(strict: RunningServer, extra: str) -> None:
     """The answer arrives although the client goes on sending, and the connection ends without a reset."""
-    size = MOST_UPLOAD * 2
+    size = MAX_UPLOAD * 2
     with _connect(strict) as connection:
         connection.sendall(_upload_head(strict, size, extra) + FILE_HEAD)
         status, body = _answer(connection)
@@ -199,7 +199,7 @@ def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(strict
 
 def test_a_client_that_waits_for_100_continue_is_never_asked_for_too_large_a_body(strict: RunningServer) -> None:
     with _connect(strict) as connection:
-        connection.sendall(_upload_head(strict, MOST_UPLOAD * 2, "Expect: 100-continue\r\n"))
+        connection.sendall(_upload_head(strict, MAX_UPLOAD * 2, "Expect: 100-continue\r\n"))
         status, _ = _answer(connection)
     assert status == 413
 
@@ -208,7 +208,7 @@ def test_a_client_that_waits_for_100_continue_is_never_asked_for_too_large_a_bod
 @pytest.mark.parametrize("path", ["/search", "/records", "/chat", "/v1/chat/completions", "/mcp", "/tokens"])
 def test_other_bodies_are_bounded(strict: RunningServer, path: str, kind: str) -> None:
     with _connect(strict) as connection:
-        connection.sendall(_head(strict, path, MOST_BODY + 1, kind))
+        connection.sendall(_head(strict, path, MAX_BODY + 1, kind))
         status, body = _answer(connection)
     assert (status, _code(body)) == (413, "too_large")
 
@@ -226,7 +226,7 @@ def test_a_body_of_unknown_size_is_bounded_while_it_comes(strict: RunningServer)
 
 def test_a_body_within_the_limit_is_read(strict: RunningServer) -> None:
     records = [{"id": str(n), "text": f"The {n}th text"} for n in range(1_000)]
-    assert len(json.dumps(records)) < MOST_BODY
+    assert len(json.dumps(records)) < MAX_BODY
     assert strict.client.post("/records", json={"records": records}).status_code == 200
 
 

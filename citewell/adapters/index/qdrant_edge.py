@@ -18,7 +18,7 @@ import qdrant_edge as qe
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
-from citewell.disk import LEAST_FREE, DiskReserve, disk_errors
+from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
@@ -55,7 +55,7 @@ class QdrantEdgeIndex:
 
     def __init__(self, folder: Path, dimensions: int, compact_from: int, search_threads: int) -> None:
         self._folder = ShardFolder(folder)
-        self._space = DiskReserve(folder, LEAST_FREE)
+        self._space = DiskReserve(folder, MIN_FREE_BYTES)
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()

@@ -14,11 +14,11 @@ from functools import lru_cache
 from citewell.agent.citations.matching import words
 from citewell.agent.interface import Source
 
-MOST_SOURCES = 9_999
+MAX_SOURCES = 9_999
 _WIDEST_RANGE = 50
 _MAX_DIGITS = 9
 _CONTEXT = 400
-MOST_HELD = 1_000
+MAX_HELD = 1_000
 _LIST = r"\d+(?:[ \t]*[,;][ \t]*\d+)*"
 _INNER = r"\^?\d+(?:[ \t]*[,;–-][ \t]*\d+)*"
 _START = r"(?<!\\)\\*+\["
@@ -110,7 +110,7 @@ class MarkerReader:
     """Reads a growing text and gives it back with only such `[n]` as are citations; those of nothing end up in `removed`.
 
     known: the numbers that may be cited; own: the numbers that belong to the sources, where they are not set apart already.
-    Code is given back as code: what is bracketed there cites nothing. No more than `MOST_HELD` characters are held back.
+    Code is given back as code: what is bracketed there cites nothing. No more than `MAX_HELD` characters are held back.
     """
 
     def __init__(self, known: Callable[[], frozenset[int]], own: Callable[[], OwnNumbers] | None = None) -> None:
@@ -129,8 +129,8 @@ class MarkerReader:
         """Take the next piece; what is decided now."""
         out: list[str] = []
         # Each step looks at all that is held, so a long piece is taken in short ones.
-        for start in range(0, len(text), MOST_HELD):
-            self._held += text[start : start + MOST_HELD]
+        for start in range(0, len(text), MAX_HELD):
+            self._held += text[start : start + MAX_HELD]
             out.append(self._advance(final=False))
         return "".join(out)
 
@@ -164,7 +164,7 @@ class MarkerReader:
     def _step(self, *, final: bool) -> str | None:
         """The next piece of one line, or None where it depends on what follows."""
         line, newline, _ = self._held.partition("\n")
-        whole = bool(newline) or final or len(line) > MOST_HELD
+        whole = bool(newline) or final or len(line) > MAX_HELD
         if not line:
             return self._put("\n", 1)
         if self._begins_line:
@@ -311,7 +311,7 @@ def _numbers(inner: str) -> tuple[int, ...] | None:
         if len(ends) > 2 or (len(ends) == 2 and not 0 < ends[0] < ends[1] <= ends[0] + _WIDEST_RANGE):
             return None
         out += range(ends[0], ends[-1] + 1)
-    return tuple(dict.fromkeys(out)) if max(out) <= MOST_SOURCES else None
+    return tuple(dict.fromkeys(out)) if max(out) <= MAX_SOURCES else None
 
 
 def _is_list(inner: str) -> bool:

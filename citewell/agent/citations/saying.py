@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from citewell.agent.citations.bracketed import MOST_HELD, MarkerReader, OwnNumbers
+from citewell.agent.citations.bracketed import MAX_HELD, MarkerReader, OwnNumbers
 from citewell.agent.citations.markdown import neutralise, safe_end
 from citewell.agent.interface import Source, TextDelta
 from citewell.types.json import well_formed
@@ -57,7 +57,7 @@ class Speaker:
         end = len(self._held) if final else safe_end(self._held)
         if not final and (tail := _TAIL.search(self._held, 0, end)):
             end = safe_end(self._held[: tail.start()])
-        end = max(end, len(self._held) - MOST_HELD)
+        end = max(end, len(self._held) - MAX_HELD)
         piece, self._held = neutralise(self._held[:end]), self._held[end:]
         # Neither begins nor ends with white space, so that places in the answer are places in the stream.
         piece = piece if self.text else piece.lstrip()

@@ -21,18 +21,18 @@ MINIMUM_CONFIDENCE = 0.5
 _DETECTION_SIDES = (1_536, 800)
 _WORKING_SIDE = 4_000
 _SMALL_SIDE = 640
-_LARGEST_ENLARGEMENT = 3.0
+_MAX_ENLARGEMENT = 3.0
 _BORDER = 12
 _BATCH = 6
 _SAMPLES = 3
 _SURE = 0.9
 _DOUBTFUL = 0.75
 _TALL = 1.5
-_SMALLEST_TEXT = 8
+_MIN_TEXT_SIZE = 8
 _FEW = 6
 _MANY_DOUBTFUL = 0.5
 _MAX_THREADS = 4
-_LEAST_SKEW = 0.4
+_MIN_SKEW = 0.4
 
 Pixels = npt.NDArray[np.uint8]
 Quad = npt.NDArray[np.float64]
@@ -129,7 +129,7 @@ def _silent() -> None:
 def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
     plain = as_rgb(image)
-    scale = min(_LARGEST_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
+    scale = min(_MAX_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
     scale = min(scale, _DETECTION_SIDES[0] / max(plain.size)) if scale > 1 else 1.0
     scale = min(max(scale, 1.0), _WORKING_SIDE / max(plain.size))
     if scale != 1.0:
@@ -166,7 +166,7 @@ def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
             break
     if boxes is None or not len(boxes):
         return [], []
-    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= _SMALLEST_TEXT]
+    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= _MIN_TEXT_SIZE]
     crops = engine.crop_text_regions(pixels, np.array(large)) if large else []
     return [box.astype(np.float64) for box in large], [np.ascontiguousarray(crop) for crop in crops]
 
@@ -258,7 +258,7 @@ def _skew(found: list[tuple[Quad, _ReadLine]], quarter: int) -> float:
             slope = math.degrees(math.atan2(edge[1], edge[0])) - (90.0 if quarter % 2 else 0.0)
             slopes.append(slope)
     skew = float(np.median(slopes)) if slopes else 0.0
-    return skew if abs(skew) >= _LEAST_SKEW else 0.0
+    return skew if abs(skew) >= _MIN_SKEW else 0.0
 
 
 def _line(quad: Quad, reading: _ReadLine, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:

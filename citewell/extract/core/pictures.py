@@ -137,8 +137,8 @@ def _kind(data: bytes, name: str) -> str:
     return name.rsplit(".", 1)[-1].upper() if "." in name else "unknown format"
 
 
-_LONGEST_SIDE = 1_568
-_SHORTEST_SIDE = 64
+_MAX_SIDE = 1_568
+_MIN_SIDE = 64
 _QUALITY = 85
 
 
@@ -147,10 +147,10 @@ def keep_preview(sink: Sink, image: Image.Image, of: str | None = None) -> str |
 
     of: the blob that holds the picture itself, where there is one. None for a picture too small to show anything.
     """
-    if not sink.options.multimodal or min(image.size) < _SHORTEST_SIDE:
+    if not sink.options.multimodal or min(image.size) < _MIN_SIDE:
         return None
     small = as_rgb(image)
-    small.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+    small.thumbnail((_MAX_SIDE, _MAX_SIDE))
     name = f"preview-{len(sink.blobs)}.jpg"
     target = sink.add_blob(name, "image/jpeg", PREVIEW, {"of": of or name})
     small.save(target, "JPEG", quality=_QUALITY)

@@ -11,7 +11,7 @@ from citewell.indexes.migration import IndexMigration
 from citewell.storage.indexes import IndexRecord
 from citewell.types import SearchRequest, SearchResult
 
-_MOST_QUERIES = 100
+_MAX_QUERIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class IndexService:
     async def compare(self, owner_id: str, index_id: str, queries: Sequence[str], top_k: int) -> list[QueryComparison]:
         """The same queries in the active index and in this one."""
         self._check(owner_id)
-        if not 1 <= len(queries) <= _MOST_QUERIES:
-            raise InvalidInput(f"Give 1 to {_MOST_QUERIES} queries.")
+        if not 1 <= len(queries) <= _MAX_QUERIES:
+            raise InvalidInput(f"Give 1 to {_MAX_QUERIES} queries.")
         await self.migration.records.get(index_id)
         return [await self._compare(owner_id, index_id, query, top_k) for query in queries]
 

@@ -14,7 +14,7 @@ from citewell.errors import CitewellError
 from citewell.features.http import error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
 
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -51,6 +51,6 @@ def _response(error: CitewellError) -> JSONResponse:
 
 def _invalid(error: RequestValidationError) -> JSONResponse:
     problems = error.errors()
-    message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems[:_MOST_PROBLEMS])
+    message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems[:_MAX_PROBLEMS])
     param = str(problems[0]["loc"][1]) if problems and len(problems[0]["loc"]) > 1 else None
     return JSONResponse(body_of("invalid_request", message or "The request is not valid.", 400, param), 400)

@@ -14,7 +14,7 @@ from citewell.types import Project
 
 EVERYTHING = "citewell"
 _PREFIX = "citewell/"
-_MOST_HISTORY = 200
+_MAX_HISTORY = 200
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
@@ -45,7 +45,7 @@ class CompletionService:
         if not asked or asked[-1][0] != "user":
             raise InvalidInput("The last message must be the user's.")
         scope = await self.turns.scope(owner_id, await self._project(owner_id, model), resource_ids)
-        past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MOST_HISTORY:]
+        past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MAX_HISTORY:]
         return TurnRequest(
             owner_id=owner_id,
             message=checked_text(asked[-1][1]),

@@ -32,7 +32,7 @@ router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=So
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
-_MOST_IDS = 200
+_MAX_IDS = 200
 # The fields of a new version's form, and those that only a new file has; others are refused.
 _VERSION_FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
@@ -96,7 +96,7 @@ async def list_resources(
     category: str | None = None,
     parent_id: str | None = None,
     q: str | None = None,
-    id: Annotated[list[str] | None, Query(max_length=_MOST_IDS)] = None,
+    id: Annotated[list[str] | None, Query(max_length=_MAX_IDS)] = None,
     fields: Literal["all", "summary"] = "all",
 ) -> ResourceList:
     """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names.

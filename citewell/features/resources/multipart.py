@@ -15,10 +15,10 @@ from citewell.features.bodies import allow_body
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.ingest.capture import Spool, Spooled
 
-_MOST_FIELD_BYTES = 64 * 1024
-_MOST_PARTS = 100
+_MAX_FIELD_BYTES = 64 * 1024
+_MAX_PARTS = 100
 # Everything but the file: fields, heads of parts, and what stands before the first part and after the last.
-_MOST_AROUND = 8 * 1024 * 1024
+_MAX_AROUND = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ async def receive_upload(
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
-    allow_body(request, max_bytes + _MOST_AROUND)
+    allow_body(request, max_bytes + _MAX_AROUND)
     with open_spool() as spool:
         form = _Form(spool, known)
         try:
@@ -64,8 +64,8 @@ async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser, spool: Sp
     async for data in stream:
         received += len(data)
         await asyncio.to_thread(parser.write, data)
-        if received - spool.size > _MOST_AROUND:
-            raise TooLarge(f"The form has more than {_MOST_AROUND:,} bytes beside the file.")
+        if received - spool.size > _MAX_AROUND:
+            raise TooLarge(f"The form has more than {_MAX_AROUND:,} bytes beside the file.")
 
 
 @dataclass(slots=True)
@@ -99,8 +99,8 @@ class _Form:
 
     def _part_begin(self) -> None:
         self._parts += 1
-        if self._parts > _MOST_PARTS:
-            raise InvalidInput(f"The form has more than {_MOST_PARTS} parts.")
+        if self._parts > _MAX_PARTS:
+            raise InvalidInput(f"The form has more than {_MAX_PARTS} parts.")
         self._disposition, self._value, self._is_file, self._name = b"", bytearray(), False, ""
         self._header_name = self._header_value = b""
 
@@ -131,7 +131,7 @@ class _Form:
             self.spool.write(data[start:end])
         else:
             self._value += data[start:end]
-            if len(self._value) > _MOST_FIELD_BYTES:
+            if len(self._value) > _MAX_FIELD_BYTES:
                 raise InvalidInput(f"The field {named(self._name)} is too long.")
 
     def _part_end(self) -> None:

@@ -12,9 +12,9 @@ from citewell.retrieve.retriever import RetrievalOptions, Retriever
 from citewell.storage.passages import SqlChunks
 from citewell.types import SearchRequest, SearchResult
 
-MOST_HITS = 100
-MOST_NEIGHBOURS = 10
-MOST_QUERY_CHARACTERS = 8_000
+MAX_HITS = 100
+MAX_NEIGHBOURS = 10
+MAX_QUERY_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,12 @@ class SearchService:
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
-        if not 1 <= request.top_k <= MOST_HITS:
-            raise InvalidInput(f"`top_k` must be from 1 to {MOST_HITS}.")
-        if len(request.query) > MOST_QUERY_CHARACTERS:
-            raise InvalidInput(f"The query is longer than {MOST_QUERY_CHARACTERS:,} characters.")
-        if not 0 <= request.neighbours <= MOST_NEIGHBOURS:
-            raise InvalidInput(f"`neighbours` must be from 0 to {MOST_NEIGHBOURS}.")
+        if not 1 <= request.top_k <= MAX_HITS:
+            raise InvalidInput(f"`top_k` must be from 1 to {MAX_HITS}.")
+        if len(request.query) > MAX_QUERY_CHARACTERS:
+            raise InvalidInput(f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.")
+        if not 0 <= request.neighbours <= MAX_NEIGHBOURS:
+            raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
         found = await self._retriever().search(request)
         if not request.neighbours:
             return found

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from citewell.types import Citation, Verdict
 
-_FEWEST_WORDS = 5
+_MIN_WORDS = 5
 
 
 class Origin(StrEnum):
@@ -41,7 +41,7 @@ def is_answered(candidate: Candidate, citations: Sequence[Citation]) -> bool:
     if candidate.origin is Origin.HEADING:
         first = sound[0]
         within = source in (_plain(heading) for heading in first.locator.headings)
-        return within and len(first.quote.split()) >= _FEWEST_WORDS and _plain(first.quote) != source
+        return within and len(first.quote.split()) >= _MIN_WORDS and _plain(first.quote) != source
     return True
 
 

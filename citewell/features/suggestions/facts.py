@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from citewell.features.suggestions.candidates import Candidate, Origin
 from citewell.text.sentences import sentence_spans
 
-_SHORTEST = 3
+_MIN_LENGTH = 3
 
 _NOUNS = r"(?P<nouns>(?:[^\W\d_][\w'’/-]*\s+){0,6}?[^\W\d_][\w'’/-]*)"
 _ABOUT = r"(?:(?:about|roughly|around|nearly|over|at most|at least|up to|only|currently|between|from|now|still)\s+)*"
@@ -70,7 +70,7 @@ def _question(sentence: str) -> str | None:
             continue
         parts = match.groupdict()
         nouns = parts["nouns"]
-        if len(nouns) < _SHORTEST or not _NO_NOUNS.isdisjoint(nouns.lower().split()):
+        if len(nouns) < _MIN_LENGTH or not _NO_NOUNS.isdisjoint(nouns.lower().split()):
             continue
         return question.format(**parts | {"a": parts.get("a", "").lower()})
     return None

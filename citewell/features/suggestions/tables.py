@@ -12,8 +12,8 @@ _IDENTIFIER = re.compile(r"(?:^|[\s_])(?:id|no|number|nr|code|year|index|zip|pho
 # A column of units: the figures beside it cannot be compared.
 _MIXED = frozenset({"unit", "units", "measure", "currency"})
 _KINDS = range(2, 13)
-_MOST_WORDS = 4
-_SHORTEST = 3
+_MAX_WORDS = 4
+_MIN_LENGTH = 3
 _UNIT = re.compile(r"(?<!\s)\s*+[(\[][^)\]\d]{1,12}[)\]]\s*+$")
 _NO_NAME_LIST = """
     col column columns field string text double float int integer bool boolean value values unnamed row rows line index page
@@ -67,10 +67,10 @@ def _has_a_name(column: Mapping[str, Any]) -> bool:
     name = _UNIT.sub("", _name(column)).replace("_", " ").strip()
     words = name.casefold().split()
     return (
-        0 < len(words) <= _MOST_WORDS
+        0 < len(words) <= _MAX_WORDS
         and re.fullmatch(r"[^\W\d_][\w '’&%/-]*", name) is not None
         and not re.search(r"\d|^col(?:umn)?[ _-]?[A-Za-z]?$", name, re.IGNORECASE)
-        and len(name) >= _SHORTEST
+        and len(name) >= _MIN_LENGTH
         and _NO_NAMES.isdisjoint(words)
         and not _IDENTIFIER.search(name)
         and words[0] not in ("in", "of", "per", "by", "at", "for", "to", "from")

@@ -17,7 +17,7 @@ from citewell.types import Scope, TableInfo
 
 ROW = "_row"
 _BINS = 16
-_MOST_VALUES = 10
+_MAX_VALUES = 10
 _DAMAGED_COPY = "The exact copy of this table is damaged. Upload the file again as a new version."
 _NUMERIC = frozenset({"integer", "number"})
 
@@ -103,7 +103,7 @@ class TableService:
         name = quoted(column)
         sql = (
             f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
-            f"GROUP BY value ORDER BY n DESC, value LIMIT {_MOST_VALUES}"
+            f"GROUP BY value ORDER BY n DESC, value LIMIT {_MAX_VALUES}"
         )
         return tuple(Bar(str(value), n) for value, n in await self._run(path, sql, [str(path)]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
-_LONGEST = 200
+_MAX_LENGTH = 200
 _SYSTEM_FILES = (".ds_store", "thumbs.db", "desktop.ini")
 
 
@@ -30,7 +30,7 @@ def display_name(name: str, number: int) -> str:
     """A member's name without drive, root, `..` and control characters; `member N` when nothing is left."""
     kept = [part for part in map(_printable, _parts(name)) if part not in ("", ".", "..")]
     clean = "/".join(kept)
-    return (clean if len(clean) <= _LONGEST else kept[-1][-_LONGEST:]) or f"member {number}"
+    return (clean if len(clean) <= _MAX_LENGTH else kept[-1][-_MAX_LENGTH:]) or f"member {number}"
 
 
 def points_outside(name: str) -> bool:

@@ -18,7 +18,7 @@ from citewell.extract.formats.archive.members import Member, nothing
 from citewell.types import ExtractOptions
 
 _PIECE = 256 * 1024
-_LARGEST_HEADER = 4 * 1024 * 1024
+_MAX_HEADER_SIZE = 4 * 1024 * 1024
 _LZMA_MEMORY = 256 * 1024 * 1024
 _DAMAGE = (tarfile.TarError, *LIBRARY_DAMAGE)
 _KINDS = ((tarfile.TarInfo.issym, "a link"), (tarfile.TarInfo.islnk, "a link"), (tarfile.TarInfo.isdir, "a folder"))
@@ -122,7 +122,7 @@ def _is_tar(block: bytes) -> bool:
 
 
 def _tar_members(source: Budgeted) -> Iterator[Member]:
-    source.limit_header(_LARGEST_HEADER)
+    source.limit_header(_MAX_HEADER_SIZE)
     with _open_tar(source) as archive:
         while (info := _next(archive)) is not None:
             source.limit_header(None)
@@ -133,7 +133,7 @@ def _tar_members(source: Budgeted) -> Iterator[Member]:
                 reason = next((reason for matches, reason in _KINDS if matches(info)), "a device")
                 yield Member(info.name, reason, nothing)
             unread = max(0, info.size - (source.given - before))
-            source.limit_header(_LARGEST_HEADER + unread)
+            source.limit_header(_MAX_HEADER_SIZE + unread)
 
 
 def _open_tar(source: Budgeted) -> tarfile.TarFile:

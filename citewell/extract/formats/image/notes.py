@@ -27,7 +27,7 @@ _FIELDS = (
     "LensModel",
 )
 _COMMENTS = ("comment", "Comment", "Description", "Title", "Author")
-_LONGEST = 1_000
+_MAX_LENGTH = 1_000
 
 
 def notes(image: Image.Image) -> dict[str, JsonValue]:
@@ -72,7 +72,7 @@ def _plain(value: object) -> str:
             value = value.decode("utf-16-le" if b"\0" in value else "utf-8", "replace")
     if not isinstance(value, str):
         return ""
-    return "".join(c if c.isprintable() else " " for c in value).strip()[:_LONGEST]
+    return "".join(c if c.isprintable() else " " for c in value).strip()[:_MAX_LENGTH]
 
 
 def _location(exif: Mapping[str, object]) -> dict[str, JsonValue] | None:

@@ -21,7 +21,7 @@ from citewell.types import Box, ElementType, Locator
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "ICO", "AVIF", "JPEG2000", "HEIF")
 _PAGED = ("TIFF",)
 _ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")
-_SMALLEST_READ = 12
+_MIN_READ_SIZE = 12
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -64,7 +64,7 @@ def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: in
     lines: list[OcrLine] = []
     if not sink.options.ocr:
         sink.skip("text recognition is turned off")
-    elif min(frame.size) >= _SMALLEST_READ:
+    elif min(frame.size) >= _MIN_READ_SIZE:
         lines = read_image(frame, lambda: sink.progress(index))
     spans, text = [], ""
     for line in lines:

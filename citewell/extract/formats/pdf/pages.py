@@ -31,7 +31,7 @@ Beat = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class UprightText:
     """The text of one direction, in its upright frame; `runs` are the text outside its tables.
 
     ink knows where the words of the page's text layer are; confidences is set instead for text that OCR read: one value per
@@ -62,7 +62,7 @@ class PageContent:
     _: KW_ONLY
     frame: PageFrame | None = None
     text: str = ""
-    passages: Sequence[Passage] = ()
+    passages: Sequence[UprightText] = ()
     images: Sequence[PageImage] = ()
     notes: Annotations = Annotations()
     edges: Sequence[Edge] = ()
@@ -70,22 +70,22 @@ class PageContent:
     warnings: Sequence[str] = field(default_factory=list[str])
 
 
-def text_passage(rotation: Rotation, words: list[Word], drawing: Drawing | None, ink: Ink | None = None) -> Passage:
+def text_passage(rotation: Rotation, words: list[Word], drawing: Drawing | None, ink: Ink | None = None) -> UprightText:
     """The passage of upright words with its tables, looked for when the page's drawing is given."""
     right_to_left = is_right_to_left("".join([word.text for word in words]))
     runs = build_runs(words)
     if drawing is None or drawing.full:
-        return Passage(rotation, runs, right_to_left, ink=ink)
+        return UprightText(rotation, runs, right_to_left, ink=ink)
     lines = [rotation.upright(rect) for rect in drawing.rules]
     fills = [rotation.upright(rect) for rect in drawing.fills]
     tables = find_tables(words, lines, fills) if may_hold_tables(runs, lines, fills) else []
     if tables:
         taken = {id(word) for table in tables for word in table.words}
         runs = build_runs([word for word in words if id(word) not in taken])
-    return Passage(rotation, runs, right_to_left, tables, ink)
+    return UprightText(rotation, runs, right_to_left, tables, ink)
 
 
-def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
+def ocr_passage(text: OcrText, with_tables: bool) -> UprightText:
     """The passage of a scan."""
     words = [word for line in text.lines for word in line]
     runs = [make_line(line) for line in text.lines if line]
@@ -93,7 +93,7 @@ def ocr_passage(text: OcrText, with_tables: bool) -> Passage:
     taken = {id(word) for table in tables for word in table.words}
     rest = [make_line(kept) for line in text.lines if (kept := [word for word in line if id(word) not in taken])]
     right_to_left = is_right_to_left("".join([word.text for word in words]))
-    return Passage(text.rotation, rest, right_to_left, tables, confidences=text.confidences)
+    return UprightText(text.rotation, rest, right_to_left, tables, confidences=text.confidences)
 
 
 _DASHES = re.compile(r"^[-=_─━═—–]+$")
@@ -146,7 +146,7 @@ class PageReader:
         drawing = read_drawing(page, frame)
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
-        passages: list[Passage] = []
+        passages: list[UprightText] = []
         if broken or lacks_text(shown, drawing):
             passages, problems = self._scan(page, frame, number, broken, not shown)
             warnings += problems
@@ -175,7 +175,7 @@ class PageReader:
 
     def _scan(
         self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
-    ) -> tuple[list[Passage], list[str]]:
+    ) -> tuple[list[UprightText], list[str]]:
         """The page read by OCR, and warnings."""
         problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
         if self._budget.reason:

@@ -14,7 +14,7 @@ from citewell.extract.formats.pdf.images import THRESHOLDS as IMAGES
 from citewell.extract.formats.pdf.images import PageImage
 from citewell.extract.formats.pdf.ink import Placed, places
 from citewell.extract.formats.pdf.lines import Line, join_row, placeholder, rows
-from citewell.extract.formats.pdf.pages import PageContent, Passage
+from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.formats.pdf.running_text import join_lines
 from citewell.extract.formats.pdf.structure import Block, Survey, classify, survey
@@ -55,7 +55,9 @@ class PageWriter:
                 self._image(page, image)
         self._notes(page)
 
-    def _passage(self, page: PageContent, passage: Passage, furniture: set[int], images: Sequence[PageImage]) -> None:
+    def _passage(
+        self, page: PageContent, passage: UprightText, furniture: set[int], images: Sequence[PageImage]
+    ) -> None:
         height = page.frame.height if page.frame else 0.0
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
@@ -73,7 +75,7 @@ class PageWriter:
                 self._image(page, images[part - len(passage.tables)])
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
-    def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: Passage) -> None:
+    def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: UprightText) -> None:
         for row in rows(runs):
             line = join_row(row)
             running_text = join_lines([line])
@@ -122,7 +124,7 @@ class PageWriter:
             metadata={"width": image.width, "height": image.height},
         )
 
-    def _table(self, page: PageContent, passage: Passage, found: FoundTable) -> None:
+    def _table(self, page: PageContent, passage: UprightText, found: FoundTable) -> None:
         rendered = render(found, page.number, passage.rotation, passage.ink, page.text)
         if rendered is None:
             return
@@ -139,7 +141,7 @@ class PageWriter:
             confidence=passage.confidence(found.words),
         )
 
-    def _block(self, page: PageContent, passage: Passage, block: Block) -> None:
+    def _block(self, page: PageContent, passage: UprightText, block: Block) -> None:
         text = join_lines(block.lines, page.text, keep_breaks=block.type is ElementType.CODE)
         if block.type is ElementType.TITLE:
             headings = self._outline.enter(block.level or 1, text.text)

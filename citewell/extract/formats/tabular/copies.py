@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BATCH_CELLS = 100_000
 _BATCH_ROWS = 500  # of a wide table: below that, planning an insert costs more than its cells
-_MOST_BATCH_CELLS = 1_000_000
+_MAX_BATCH_CELLS = 1_000_000
 _BATCH_CHARACTERS = 16 * 1024 * 1024
 _MEMORY = "256MB"
 _BLOCK = 16_384  # the least there is: a table under construction holds a block per column in memory
@@ -91,7 +91,7 @@ class Staging:
         if self._discarded:
             return
         self._widest = max(self._widest, len(cells))
-        if (len(self._batch) + 1) * self._widest > _MOST_BATCH_CELLS:  # a wide row after many narrow ones
+        if (len(self._batch) + 1) * self._widest > _MAX_BATCH_CELLS:  # a wide row after many narrow ones
             self._flush()
             self._widest = len(cells)
         self._numbers.append(number)

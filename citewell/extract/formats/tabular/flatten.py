@@ -10,7 +10,7 @@ from citewell.errors import LimitExceeded
 from citewell.extract.formats.tabular.values import Cell, tidy
 
 MAX_DEPTH = 200
-_LONGEST_LIST = 20
+_MAX_LIST_LENGTH = 20
 _CONTAINERS = (dict, list)
 JsonData: TypeAlias = "dict[str, JsonData] | list[JsonData] | str | int | float | bool | None"
 
@@ -60,7 +60,7 @@ def _opens(value: JsonData) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and (len(value) <= _LONGEST_LIST or any(isinstance(item, dict | list) for item in value))
+        and (len(value) <= _MAX_LIST_LENGTH or any(isinstance(item, dict | list) for item in value))
     )
 
 

@@ -10,7 +10,7 @@ from citewell.extract.formats.tabular.values import Cell, column_letter, is_data
 MAX_HEADER_ROWS = 5
 _SAMPLE_ROWS = 60
 _RESERVED = "_row"
-_LONGEST_NAME = 300
+_MAX_NAME_LENGTH = 300
 
 
 def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:
@@ -46,7 +46,7 @@ def join_names(rows: Sequence[Sequence[Cell]], first_column: int = 0) -> list[st
             part = line_of(row[index]) if index < len(row) else ""
             if part and part not in parts:
                 parts.append(part)
-        names.append(" / ".join(parts)[:_LONGEST_NAME] or f"Column {column_letter(first_column + index)}")
+        names.append(" / ".join(parts)[:_MAX_NAME_LENGTH] or f"Column {column_letter(first_column + index)}")
     return distinct(names)
 
 

@@ -17,7 +17,7 @@ from citewell.extract.formats.tabular.values import Cell, text_of
 from citewell.extract.formats.tabular.writer import DataFile
 from citewell.types import ElementType, Locator
 
-_LONGEST_LINE = 16 * 1024 * 1024
+_MAX_LINE_LENGTH = 16 * 1024 * 1024
 _TEXT_PIECE = 4_000
 
 
@@ -38,7 +38,7 @@ def extract(path: Path, sink: Sink) -> None:
 def _is_lines(file: TextIO) -> bool:
     """Whether the first two lines that hold anything are values of their own."""
     lines: list[str] = []
-    while len(lines) < 2 and (line := file.readline(_LONGEST_LINE)):
+    while len(lines) < 2 and (line := file.readline(_MAX_LINE_LENGTH)):
         if not line.isspace():
             lines.append(line)
     file.seek(0)
@@ -144,5 +144,5 @@ class _JsonReader:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(_LONGEST_LINE):
+    while line := file.readline(_MAX_LINE_LENGTH):
         yield line

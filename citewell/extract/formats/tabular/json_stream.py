@@ -12,9 +12,9 @@ from citewell.errors import LimitExceeded
 from citewell.extract.formats.tabular.flatten import MAX_DEPTH, JsonData
 
 _PIECE = 256 * 1024
-_LARGEST_VALUE = 64 * 1024 * 1024
+_MAX_VALUE = 64 * 1024 * 1024
 _SPACE = re.compile(r"[ \t\n\r]*")
-_LONGEST_NUMBER = 300
+_MAX_NUMBER_LENGTH = 300
 _TOKEN_TAIL = 16
 _ENDS = tuple(" \t\n\r,:]}")
 
@@ -128,8 +128,8 @@ class JsonStream:
         if self._ended:
             return False
         pending = len(self._buffer) - self._at
-        if pending > _LARGEST_VALUE:
-            raise LimitExceeded(f"One value of the data has more than {_LARGEST_VALUE:,} characters.")
+        if pending > _MAX_VALUE:
+            raise LimitExceeded(f"One value of the data has more than {_MAX_VALUE:,} characters.")
         piece = self._file.read(max(_PIECE, pending))
         self._ended = not piece
         self._buffer = self._buffer[self._at :] + piece
@@ -138,4 +138,4 @@ class JsonStream:
 
 
 def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
+    return int(digits) if len(digits) <= _MAX_NUMBER_LENGTH else digits

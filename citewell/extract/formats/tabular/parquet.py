@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _FETCH = 2_000
-_MOST_MORE = 1_000  # a column being read takes some 50 KB of the memory that a copy may use
+_MAX_MORE = 1_000  # a column being read takes some 50 KB of the memory that a copy may use
 _EXACT_DIGITS = 15
 _NESTED = ("struct", "list", "map", "array", "union", "variant")
 _MOMENTS = ("date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns")
@@ -103,7 +103,7 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
 
 def _bounded(leaves: list[Leaf], sink: Sink) -> list[Leaf]:
     """The first 1,000 columns, and one more for the next 1,000, as a JSON object; what comes after those is left out."""
-    own, more = leaves[:MAX_COLUMNS], leaves[MAX_COLUMNS : MAX_COLUMNS + _MOST_MORE]
+    own, more = leaves[:MAX_COLUMNS], leaves[MAX_COLUMNS : MAX_COLUMNS + _MAX_MORE]
     if not more:
         return own
     sink.warn(f"the file has {len(leaves):,} columns; those after the first {MAX_COLUMNS:,} share the column {MORE!r}")

@@ -14,7 +14,7 @@ from citewell.extract.formats.tabular.dialect import CsvDialect
 _MAX_RECORD_LINES = 1_000
 _MAX_RECORD_CHARACTERS = 4 * 1024 * 1024
 _BLOCK = 256 * 1024
-_LONGEST_LINE = 16 * 1024 * 1024
+_MAX_LINE_LENGTH = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Records:
         block = self._file.read(_BLOCK)
         if not block:
             return False
-        block += self._file.readline(_LONGEST_LINE)
+        block += self._file.readline(_MAX_LINE_LENGTH)
         block = block.replace("\0", "") if "\0" in block else block
         self._quoted = self._dialect.quote in block or self._dialect.escape is not None
         self._lines.extend(io.StringIO(block, newline=""))

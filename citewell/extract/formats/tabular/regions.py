@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from citewell.extract.formats.tabular.values import Cell, is_marker, tidy
 
-_MOST_HEADS = 5_000
-_MOST_REGIONS = 2_000
+_MAX_HEADS = 5_000
+_MAX_REGIONS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SheetMap:
         for column, _ in errors:
             filled |= 1 << column
             data |= 1 << column
-        if filled and not data and filled & (filled - 1) and len(self.heads) < _MOST_HEADS:
+        if filled and not data and filled & (filled - 1) and len(self.heads) < _MAX_HEADS:
             self.heads[len(self.filled)] = [None] * left + [tidy(value) for value in values]
         self.filled.append(filled)
         self.data.append(data)
@@ -94,7 +94,7 @@ def find_regions(sheet: SheetMap, merged: Callable[[Region, Region], bool]) -> l
     for mask in sheet.filled:
         columns |= mask
     found = _cut(sheet.filled, 0, len(sheet.filled) - 1, columns, merged)
-    if len(found) > _MOST_REGIONS:  # scattered cells rather than tables
+    if len(found) > _MAX_REGIONS:  # scattered cells rather than tables
         first, last = min(part.top for part in found), max(part.bottom for part in found)
         return [Region(first, last, min(part.left for part in found), max(part.right for part in found))]
     return sorted(found, key=lambda region: (region.top, region.left))

@@ -14,7 +14,7 @@ from citewell.extract.formats.tabular.workbook_parts import NamedTable
 
 _HEAD_ROWS = 60
 _BLANK_BELOW_HEADER = 2
-_LONGEST_TITLE = 200
+_MAX_TITLE_LENGTH = 200
 
 
 def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) -> list[SheetTable | Region]:
@@ -93,7 +93,7 @@ def _title_above(table: SheetTable, parts: Sequence[SheetTable | Region], rows: 
     for part in reversed(parts):
         if isinstance(part, Region) and part.width == 1 and part.height == 1 and top - 3 <= part.bottom < top:
             text = note_text(next(row for _, row in rows.within(part)))
-            return text if len(text) <= _LONGEST_TITLE else ""
+            return text if len(text) <= _MAX_TITLE_LENGTH else ""
     return ""
 
 

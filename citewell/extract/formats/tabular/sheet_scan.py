@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _OVERLAP = 4_096
-_MOST_ERRORS = 10_000
+_MAX_ERRORS = 10_000
 _ERROR_MARK = b't="e"'
 _ERROR = re.compile(
     rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]{1,20})<',
@@ -54,7 +54,7 @@ def cell_place(letters: str, number: str) -> tuple[int, int]:
 
 
 def _scan_window(window: bytes, found: SheetScan) -> None:
-    if _ERROR_MARK in window and len(found.errors) < _MOST_ERRORS:
+    if _ERROR_MARK in window and len(found.errors) < _MAX_ERRORS:
         for mark in re.finditer(_ERROR_MARK, window):
             cell = _ERROR.match(window, window.rfind(b"<", 0, mark.start()))
             if cell:

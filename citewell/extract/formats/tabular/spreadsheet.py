@@ -30,7 +30,7 @@ from citewell.extract.formats.tabular.workbook_parts import WorkbookParts
 from citewell.extract.formats.tabular.writer import DataFile
 from citewell.extract.formats.tabular.xlsb_repair import repaired
 
-_MOST_CELLS = 30_000_000
+_MAX_CELLS = 30_000_000
 _UNPACKED_FLOOR = 64 * 1024 * 1024
 
 
@@ -60,7 +60,7 @@ def _read_sheet(
         data.sink.warn(f"{hints.uncalculated} formulas were never calculated; their cells are empty")
     if sheet.typ != SheetTypeEnum.WorkSheet:
         data.sink.skip("a chart, dialog or macro sheet")
-    elif hints.cells > _MOST_CELLS:
+    elif hints.cells > _MAX_CELLS:
         data.sink.skip(
             f"the sheet spans {hints.last_row + 1:,} rows and {hints.last_column + 1:,} columns, which is too large"
         )
@@ -137,4 +137,4 @@ def _refuse_bomb(path: Path, sink: Sink) -> None:
         claimed = sum(info.file_size for info in container.infos)
         if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
             raise LimitExceeded(f"The spreadsheet claims to unpack to {claimed:,} bytes.")
-        check_ods(container, _MOST_CELLS)
+        check_ods(container, _MAX_CELLS)

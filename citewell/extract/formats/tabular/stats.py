@@ -24,7 +24,7 @@ _COLUMNS_PER_QUERY = 25
 _CELLS_PER_QUERY = 1_000_000
 _SAMPLES = 5
 _SAMPLE_ROWS = 1_000
-_LONGEST_SAMPLE = 200
+_MAX_SAMPLE_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,6 @@ def _samples(connection: DuckDBPyConnection, source: str, columns: Sequence[Colu
             name = quoted(column.name)
             query = f"SELECT {name} FROM {source} WHERE {name} IS NOT NULL LIMIT {_SAMPLES}"
             values = [value for (value,) in connection.execute(query).fetchall()]
-        shown = [value[:_LONGEST_SAMPLE] if isinstance(value, str) else plain(value) for value in values]
+        shown = [value[:_MAX_SAMPLE_LENGTH] if isinstance(value, str) else plain(value) for value in values]
         samples.append(list(dict.fromkeys(shown))[:_SAMPLES])
     return samples

@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 from citewell.types import JsonValue
 
 Cell: TypeAlias = str | int | float | bool | date | time | timedelta | None
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53
 _PLAIN_JSON = frozenset({str, int, float, bool})
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
@@ -20,7 +20,7 @@ NULL_MARKERS = (
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
 )
 _MARKERS = frozenset(NULL_MARKERS)
-_LONGEST_MARKER = 12
+_MAX_MARKER_LENGTH = 12
 _BOOLEANS = frozenset({"true", "false"})
 
 
@@ -33,7 +33,7 @@ def tidy(value: object) -> Cell:
         return text if text and not text.isspace() else None
     if kind is float:
         number = cast("float", value)
-        return int(number) if number.is_integer() and -_LARGEST_EXACT < number < _LARGEST_EXACT else number
+        return int(number) if number.is_integer() and -_MAX_EXACT < number < _MAX_EXACT else number
     if value is None or isinstance(value, str | int | float | date | time | timedelta):
         return value
     return str(value)
@@ -88,7 +88,7 @@ def _on_one_line(text: str) -> str:
 
 def is_marker(cell: Cell) -> bool:
     """Whether a cell says in words that there is no value, as `N/A` and a dash do."""
-    return isinstance(cell, str) and len(cell) <= _LONGEST_MARKER and cell.strip() in _MARKERS
+    return isinstance(cell, str) and len(cell) <= _MAX_MARKER_LENGTH and cell.strip() in _MARKERS
 
 
 def is_data(cell: Cell) -> bool:

@@ -11,7 +11,7 @@ from citewell.types import ExtractOptions
 
 _WORKBOOK = "xl/workbook.bin"
 _SHEET_RECORD = 156
-_LARGEST_WORKBOOK = 4 * 1024 * 1024
+_MAX_WORKBOOK_SIZE = 4 * 1024 * 1024
 
 
 def repaired(path: Path, target: Path, options: ExtractOptions) -> bool:
@@ -19,7 +19,7 @@ def repaired(path: Path, target: Path, options: ExtractOptions) -> bool:
     with SafeZip(path, options) as source:
         if _WORKBOOK not in source:
             return False
-        before = source.read(_WORKBOOK, _LARGEST_WORKBOOK)
+        before = source.read(_WORKBOOK, _MAX_WORKBOOK_SIZE)
         after = b"".join(_record(kind, _regular(kind, data)) for kind, data in _records(before))
         if len(after) == len(before):
             return False

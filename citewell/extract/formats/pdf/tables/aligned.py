@@ -9,7 +9,7 @@ from itertools import pairwise
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.tables.evidence import Evidence, is_caption, is_prose_row, weigh
 from citewell.extract.formats.pdf.tables.model import bounds, is_numeric
-from citewell.extract.formats.pdf.tables.text_grid import Piece, TextRow, text_rows
+from citewell.extract.formats.pdf.tables.text_grid import TextRow, WordGroup, text_rows
 from citewell.extract.formats.pdf.words import Word
 
 
@@ -160,7 +160,7 @@ def _bridges(row: TextRow, other: TextRow) -> bool:
     return over > THRESHOLDS.bridging * min(len(row.pieces), len(other.pieces))
 
 
-def _over(piece: Piece, row: TextRow) -> int:
+def _over(piece: WordGroup, row: TextRow) -> int:
     return sum(1 for other in row.pieces if other.x0 < piece.x1 and piece.x0 < other.x1)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from citewell.extract.formats.pdf.lines import MARKER
 from citewell.extract.formats.pdf.tables.model import FoundTable, is_numeric
-from citewell.extract.formats.pdf.tables.text_grid import Interval, Piece, TextRow, find_columns
+from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, WordGroup, find_columns
 
 CAPTION = re.compile(
     r"^(?:table|exhibit|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|schedule|表|표|таблица)\s*[\w.-]*\d",
@@ -87,7 +87,7 @@ def weigh(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> Evidence:
     )
 
 
-def _touched(piece: Piece, columns: Sequence[Interval]) -> int:
+def _touched(piece: WordGroup, columns: Sequence[Interval]) -> int:
     return sum(1 for a, b in columns if piece.x0 < b and piece.x1 > a)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from citewell.extract.formats.pdf.tables.model import TableCell
 from citewell.extract.formats.pdf.tables.rules import Rules
-from citewell.extract.formats.pdf.tables.text_grid import Interval, Piece, TextRow, boundaries, make_piece
+from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, WordGroup, boundaries, make_piece
 from citewell.extract.formats.pdf.words import Word
 
 
@@ -87,7 +87,7 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
     return cells + _empty(cells, depth, len(columns)), depth
 
 
-def _by_column(piece: Piece, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[Piece]:
+def _by_column(piece: WordGroup, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[WordGroup]:
     """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
     cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, THRESHOLDS.word_gap * size)]
     parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
@@ -97,7 +97,7 @@ def _by_column(piece: Piece, columns: Sequence[Interval], walls: Sequence[float]
 
 
 def _at_boundaries(
-    piece: Piece, columns: Sequence[Interval], walls: Sequence[float], least_gap: float
+    piece: WordGroup, columns: Sequence[Interval], walls: Sequence[float], least_gap: float
 ) -> list[list[Word]]:
     middles = boundaries(columns)
     groups: list[list[Word]] = [[piece.words[0]]]
@@ -113,14 +113,14 @@ def _at_boundaries(
     return groups
 
 
-def _fits(piece: Piece, columns: Sequence[Interval], tolerance: float) -> bool:
+def _fits(piece: WordGroup, columns: Sequence[Interval], tolerance: float) -> bool:
     """Whether a piece is in one column, aligned to its left, its right or its middle."""
     a, b = columns[sum(1 for middle in boundaries(columns) if piece.middle > middle)]
     return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
 
 
 def _underline(
-    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules
+    piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], rules: Rules
 ) -> tuple[float, float] | None:
     """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours.
 
@@ -147,7 +147,7 @@ def _underline(
     return max([start, *left]), min([end, *right])
 
 
-def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
+def _span(piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
     line = _underline(piece, row, columns, rules)
     reach = (piece.x0, piece.x1)
     if line is not None and line[1] - line[0] < THRESHOLDS.full_line * (columns[-1][1] - columns[0][0]):
@@ -164,7 +164,7 @@ def _span(piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], rules
 
 
 def _centred_span(
-    piece: Piece, row: Sequence[Piece], columns: Sequence[Interval], below: Sequence[Piece], size: float
+    piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], below: Sequence[WordGroup], size: float
 ) -> tuple[int, int] | None:
     """The most columns, each with a title below, that a title is centred over; None if these are fewer than two."""
     leaves = {id(o) for o in row if not any(p.x0 < o.x1 and o.x0 < p.x1 for p in below)}
@@ -189,7 +189,7 @@ def _centred_span(
 
 
 def _add(
-    titles: Sequence[_Title], fresh: list[_Title], piece: Piece, span: tuple[int, int], rules: Rules, row: TextRow
+    titles: Sequence[_Title], fresh: list[_Title], piece: WordGroup, span: tuple[int, int], rules: Rules, row: TextRow
 ) -> None:
     """Joins the piece to the title right above it, unless a line is between them; else it becomes a title of its own."""
     first, last = span

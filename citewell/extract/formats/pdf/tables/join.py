@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.extract.formats.pdf.lines import Line
-from citewell.extract.formats.pdf.pages import PageContent, Passage
+from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.tables.evidence import CAPTION
 from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cell_text, is_numeric
 
@@ -86,7 +86,7 @@ def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
     return _with_tables(page, list(_main(page).tables[1:]))
 
 
-def _main(page: PageContent) -> Passage:
+def _main(page: PageContent) -> UprightText:
     return page.passages[0]
 
 

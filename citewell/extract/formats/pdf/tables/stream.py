@@ -16,8 +16,8 @@ from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
 from citewell.extract.formats.pdf.tables.rules import Rules, cluster
 from citewell.extract.formats.pdf.tables.text_grid import (
     Interval,
-    Piece,
     TextRow,
+    WordGroup,
     boundaries,
     find_columns,
     make_piece,
@@ -157,7 +157,7 @@ def _column_at(x: float, middles: Sequence[float]) -> int:
     return sum(1 for middle in middles if x > middle)
 
 
-def _span(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -> tuple[int, int]:
+def _span(piece: WordGroup, columns: Sequence[Interval], middles: Sequence[float]) -> tuple[int, int]:
     touched = [
         i
         for i, (a, b) in enumerate(columns)
@@ -169,7 +169,7 @@ def _span(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -
     return touched[0], touched[-1]
 
 
-def _split_over(piece: Piece, columns: Sequence[Interval], middles: Sequence[float]) -> list[Piece]:
+def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence[float]) -> list[WordGroup]:
     """A piece cut where it runs from one column into another and figures follow the cut."""
     first, last = _span(piece, columns, middles)
     if first == last or len(piece.words) == 1:

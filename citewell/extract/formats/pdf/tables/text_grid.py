@@ -48,7 +48,7 @@ _CURRENCY = re.compile(r"^(?:[$€£¥]|US\$|Rs\.?|EUR|USD)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordGroup:
     """Neighbouring words of one row."""
 
     words: Sequence[Word]
@@ -72,7 +72,7 @@ class Piece:
 class TextRow:
     """The pieces on one baseline, from left to right."""
 
-    pieces: Sequence[Piece]
+    pieces: Sequence[WordGroup]
     y0: float
     y1: float
     baseline: float
@@ -84,9 +84,9 @@ class TextRow:
         return [word for piece in self.pieces for word in piece.words]
 
 
-def make_piece(words: Sequence[Word]) -> Piece:
+def make_piece(words: Sequence[Word]) -> WordGroup:
     """A piece of these words; at least one."""
-    return Piece(
+    return WordGroup(
         words,
         min(w.x0 for w in words),
         max(w.x1 for w in words),
@@ -155,11 +155,11 @@ def _tolerance(count: int) -> int:
     return int(THRESHOLDS.noise * count)
 
 
-def _cut_at(pieces: Sequence[Piece], walls: Sequence[float]) -> list[Piece]:
+def _cut_at(pieces: Sequence[WordGroup], walls: Sequence[float]) -> list[WordGroup]:
     """Pieces split where a wall is between two of their words."""
     if not walls:
         return list(pieces)
-    found: list[Piece] = []
+    found: list[WordGroup] = []
     for piece in pieces:
         group: list[Word] = []
         for word in piece.words:
