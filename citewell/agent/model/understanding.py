@@ -12,12 +12,12 @@ from citewell.agent.turn.state import TurnState
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased, needs_context
 from citewell.agent.understand.small_talk import SmallTalk
+from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import Understood, understand
 from citewell.errors import ProviderRejected
 from citewell.ports import Capability, ChatMessage, ChatModel
 from citewell.types.json import well_formed
 
-_SURE = 0.9
 _HISTORY_TOKENS = 1_500
 _OUTPUT_TOKENS = 400
 _MAX_TERMS = 12
@@ -34,7 +34,7 @@ class ModelUnderstanding:
         """As the rules where they are sure, or where the model's answer cannot be used."""
         by_rules = await understand(turn.request)
         request = turn.request
-        sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= _SURE
+        sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= THRESHOLDS.sure
         stands_alone = not request.history and not needs_context(request.message)
         if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
             return by_rules

@@ -10,6 +10,7 @@ from typing import Literal
 from citewell.agent.interface import PastMessage
 from citewell.agent.understand import small_talk as words
 from citewell.agent.understand.small_talk import SmallTalk
+from citewell.agent.understand.thresholds import THRESHOLDS
 
 IntentKind = Literal["document_query", "general_conversation"]
 
@@ -59,8 +60,6 @@ _ASKS = re.compile(
 _LIFE = frozenset(
     {"life", "lifes", "life's", "living", "existence", "universe", "exist", "alive", "everything", "here"}
 )
-# Longer messages say more than politeness; the rules look at none of them.
-_MAX_SMALL_TALK_LENGTH = 1_000
 _LIFE_ASK = frozenset({"meaning", "purpose", "point", "reason", "secret", "goal", "answer", "why", "mean", "about"})
 
 
@@ -79,24 +78,24 @@ def detect_intent(message: str, history: Sequence[PastMessage] = ()) -> Intent:
     Politeness around a question ("Hi, what is …", "Thanks! And for …") does not make it small talk. An acknowledgement
     ("yes") right after the assistant asked something back is an answer to that, so it counts as a query.
     """
-    if len(message.strip()) > _MAX_SMALL_TALK_LENGTH and _TOKEN.search(message):
-        return Intent("document_query", 0.95)
-    text = normalise(message.strip()[:_MAX_SMALL_TALK_LENGTH])
+    if len(message.strip()) > THRESHOLDS.small_talk_characters and _TOKEN.search(message):
+        return Intent("document_query", THRESHOLDS.question)
+    text = normalise(message.strip()[: THRESHOLDS.small_talk_characters])
     if not _TOKEN.search(text) and not _social_kind(text):
-        return Intent("general_conversation", 0.9, SmallTalk.ACKNOWLEDGEMENT)
+        return Intent("general_conversation", THRESHOLDS.around_polite, SmallTalk.ACKNOWLEDGEMENT)
     social, rest = _strip_social(text)
     if not rest:
         if social == SmallTalk.ACKNOWLEDGEMENT and history and history[-1].content.rstrip().endswith("?"):
-            return Intent("document_query", 0.6)
-        return Intent("general_conversation", 0.99, social)
+            return Intent("document_query", THRESHOLDS.answered_back)
+        return Intent("general_conversation", THRESHOLDS.only_polite, social)
     if social in (SmallTalk.THANKS, SmallTalk.GOODBYE) and not _ASKS.search(rest) and _only_function_words(rest):
-        return Intent("general_conversation", 0.9, social)
+        return Intent("general_conversation", THRESHOLDS.around_polite, social)
     if _is_closing_thanks(text):
-        return Intent("general_conversation", 0.8, SmallTalk.THANKS)
+        return Intent("general_conversation", THRESHOLDS.closing_thanks, SmallTalk.THANKS)
     kind = _persona_kind(rest)
     if kind:
-        return Intent("general_conversation", 0.9, kind)
-    return Intent("document_query", 0.95 if social is None else 0.9)
+        return Intent("general_conversation", THRESHOLDS.about_assistant, kind)
+    return Intent("document_query", THRESHOLDS.question if social is None else THRESHOLDS.polite_question)
 
 
 def normalise(message: str) -> str:

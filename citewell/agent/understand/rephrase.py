@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from citewell.agent.interface import NO_ANSWER, PastMessage
 from citewell.agent.understand.intent import detect_intent
+from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.topics import topic_terms
 from citewell.text.analysis import analyze
 
-TOPIC_TERMS = 3
 _EXCHANGED = re.compile(
     r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b",
     re.I,
@@ -42,9 +42,6 @@ _SLOTS = (
     re.compile(r"\b\d+(?:[.,]\d+)*\b"),
     re.compile(r"(?<!^)\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*"),
 )
-_DEPTH = 6
-_MAX_THREAD_MESSAGES = 100  # messages looked back
-_MAX_FOLLOW_UP_LENGTH = 1_000  # characters of a message, or of the one before it, that one takes words from
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +59,21 @@ class Rephrased:
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    past = [m for m in history[-_MAX_THREAD_MESSAGES:] if not _is_small_talk(m)]
+    past = [m for m in history[-THRESHOLDS.thread_messages :] if not _is_small_talk(m)]
     earlier = [m.content for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
-    if len(text) <= _MAX_FOLLOW_UP_LENGTH and len(earlier[-1]) <= _MAX_FOLLOW_UP_LENGTH and _EXCHANGED.search(text):
+    if (
+        len(text) <= THRESHOLDS.follow_up_characters
+        and len(earlier[-1]) <= THRESHOLDS.follow_up_characters
+        and _EXCHANGED.search(text)
+    ):
         own = _LEAD.sub("", text).strip(" ?!.")
-        base = rephrase(earlier[-1], _before(past, earlier[-1])[-_DEPTH:]).question
+        base = rephrase(earlier[-1], _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]).question
         exchanged = _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
-    terms = topic_terms(text, past, TOPIC_TERMS)
+    terms = topic_terms(text, past, THRESHOLDS.topic_terms)
     if not terms:
         return Rephrased(text, (text,))
     with_topic = f"{text} ({' '.join(terms)})"
@@ -83,7 +84,7 @@ def needs_context(text: str) -> bool:
     """Whether the message leans on what was said before: it opens like a follow-up, refers back, or hardly says anything."""
     if _OPENING.search(text) or _REFERS_BACK.search(text):
         return True
-    return len(set(analyze(text[:_MAX_FOLLOW_UP_LENGTH], query=True))) <= 3
+    return len(set(analyze(text[: THRESHOLDS.follow_up_characters], query=True))) <= THRESHOLDS.few_terms
 
 
 def _is_small_talk(past: PastMessage) -> bool:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import PastMessage
+from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.stopwords import STOP_WORDS
@@ -19,16 +20,7 @@ _CONVERSATION = frozenset(
     things lot many much something anything sorry question answer information specific general provide available example include
     including different well help would could may might one two new first""".split()  # noqa: SIM905
 )
-_DECAY = 0.84  # per message back: 0.7 per question and answer
-_ASSISTANT_WEIGHT = 0.5
-_ASSISTANT_CHARACTERS = 1_000
-_USER_CHARACTERS = 2_000
-_MESSAGES = 30  # those before weigh less than a hundredth of the last
-_CAPITALISED = 2.0
-_UNASKED = 0.3
-_MIN_LENGTH = 3
-_SAME_START = 5
-_LOOKED_BACK = 32
+_LOOKED_BACK = 32  # characters before a word in which the end of the sentence before is looked for
 
 
 def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> list[str]:
@@ -39,13 +31,13 @@ def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> lis
     """
     language = detect_language(message) or detect_language(" ".join(past.content for past in history[-2:])) or "en"
     own = set(analyze(message, language))
-    starts = {term[:_SAME_START] for term in own if len(term) >= _SAME_START}
+    starts = {term[: THRESHOLDS.same_start] for term in own if len(term) >= THRESHOLDS.same_start}
     scores: dict[str, float] = defaultdict(float)
     written: dict[str, str] = {}
     names: set[str] = set()
     asked: set[str] = set()
-    for age, past in enumerate(reversed(history[-_MESSAGES:])):
-        weight = _DECAY**age * (1.0 if past.role == "user" else _ASSISTANT_WEIGHT)
+    for age, past in enumerate(reversed(history[-THRESHOLDS.topic_messages :])):
+        weight = THRESHOLDS.decay**age * (1.0 if past.role == "user" else THRESHOLDS.assistant_weight)
         found = list(_terms(past, language))
         for term, word, is_name in found:
             written.setdefault(term, word)
@@ -54,11 +46,13 @@ def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> lis
         for term in {term for term, _, _ in found}:
             scores[term] += weight
     for term in scores:
-        scores[term] *= (_CAPITALISED if term in names else 1.0) * (1.0 if term in asked else _UNASKED)
+        scores[term] *= (THRESHOLDS.name_factor if term in names else 1.0) * (
+            1.0 if term in asked else THRESHOLDS.unasked_factor
+        )
     best = [
         t
         for t in sorted(scores, key=lambda term: -scores[term])
-        if t not in own and not (len(t) >= _SAME_START and t[:_SAME_START] in starts)
+        if t not in own and not (len(t) >= THRESHOLDS.same_start and t[: THRESHOLDS.same_start] in starts)
     ]
     return [written[term] for term in best[:count]]
 
@@ -66,15 +60,19 @@ def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> lis
 def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
     """Stem, word as written, and whether it is capitalised in mid-sentence."""
     if past.role == "user":
-        text = past.content[:_USER_CHARACTERS]
+        text = past.content[: THRESHOLDS.user_characters]
     else:
         # Markers are taken out of twice as much as is looked at, as they may fill half of it.
-        text = strip_markers(past.content[: 2 * _ASSISTANT_CHARACTERS])[:_ASSISTANT_CHARACTERS]
+        text = strip_markers(past.content[: 2 * THRESHOLDS.assistant_characters])[: THRESHOLDS.assistant_characters]
     stop = _stop_words(language)
     for match in _WORD.finditer(text):
         word = match[0]
         lower = word.lower()
-        if lower in stop or lower.rstrip("s") in stop or (len(word) < _MIN_LENGTH and not word.isupper()):
+        if (
+            lower in stop
+            or lower.rstrip("s") in stop
+            or (len(word) < THRESHOLDS.word_characters and not word.isupper())
+        ):
             continue
         term = next(iter(analyze(word, language)), "")
         if term:

@@ -1,0 +1,70 @@
+"""Every number that messages are read by: small talk or a question, and what a follow-up takes from the thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderstandingThresholds:
+    """Thresholds of reading a message by rules.
+
+    The rules of small talk are measured by `benchmarks/conversations.py smalltalk`, those of follow-ups by its `rephrase` (nDCG@10
+    beside rewrites made by people). The confidences of small talk order how sure each rule is, and were set by hand: the trace shows
+    them, and with a chat model those below `sure` are asked of it. The weights of a thread's words were set by hand too, on the
+    development conversations.
+
+    Small talk; confidences in 0..1:
+    small_talk_characters: longer messages are questions, whatever they say
+    only_polite:         nothing but greetings, thanks, goodbyes or acknowledgements
+    around_polite:       besides those only function words, or no letter at all
+    about_assistant:     asks the assistant about itself, or for entertainment
+    closing_thanks:      a statement that ends in thanks
+    answered_back:       of a question: "yes" after the assistant asked something
+    question:            of a question: anything else
+    polite_question:     the same after a greeting or thanks
+    sure:                from which no chat model is asked whether a message is small talk
+
+    Which words a follow-up takes from its thread:
+    topic_terms:         words
+    few_terms:           terms up to which a message cannot stand alone
+    follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
+    thread_messages:     messages looked back at for the last question
+    exchange_depth:      messages before that question which it is itself read in the light of
+    topic_messages:      messages whose words are weighed; those before would weigh less than a hundredth of the last
+    decay:               weight of a message against the one after it: 0.7 per question and answer
+    assistant_weight:    weight of the assistant's messages against the user's
+    name_factor:         for words capitalised in mid-sentence
+    unasked_factor:      for words that only the assistant used
+    user_characters, assistant_characters: of each message that are read
+    word_characters:     shorter words are left out unless they are written in capitals
+    same_start:          characters in which two words are forms of one, whatever their stems
+    """
+
+    small_talk_characters: int = 1_000
+    only_polite: float = 0.99
+    around_polite: float = 0.9
+    about_assistant: float = 0.9
+    closing_thanks: float = 0.8
+    answered_back: float = 0.6
+    question: float = 0.95
+    polite_question: float = 0.9
+    sure: float = 0.9
+
+    topic_terms: int = 3
+    few_terms: int = 3
+    follow_up_characters: int = 1_000
+    thread_messages: int = 100
+    exchange_depth: int = 6
+    topic_messages: int = 30
+    decay: float = 0.84
+    assistant_weight: float = 0.5
+    name_factor: float = 2.0
+    unasked_factor: float = 0.3
+    user_characters: int = 2_000
+    assistant_characters: int = 1_000
+    word_characters: int = 3
+    same_start: int = 5
+
+
+THRESHOLDS = UnderstandingThresholds()
