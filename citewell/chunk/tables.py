@@ -21,7 +21,7 @@ _CELL_EDGE = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableThresholds:
+class TableChunkThresholds:
     """Thresholds of cutting tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
 
     joint_tokens:   tokens that a line or cell may cost beyond its own count where it meets the next: the bar or line end
@@ -37,7 +37,7 @@ class TableThresholds:
     key_share: int = 4
 
 
-_THRESHOLDS = TableThresholds()
+_THRESHOLDS = TableChunkThresholds()
 
 Span: TypeAlias = tuple[int, int]
 
