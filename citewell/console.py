@@ -26,7 +26,7 @@ def size(count: int) -> str:
 
 
 def print_outcome(resource: dict[str, Any], known: bool) -> None:
-    """One line for a file that has reached a terminal state, and a line for each thing that is off."""
+    """One line for a file that has reached a terminal state, and one for each problem."""
     status = resource["status"]
     colour = "green" if status in _GOOD else "yellow" if status in {"partial", "stored"} else "red"
     seconds = ((resource["extraction_duration_ms"] or 0) + (resource["indexing_duration_ms"] or 0)) / 1000
@@ -42,7 +42,7 @@ def print_outcome(resource: dict[str, Any], known: bool) -> None:
 
 
 def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
-    """What the coverage report says is off, shortened to `most` lines."""
+    """The problems in the coverage report, at most `most` lines."""
     if not coverage:
         return []
     notes = [*coverage["warnings"], *coverage["skipped"]]
@@ -54,7 +54,7 @@ def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
 
 
 def print_notice(found: dict[str, Any]) -> None:
-    """What must be known of results, such as that the index is being rebuilt; on stderr, apart from them."""
+    """Notices about results, such as that the index is being rebuilt; on stderr, separate from them."""
     if found.get("notice"):
         err.print(f"[yellow]{escape(found['notice'])}[/]")
 
@@ -72,7 +72,7 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """An answer, then where each of its claims stands."""
+    """An answer, then the source of each of its claims."""
     out.print(escape(answer["answer"]))
     references: dict[int, dict[str, Any]] = {}
     for citation in answer["citations"]:

@@ -1,4 +1,4 @@
-"""A full disk: told from other errors wherever it is met, and kept away by leaving some space free."""
+"""Full disks: recognised wherever they occur, and prevented by keeping some space free."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from citewell.errors import DiskFull
 
-# Bytes without which nothing is written to an index: it maps files that are mostly holes, and a hole that finds no space when
-# it is filled ends the process (SIGBUS). One batch of points takes some 10 MB.
+# Minimum free bytes for writing to an index: it maps sparse files, and filling a hole without disk space kills the process
+# (SIGBUS). One batch of points takes some 10 MB.
 MIN_FREE_BYTES = 32 * 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SQLITE_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
@@ -40,7 +40,7 @@ class DiskReserve:
 
 @contextmanager
 def disk_errors() -> Generator[None]:
-    """Whatever says within this block that the disk is full becomes `DiskFull`."""
+    """Turn any error in this block that reports a full disk into `DiskFull`."""
     try:
         yield
     except DiskFull:
@@ -52,7 +52,7 @@ def disk_errors() -> Generator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error of the system, of a database driver, or of what wraps one, says that the disk is full."""
+    """Whether an error from the system or a database driver, wrapped or not, reports a full disk."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in _FULL:

@@ -1,4 +1,4 @@
-"""`citewell doctor`: what is configured, what can be reached, what is missing, and how to get it."""
+"""`citewell doctor`: what is configured, reachable or missing, and how to fix it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is configured, what is missing, and how to get it: for `citewell doctor` and for the settings screen."""
+"""Checks what is configured and what is missing, for `citewell doctor` and for the settings screen."""
 
 from __future__ import annotations
 

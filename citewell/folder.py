@@ -1,4 +1,4 @@
-"""The data folder: held by one process at a time, which says in it how to be reached; and the local token."""
+"""The data folder: locked by one process at a time, which records in it how to reach it; and the local token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a data folder; `url` is None while it cannot be talked to over HTTP."""
+    """The process that holds a data folder; `url` is None while it does not serve HTTP."""
 
     pid: int
     url: str | None
@@ -38,7 +38,7 @@ class DataFolder:
         self._lock: int | None = None
 
     def hold(self) -> None:
-        """Take the folder for this process; raises `DataFolderBusy` when another one has it. The system frees it when we die."""
+        """Lock the folder for this process; raises `DataFolderBusy` when another one has it. The system releases it when the process dies."""
         with folder_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ class DataFolder:
             raise
 
     def announce(self, url: str | None) -> None:
-        """Say where the holder can be reached."""
+        """Record where the holder can be reached."""
         content = json.dumps({"pid": os.getpid(), "url": url})
         temporary = self.path / "server.json.new"
         with folder_errors(self.path):
@@ -79,7 +79,7 @@ class DataFolder:
             os.close(lock)
 
     def release(self) -> None:
-        """Let the folder go."""
+        """Release the folder."""
         if self._lock is not None:
             (self.path / "server.json").unlink(missing_ok=True)
             os.close(self._lock)
@@ -99,7 +99,7 @@ class DataFolder:
         return token.decode()
 
     def _write_token(self, path: Path) -> None:
-        """All of it or nothing: an empty token would lock its owner out. Where two write one at once, both use the first."""
+        """Write it atomically: an empty token would lock its owner out. When two processes write at once, both use the first."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = self.path / f"token.{secrets.token_hex(8)}"
         try:
@@ -115,7 +115,7 @@ class DataFolder:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the lock could be taken. Another process that only asks who holds the folder has it for a moment."""
+    """Whether the lock could be taken; retried, because a process that only asks for the holder takes it for a moment."""
     for _ in range(_LOCK_ATTEMPTS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +127,7 @@ def _lock(descriptor: int) -> bool:
 
 @contextmanager
 def folder_errors(path: Path) -> Generator[None]:
-    """Whatever the system refuses in the data folder becomes `DiskFull`, or a `ConfigurationError` that says what it was."""
+    """Turn any refusal by the system in the data folder into `DiskFull`, or a `ConfigurationError` that names it."""
     try:
         with disk_errors():
             yield

@@ -68,7 +68,7 @@ _current: ContextVar[Tally | None] = ContextVar("citewell_tally", default=None)
 
 @contextmanager
 def tallied(tally: Tally | None = None) -> Generator[Tally]:
-    """What the block and the tasks that it starts spend, and nothing else; added to `tally` where one is given."""
+    """Collect what the block and the tasks that it starts spend; added to `tally` where one is given."""
     tally = tally if tally is not None else Tally()
     token = _current.set(tally)
     try:
@@ -88,7 +88,7 @@ async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
 
 
 def spend(spent: Usage) -> None:
-    """Count towards the block that is running; outside of any it is not counted."""
+    """Count towards the enclosing `tallied` block, if there is one."""
     tally = _current.get()
     if tally is not None:
         tally.add(spent)
@@ -166,7 +166,7 @@ class MeteredVision:
 
 
 class MeteredChat:
-    """Counts what the chat model within reports; an answer that broke off counts by its characters."""
+    """Counts what the chat model within reports; an answer that was cut off counts by its characters."""
 
     def __init__(self, inner: ChatModel, provider: str) -> None:
         self._inner = inner

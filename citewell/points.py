@@ -15,7 +15,7 @@ from citewell.types import Chunk, JsonObject, JsonValue, Locator, Point
 
 
 class FieldKind(StrEnum):
-    """What a payload field holds, which decides the operators and values that a condition on it may have."""
+    """The type of a payload field, which determines the operators and values of conditions on it."""
 
     KEYWORD = "keyword"
     INTEGER = "integer"
@@ -69,12 +69,12 @@ def pulled(
 
 
 def keyword(value: str) -> str:
-    """The form in which keyword fields are stored and asked for: case does not matter."""
+    """The form in which keyword fields are stored and queried: case-insensitive."""
     return value.strip().casefold()
 
 
 def facts(metadata: JsonObject) -> dict[str, JsonValue]:
-    """What a file's or a record's metadata says that searches filter by: `date` (the whole number YYYYMMDD) and `tags`."""
+    """The parts of a file's or record's metadata that searches filter by: `date` (the whole number YYYYMMDD) and `tags`."""
     days = [day for key in _DATE_KEYS if (day := _day(metadata.get(key))) is not None]
     tags = [tag for key in _TAG_KEYS for tag in _tags(metadata.get(key))]
     found: dict[str, JsonValue] = {"date": days[0]} if days else {}
@@ -94,7 +94,7 @@ def _tags(value: JsonValue) -> list[str]:
 
 
 def _rows(place: Locator) -> int | list[int] | None:
-    """Each row of a table that is one chunk, so that it is found by any of them."""
+    """Each row of a table stored as one chunk, so that any of them finds it."""
     if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MAX_ROWS:
         return place.row
     return list(range(place.row, place.row_end + 1))

@@ -1,7 +1,7 @@
-"""What Citewell needs of the outside, one verb each; adapters implement these, the core calls nothing else.
+"""What Citewell needs from the outside world. Adapters implement these protocols; the core calls nothing else.
 
 All methods are async and may be called from several tasks at once. Errors are those of `citewell.errors`
-(`Provider…` from vendors, `Unavailable` from stores); an adapter lets no vendor exception through.
+(`Provider…` from vendors, `Unavailable` from stores); no vendor exception passes an adapter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TextKind: TypeAlias = Literal["document", "query"]
 
 
 class Capability(StrEnum):
-    """What an implementation declares; the conformance suite runs every declared one."""
+    """A capability that an implementation declares; the conformance suite tests each one declared."""
 
     SPARSE = "sparse"
     FILTERS = "filters"
@@ -71,7 +71,7 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens read of each text, special tokens included; what stands beyond is not embedded."""
+        """The number of tokens read of each text, special tokens included; text beyond is not embedded."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class Embedder(Protocol):
 
 
 class EmbedderWrapper:
-    """Passes everything on to the embedder it wraps."""
+    """Delegates everything to the embedder it wraps."""
 
     def __init__(self, inner: Embedder) -> None:
         self.inner = inner
@@ -156,7 +156,7 @@ class VisionModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's wish to call a tool."""
+    """A model's request to call a tool."""
 
     id: str
     name: str
@@ -195,7 +195,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens that a call cost, as the provider reports them."""
+    """The tokens that a call cost, as the provider reports them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -257,7 +257,7 @@ class VectorIndex(Protocol):
         """At most `query.limit`, best first; only points that the filter admits.
 
         A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so
-        that what other owners have neither changes a score nor shows in it.
+        that other owners' data neither affects nor leaks into it.
         """
         ...
 
@@ -292,7 +292,7 @@ class BlobStore(Protocol):
         ...
 
     async def put_file(self, key: str, path: Path) -> None:
-        """Take over the file at `path` (it is gone afterwards), durably and atomically: after an error nothing stands under `key`."""
+        """Move the file at `path` into the store (it is gone afterwards), durably and atomically: after an error `key` is unchanged."""
         ...
 
     def local_copy(self, key: str) -> AbstractAsyncContextManager[Path]:

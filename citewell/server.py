@@ -27,10 +27,10 @@ def serve(settings: Settings) -> None:
     """Run the server until it is told to stop. Raises `ConfigurationError` when it may not or cannot listen there."""
     check_exposure(settings)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every start that there was nothing to do
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs at every start that there was nothing to do
     listener = _listen(settings)
     app = build(settings)
-    # The app's life is `_Server`'s matter: uvicorn would log a traceback where the configuration is to blame, and go on.
+    # `_Server` manages the app's lifespan: uvicorn would log a traceback for a bad configuration, and continue.
     config = uvicorn.Config(
         app,
         http=bounded_protocol(settings.server.header_seconds),
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
                     await life.aclose()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say where we are."""
+        """Start, then announce the address."""
         try:
             await super().startup(sockets)
         except OSError as error:
@@ -96,13 +96,13 @@ class _Server(uvicorn.Server):
         host = f"[{self._settings.server.host}]" if ":" in self._settings.server.host else self._settings.server.host
         url = f"http://{host}:{self._listener.getsockname()[1]}"
         folder.announce(url)
-        with suppress(OSError):  # what it prints may go to a file on a disk that is full
+        with suppress(OSError):  # its output may go to a file on a full disk
             _welcome(url, folder)
         _spare_the_collector()
 
 
 def _spare_the_collector() -> None:
-    """What was loaded by now stays: looking through it again and again took a sixth of a search's time."""
+    """Everything loaded by now stays loaded: having the garbage collector scan it took a sixth of a search's time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 50)

@@ -1,4 +1,4 @@
-"""What somebody probably meant by a name that does not exist."""
+"""Suggests the name that somebody probably meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 _ALIKE = 0.6
-_MAX_LENGTH = 80  # characters of a name that may be meant for one of ours
+_MAX_LENGTH = 80  # characters of a name that may be a misspelling of ours
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""`citewell worker`: runs the durable stages beside servers, on this machine or another one."""
+"""`citewell worker`: runs the durable stages alongside servers, on this machine or another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage 1: take the bytes in, hash them on the way, tell what they are, and commit the row. All within the upload request."""
+"""Stage 1: receive the bytes, hash them on the way, detect their type, and commit the row, all within the upload request."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
 from citewell.types import DetectedType, Resource, Status, UploadOptions
 
-# Bytes of an upload between two looks at how much space is left.
+# Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """An upload whose bytes are all here, not yet anybody's: a local file, its size, and its SHA-256."""
+    """An upload received completely and not yet committed: a local file, its size, and its SHA-256."""
 
     path: Path
     size: int
@@ -35,7 +35,7 @@ class Spooled:
 
 
 class Spool:
-    """Bytes on their way in: written to a local file and hashed, until `finish` hands the file on."""
+    """An upload in progress: bytes are written to a local file and hashed until `finish` returns the file."""
 
     def __init__(self, path: Path, max_bytes: int, space: DiskReserve) -> None:
         space.require()
@@ -65,7 +65,7 @@ class Spool:
         return self._size
 
     def write(self, data: bytes) -> None:
-        """Add bytes; raises `TooLarge` when they pass the limit, `DiskFull` when there is no room for them."""
+        """Add bytes; raises `TooLarge` beyond the limit and `DiskFull` when there is no space for them."""
         self._size += len(data)
         if self._size > self._max_bytes:
             raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
@@ -80,7 +80,7 @@ class Spool:
                 left = left[self._file.write(left) :]
 
     def finish(self) -> Spooled:
-        """The complete file, which is the caller's from now on; raises `EmptyFile`."""
+        """The complete file, which now belongs to the caller; raises `EmptyFile`."""
         if not self._size:
             raise EmptyFile
         self._file.close()
@@ -121,13 +121,13 @@ class Capture:
         self._space = space
 
     def open_spool(self) -> Spool:
-        """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
+        """A spool for one upload. Leaving its block without calling `finish` removes everything."""
         with disk_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
         return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
-        """Take in all chunks; raises `TooLarge` as soon as the limit is passed, and `EmptyFile`."""
+        """Receive all chunks; raises `TooLarge` as soon as the limit is exceeded, and `EmptyFile`."""
         with self.open_spool() as spool:
             async for chunk in chunks:
                 spool.write(chunk)
@@ -166,8 +166,8 @@ class Capture:
             raise
 
     async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
-        """Put the bytes where those of a known resource are, which may be damaged; in an object store only after a failure."""
-        with contextlib.suppress(NotFound):  # deleted since
+        """Write the bytes over those of a known resource, which may be damaged; in an object store only after a failure."""
+        with contextlib.suppress(NotFound):  # deleted in the meantime
             resource = await self._resources.get(owner_id, resource_id)
             if self._blobs.backend == "local" or resource.status is Status.FAILED:
                 original = await self._resources.original(owner_id, resource_id)
@@ -184,7 +184,7 @@ class Capture:
         return new
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
-        """What becomes of a file whose type goes by its name until stage 2 looks at its content; nothing is kept yet."""
+        """What will happen to a file, judged by its name until stage 2 examines its content; nothing is stored."""
         filename = clean_filename(request.filename)
         return self._described(spooled, request, filename, named_type(filename))
 
@@ -209,7 +209,7 @@ class Capture:
         )
 
     def measure(self, path: Path) -> Spooled:
-        """A file that is on this machine already, sized and hashed; raises `EmptyFile` and `TooLarge`."""
+        """A file that is already on this machine, with its size and hash; raises `EmptyFile` and `TooLarge`."""
         size = path.stat().st_size
         if not size:
             raise EmptyFile
@@ -225,7 +225,7 @@ def content_hash(path: Path) -> str:
 
 
 def clear_folder(folder: Path) -> None:
-    """Remove what an earlier process left in a folder of temporary files."""
+    """Empty a folder of temporary files that an earlier process left."""
     folder.mkdir(parents=True, exist_ok=True)
     for entry in os.scandir(folder):
         if entry.is_file(follow_symlinks=False):

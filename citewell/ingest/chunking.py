@@ -1,4 +1,4 @@
-"""Which chunker a resource gets: by what it is, by its project's settings, and by what the embedder reads."""
+"""Chooses the chunker of a resource by its type, its project's settings, and the embedder's limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.types import Category, JsonObject, Resource
 
 
 def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
-    """How the settings have files cut where a project says nothing else."""
+    """The server's chunking configuration, for projects without their own."""
     return ChunkConfig(strategy=Strategy(settings.strategy), size=settings.size, overlap=settings.overlap)
 
 
@@ -29,9 +29,9 @@ def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, emb
 
 
 def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:
-    """`default` under a project's `{"chunking": {"strategy", "size", "overlap"}}`; `InvalidInput` for what cannot work.
+    """`default` with a project's `{"chunking": {"strategy", "size", "overlap"}}` applied; `InvalidInput` for values that cannot work.
 
-    A strategy of its own comes with its own sizes, unless the project names them too.
+    A project that changes the strategy gets that strategy's sizes, unless it sets them too.
     """
     chosen = project.get("chunking")
     if not chosen:
@@ -48,7 +48,7 @@ def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:
 
 
 def sentence_embedder(embedder: Embedder, loop: asyncio.AbstractEventLoop) -> SentenceEmbedder:
-    """The embedder, for a chunker that runs in a thread beside the event loop."""
+    """The embedder, for a chunker that runs in its own thread."""
 
     def embed(texts: Sequence[str]) -> FloatMatrix:
         return asyncio.run_coroutine_threadsafe(embedder.embed(texts), loop).result()
@@ -64,7 +64,7 @@ def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | 
 
 
 def chunk_title(filename: str, title: object) -> str:
-    """What stands before the heading path of a file's chunks: what it calls itself, if that reads like a title, else its name."""
+    """The text before the heading path of a file's chunks: its own title, if that reads like a title, else its file name."""
     if isinstance(title, str) and 3 < len(title.strip()) <= 120:
         return title.strip()
     stem, _, _ = filename.rpartition(".")

@@ -1,4 +1,4 @@
-"""A short description of a resource, made from what was read: shown in lists, and indexed as a chunk of type `summary` for data files."""
+"""A short description of a resource, made from its content: shown in lists, and indexed as a `summary` chunk for data files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def describe_document(elements: Sequence[Element]) -> str | None:
 
 
 def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
-    """A picture's name, format, size and what its camera or author noted, so that one without text is found and cited too."""
+    """A picture's name, format, size and what its camera or author noted, so that a picture without text can be found and cited too."""
     facts = [f"{metadata.get('width', '?')} × {metadata.get('height', '?')} pixels", str(metadata.get("format") or "")]
     exif, comments = metadata.get("exif"), metadata.get("comments")
     named = {**(exif if isinstance(exif, Mapping) else {}), **(comments if isinstance(comments, Mapping) else {})}

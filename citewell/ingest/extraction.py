@@ -1,4 +1,4 @@
-"""Stage 2: read a file in the parser pool, and keep what was found: elements, coverage, blobs, and the files inside it."""
+"""Stage 2: read a file in the parser pool and store the result: elements, coverage, blobs, and the files inside it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ExtractionStage:
     read_ahead: ReadAhead
 
     async def run(self, job: Job) -> None:
-        """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when overtaken."""
+        """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when another worker took over."""
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         folder = self.scratch / f"{job.resource_id}-{job.fence}"
@@ -121,7 +121,7 @@ class ExtractionStage:
         notes = await self.adoption.run(job, resource, summary.children, folder)
         metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
         async with self.jobs.fenced(job) as connection:
-            if is_short:  # most files are: nothing but this one transaction
+            if is_short:  # most files contain no others, and need only this transaction
                 await delete_elements(connection, job.resource_id, job.version)
                 await insert_elements(connection, job.resource_id, job.version, first)
             await replace_blobs(connection, job.resource_id, job.version, blobs)

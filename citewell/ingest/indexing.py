@@ -47,7 +47,7 @@ _FINAL = {Category.DATA: Status.ANALYZED, Category.IMAGE: Status.DESCRIBED}
 
 
 def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> str:
-    """UUIDv5 of what determines a chunk, so that repeating the work gives the same ids."""
+    """UUIDv5 of everything that determines a chunk, so that repeating the work gives the same ids."""
     return str(uuid.uuid5(_NAMESPACE, f"{resource_id}/{version}/{fingerprint}/{ordinal}"))
 
 
@@ -66,9 +66,9 @@ class IndexingStage:
     on_spent: OnSpent
 
     async def run(self, job: Job) -> None:
-        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when overtaken.
+        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over.
 
-        What an attempt spends is reported, also when it fails.
+        What an attempt spends is reported even when it fails.
         """
         async with reported(job.owner_id, self.on_spent):
             await self._run(job)
@@ -100,7 +100,7 @@ class IndexingStage:
             )
 
     async def forget_deleted(self, job: Job) -> None:
-        """Take the points of a resource that was deleted while it was indexed out again: some may have come after its deletion."""
+        """Remove the points of a resource that was deleted while it was being indexed; some may have been written after its deletion."""
         if await self.resources.owned(job.owner_id, [job.resource_id]):
             return
         for index in self.indexes.all:
@@ -110,7 +110,7 @@ class IndexingStage:
     async def _replace_chunks(
         self, job: Job, resource: Resource, elements: Sequence[Element], language: str | None, stale: set[str]
     ) -> int:
-        """Chunk, store and embed in overlapping batches; then take out what the resource had before. Returns the count."""
+        """Chunk, store and embed in overlapping batches, then remove the resource's previous chunks. Returns the number of chunks."""
         chunks = await self._chunks(job, resource, elements)
         if stale:
             async with self.jobs.fenced(job) as connection:
@@ -140,7 +140,7 @@ class IndexingStage:
             await write_points(index, batch, dense, filename, language)
 
     async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
-        """Leave exactly the present chunks in every index, also after an attempt that died half-way."""
+        """Leave exactly the current chunks in every index, also after an attempt that died half-way."""
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
             if stale:
@@ -158,7 +158,7 @@ class IndexingStage:
                     break
 
     async def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
-        """All chunks of the resource, cut as they are asked for (in a thread)."""
+        """All chunks of the resource, cut lazily (in a thread)."""
         embedder = self.indexes.active.embedder
         project = await self.projects.settings(job.owner_id, resource.project_ids[0]) if resource.project_ids else {}
         config = config_of(self.chunking, resource, project, embedder)
@@ -227,7 +227,7 @@ async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
 
 
 def _about(resource: Resource) -> list[ChunkDraft]:
-    """What is said of the tables of a data file, or of a picture, beside what stands in it."""
+    """The descriptions of a data file's tables, or of a picture, indexed in addition to its content."""
     if resource.detected_category == Category.IMAGE:
         return [describe_picture(resource.filename, resource.extraction_metadata)]
     return describe_tables(resource.extraction_metadata)

@@ -1,4 +1,4 @@
-"""File names as people send them: hostile, broken or too long; made harmless for display, never used as a path."""
+"""Makes file names from uploads safe to display, however hostile, broken or long. They are never used as paths."""
 
 from __future__ import annotations
 

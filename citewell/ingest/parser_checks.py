@@ -1,4 +1,4 @@
-"""Whether what a parser reported has the types that it claims: JSON from a process that may have been taken over."""
+"""Checks the types of what a parser reported: JSON from a process that may have been compromised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.types import Box, Element
 
 
 def parsed(raw: bytes) -> Any:
-    """The value of JSON text; ValueError where it is none, or holds characters that UTF-8 cannot express."""
+    """The value of JSON text; ValueError where it is not JSON, or holds characters that UTF-8 cannot express."""
     value = json.loads(raw)
     if b"\\u" in raw:
         json.dumps(value, ensure_ascii=False).encode()
@@ -21,7 +21,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def sound_element(element: Element) -> bool:
-    """Whether every field of an element holds what its annotation says; by hand, since there may be millions."""
+    """Whether every field of an element holds what its annotation says; written by hand for speed, since there may be millions."""
     place = element.locator
     return (
         _all((element.id, element.text), str)
@@ -43,7 +43,7 @@ def sound_element(element: Element) -> bool:
 def well_typed(value: object) -> bool:
     """Whether every field of a dataclass, and of those in it, holds what its annotation says.
 
-    Mappings are looked at no further than to be one of text keys.
+    Of mappings, only the keys are checked to be text.
     """
     return all(check(getattr(value, name)) for name, check in _checks(type(value)))
 

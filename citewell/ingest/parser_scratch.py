@@ -1,4 +1,4 @@
-"""The folder into which a parser writes. Whatever stands in it was written by a process that read untrusted bytes: believe nothing."""
+"""The folder into which a parser writes. A process that read untrusted bytes wrote everything in it, so trust nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MESSAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a parser said last: it changes as long as it works."""
+    """The parser's last progress report, which changes as long as it works."""
 
     beat: int = 0
     done: int = 0
@@ -34,7 +34,7 @@ class Progress:
 
 
 class Scratch:
-    """A parser's folder, seen from the parent. Made by `prepare`; `close` when done."""
+    """A parser's folder, as the parent process sees it. Create with `prepare`; `close` when done."""
 
     def __init__(self, folder: Path, progress: int) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Scratch:
 
     @staticmethod
     def prepare(folder: Path) -> Scratch:
-        """An empty folder at `folder` (what stands there is removed), with a file for progress."""
+        """An empty folder at `folder` (existing content is removed), with a progress file."""
         folder = folder.absolute()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700)
@@ -53,7 +53,7 @@ class Scratch:
         os.close(self._progress)
 
     def progress(self) -> Progress:
-        """What the parser said last; nothing yet counts as no beat."""
+        """The parser's last report; an empty one before the first."""
         try:
             data = json.loads(os.pread(self._progress, 256, 0))
             total = data["total"]
@@ -82,7 +82,7 @@ class Scratch:
             return file.read(_LOG_TAIL).decode("utf-8", "replace")
 
     def summary(self) -> ExtractionSummary:
-        """What the parser reported; raises the error that it reported, or ParserCrashed where its report makes no sense."""
+        """The parser's report; raises the error that it reported, or ParserCrashed where its report is invalid."""
         report = self._report()
         try:
             if "error" in report:
@@ -136,7 +136,7 @@ def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
 def follow_elements(folder: Path, wait: Callable[[], bool]) -> Iterator[Element]:
     """The elements that a parser is still writing into `folder`, one at a time; errors as `read_elements`.
 
-    Where there is no file or no whole line yet, `wait` is called: it sleeps a little, and tells whether to look again.
+    Where there is no file or no whole line yet, `wait` is called: it sleeps briefly and returns whether to try again.
     """
     while not (folder / ELEMENTS_FILE).exists():
         if not wait():
@@ -174,7 +174,7 @@ def rebuilt(error: dict[str, Any]) -> ExtractionError:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether it is a regular file with one name: no link to something of ours, no pipe that would block."""
+    """Whether it is a regular file with one name: not a link to another file, nor a pipe that would block."""
     try:
         status = path.lstat()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The parent's side of the template process: starts it, sends it jobs, and tells how each job's process ended."""
+"""The parent's side of the template process: starts it, sends it jobs, and reports how each job's process ended."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TemplateClient:
     async def start(entry: str, limits: ParserLimits) -> TemplateClient:
         """Start one and wait until its imports are done; Unavailable when that fails.
 
-        Its environment is empty but for what a program needs to run: no key of the server's is in it.
+        Its environment holds only what a program needs to run, and none of the server's keys.
         """
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ} | _ENVIRONMENT
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
@@ -93,7 +93,7 @@ class TemplateClient:
         return future
 
     def kill(self, job: int) -> None:
-        """Have a job's process killed; its future then ends."""
+        """Kill a job's process; its future then ends."""
         if self.alive:
             self._send({"kill": job})
 
@@ -122,7 +122,7 @@ class TemplateClient:
 
 
 async def _end(process: Process) -> None:
-    """Close the input, which ends the template and its children; kill it where that is not enough."""
+    """Close the input, which ends the template and its children; kill it if that is not enough."""
     assert process.stdin is not None
     process.stdin.close()
     try:

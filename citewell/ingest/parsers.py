@@ -42,11 +42,11 @@ OnProgress: TypeAlias = Callable[[int, int | None], None]
 
 
 class ParserPool:
-    """Reads files in processes that can hurt nothing but themselves.
+    """Reads files in sandboxed processes.
 
     workers is the number of files read at once. `entry` (`module:function`, of the shape of
     `citewell.extract.registry.extract_file`) is what reads a file. The template process starts with the first file, and
-    again whenever it has died; `close` ends everything. While there is less `space` than is to stay free, no parser goes on.
+    again whenever it has died; `close` ends everything. Parsers stop when free disk space falls below the reserve in `space`.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class ParserPool:
     ) -> ExtractionSummary:
         """Read the file at `source`, called `filename` by its uploader.
 
-        `scratch` is emptied first, and holds the elements (`read_elements`), blobs and children afterwards, or after an
-        error nothing that is to be used. Raises the `ExtractionError` that tells why the file was not read (ParserTimeout,
+        `scratch` is emptied first. Afterwards it holds the elements (`read_elements`), blobs and children; after an error its
+        content must not be used. Raises the `ExtractionError` that tells why the file was not read (ParserTimeout,
         ParserCrashed, ParserOutOfMemory, LimitExceeded, … ), DiskFull, or Unavailable when no parser can be started.
         """
         async with self._slots:
@@ -100,7 +100,7 @@ class ParserPool:
         raise ParserCrashed("The parsers' template process died again and again.")
 
     async def close(self) -> None:
-        """End the template and every parser; what is being read fails. Calling it twice is harmless."""
+        """End the template and every parser; files being read fail. Calling it twice is harmless."""
         self._closed = True
         async with self._starting:
             if self._template is not None:
@@ -143,7 +143,7 @@ class ParserPool:
     async def _watch(
         self, ended: asyncio.Future[Ended], scratch: Scratch, on_progress: OnProgress | None
     ) -> CitewellError | None:
-        """Wait for the end of a parser; the reason to kill it when it must not go on."""
+        """Wait for a parser to end; returns the reason to kill it when it must not continue."""
         watch = _Watch(self._limits, scratch, on_progress, self._space)
         ticks = 0
         while True:
@@ -159,7 +159,7 @@ class ParserPool:
 
     def _outcome(self, scratch: Scratch, ended: Ended, verdict: CitewellError | None) -> ExtractionSummary:
         error = verdict or _death(ended, scratch, self._limits) or _too_large(scratch, self._limits)
-        # A parser that finds no space may fail in any way, and may be unable to say why.
+        # A parser without disk space may fail in any way, and may be unable to say why.
         error = _no_space(self._space) or error if error is not None else None
         if error is not None:
             if not isinstance(error, DiskFull):
@@ -172,7 +172,7 @@ class ParserPool:
 
 
 class _Watch:
-    """Looks at one parser's progress and at the clock."""
+    """Watches one parser's progress and the clock."""
 
     def __init__(
         self, limits: ParserLimits, scratch: Scratch, on_progress: OnProgress | None, space: DiskReserve | None
@@ -185,7 +185,7 @@ class _Watch:
         self._seen = (Progress(), 0)
 
     def look(self) -> CitewellError | None:
-        """Pass progress on; the reason to kill the parser, if there is one."""
+        """Forward progress; returns the reason to kill the parser, if there is one."""
         now = time.monotonic()
         seen = (self._scratch.progress(), self._scratch.elements_size())
         if seen != self._seen:
@@ -219,7 +219,7 @@ def _too_large(scratch: Scratch, limits: ParserLimits) -> LimitExceeded | None:
 
 
 def _death(ended: Ended, scratch: Scratch, limits: ParserLimits) -> ExtractionError | None:
-    """Why a parser died; None when it ended in good order."""
+    """Why a parser died; None when it ended normally."""
     if not os.WIFSIGNALED(ended.status):
         code = os.WEXITSTATUS(ended.status)
         if code == 0:

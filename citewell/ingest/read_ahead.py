@@ -1,7 +1,7 @@
-"""Embeds the first chunks of a long file while its parser still reads the rest, so that no processor waits for the other.
+"""Embeds the first chunks of a long file while its parser is still reading the rest, so that no core sits idle.
 
-Nothing is kept but what the embedding cache remembers: stage 3 cuts the same chunks and finds their vectors there. A chunk
-that comes out differently in the end has cost one embedding; nothing else depends on what is done here.
+Only the embedding cache keeps the result: stage 3 cuts the same chunks and finds their vectors there. A chunk that comes
+out differently in the end has cost one embedding, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_TITLE_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAhead:
-    """Runs beside stage 2, for indexes whose embeddings cost nothing but time: those of `providers`."""
+    """Runs alongside stage 2, for indexes whose embeddings cost only time: those of `providers`."""
 
     projects: ProjectRepository
     indexes: IndexSet
@@ -41,7 +41,7 @@ class ReadAhead:
 
     @asynccontextmanager
     async def beside(self, resource: Resource, folder: Path) -> AsyncGenerator[None]:
-        """Work on what the parser writes into `folder` until the block ends; whatever goes wrong shows in stage 3 alone."""
+        """Work on what the parser writes into `folder` until the block ends; errors surface only in stage 3."""
         if resource.detected_category != Category.RAG or not self._embedders():
             yield
             return

@@ -1,4 +1,4 @@
-"""Texts given directly: split, embedded and indexed in batches, without a file behind them."""
+"""Texts added directly: split, embedded and indexed in batches, without a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FIELDS = frozenset({"id", "text", "title", "metadata"})
 
 @dataclass(frozen=True, slots=True)
 class RecordsAdded:
-    """What `add` did: ids of the resources in input order, and how many were new, replaced, or the same as before."""
+    """The result of `add`: resource ids in input order, and how many were new, replaced or unchanged."""
 
     resource_ids: tuple[str, ...]
     added: int
@@ -50,9 +50,9 @@ class RecordIngest:
         self._on_spent = on_spent
 
     async def add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
-        """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces what it was.
+        """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Raises `InvalidInput` for a record without an id or a text; batches before it are kept.
+        Raises `InvalidInput` for a record without an id or a text; earlier batches are kept.
         """
         async with reported(owner_id, self._on_spent):
             return await self._add(owner_id, project_id, records)

@@ -1,4 +1,4 @@
-"""Has a vision model describe the pictures of a resource; each description is an element of its own, behind those that were read."""
+"""Has a vision model describe the pictures of a resource; each description is an element of its own, after those that were read."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDescriber:
-    """Adds descriptions where a resource was uploaded with `multimodal`. What was described once is not asked for again.
+    """Adds descriptions where a resource was uploaded with `multimodal`. Pictures already described are not sent again.
 
-    attempts: how often the stage is tried in all; in the last attempt a provider that is away costs the descriptions only
+    attempts: the number of attempts of the stage; on the last one, a provider that is unavailable costs only the descriptions
     """
 
     model: VisionModel | None
@@ -50,10 +50,10 @@ class ImageDescriber:
     async def run(
         self, job: Job, resource: Resource, elements: Sequence[Element]
     ) -> tuple[list[Element], Coverage | None]:
-        """The elements, each description behind its picture, and the coverage report that counts them.
+        """The elements, each description after its picture, and the coverage report that counts them.
 
-        Raises `ProviderRateLimited` or `ProviderUnavailable` while another attempt may help; whatever else keeps a picture
-        from being described is a warning in the report.
+        Raises `ProviderRateLimited` or `ProviderUnavailable` while another attempt may help; any other reason why a
+        picture is not described becomes a warning in the report.
         """
         read = [element for element in elements if _DESCRIBES not in element.metadata]
         known = [element for element in elements if _DESCRIBES in element.metadata]
@@ -84,7 +84,7 @@ class ImageDescriber:
     async def _describe(
         self, job: Job, model: VisionModel, pictures: Sequence[tuple[Element, StoredBlob]], count: int
     ) -> tuple[list[Element], list[str]]:
-        """New elements, stored as they come, and notes on what was not described. `count` elements are stored already."""
+        """New elements, stored as they arrive, and notes on pictures that were not described. `count` elements are stored already."""
         found: list[Element] = []
         notes: list[str] = []
         for start in range(0, min(len(pictures), _MAX_PICTURES), _AT_ONCE):
@@ -118,8 +118,8 @@ class ImageDescriber:
 
 
 def _description(picture: Element, text: str, ordinal: int, model: str) -> Element:
-    """An element that says what a picture shows and stands where the picture stands."""
-    # Rectangles of lines that were read in the picture are not those of what is said about it.
+    """An element that says what a picture shows, with the picture's position."""
+    # The rectangles of lines read in the picture do not belong to its description.
     lines = len(picture.span_starts) > 1 or (picture.confidence is not None and not picture.locator.pages)
     return Element(
         id=f"e{ordinal}",
@@ -132,7 +132,7 @@ def _description(picture: Element, text: str, ordinal: int, model: str) -> Eleme
 
 
 def _placed(read: Sequence[Element], descriptions: Sequence[Element]) -> Iterator[Element]:
-    """Each description behind its picture."""
+    """Each description after its picture."""
     behind: defaultdict[object, list[Element]] = defaultdict(list)
     for description in descriptions:
         behind[description.metadata[_DESCRIBES]].append(description)
@@ -142,7 +142,7 @@ def _placed(read: Sequence[Element], descriptions: Sequence[Element]) -> Iterato
 
 
 def _counted(coverage: Coverage, read: int, descriptions: Sequence[Element], notes: Sequence[str]) -> Coverage:
-    """The report with the descriptions that it does not count yet, and this step's warnings in place of earlier ones."""
+    """The report with the descriptions that it does not count yet, with this step's warnings replacing earlier ones."""
     units = list(coverage.units) or [UnitCoverage(unit="file", number=1)]
     new = descriptions[coverage.elements - read :]
     for description in new:

@@ -37,7 +37,7 @@ _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 class WorkerLimits:
     """How many stages run at once, how often a stage is tried, and how long a lease lasts.
 
-    Of each stage one more runs at once when an owner waits of whom none is running: nobody waits for another's large files.
+    Each stage runs one more job when an owner without a running job waits, so that nobody waits for another owner's large files.
     """
 
     extracting: int = 2
@@ -48,9 +48,9 @@ class WorkerLimits:
 
 
 class Workers:
-    """Runs both stages for whatever waits. Start it once; `wake` it when a row was committed; `stop` it before the stores close.
+    """Runs both stages of all waiting resources. Start it once, `wake` it after committing a row, and `stop` it before the stores close.
 
-    No stage begins while there is less `space` than is to stay free.
+    No stage starts while free disk space is below the reserve in `space`.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Workers:
         self.name = name
         self._space = space
         self._waits_for_space = False
-        self._unwritten = 0  # stages that have ended, which could not be written down yet
+        self._unwritten = 0  # stages that have ended, but could not be recorded yet
         self._jobs = jobs
         self._extraction = extraction
         self._indexing = indexing
@@ -76,18 +76,18 @@ class Workers:
         self._wakeups = {(stage, newcomers): asyncio.Event() for stage in Stage for newcomers in (False, True)}
 
     def start(self) -> None:
-        """Begin to work; call within the event loop that runs everything else."""
+        """Start working; call within the event loop that runs everything else."""
         for stage, count in self._free.items():
             self._tasks += [asyncio.create_task(self._loop(stage), name=f"{stage}-{i}") for i in range(count)]
             self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
     def wake(self) -> None:
-        """Look for work now instead of at the next poll."""
+        """Look for work now rather than at the next poll."""
         for event in self._wakeups.values():
             event.set()
 
     async def stop(self) -> None:
-        """Stop at once; what was under way is taken up again after its lease."""
+        """Stop at once; unfinished work is resumed after its lease."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -98,7 +98,7 @@ class Workers:
             log.error("%s What was under way is taken up again after the next start.", error.message)
 
     async def drain(self) -> None:
-        """Wait until nothing waits and nothing runs (for in-process use and tests)."""
+        """Wait until no work waits or runs (for in-process use and tests)."""
         while await self._jobs.waiting():  # noqa: ASYNC110 - the rows are the truth, and others may write them
             await asyncio.sleep(0.02)
 
@@ -112,7 +112,7 @@ class Workers:
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
             await self._run(job, slots=0 if newcomers else 1)
-            if stage is Stage.EXTRACT:  # there is something to index now, and perhaps files from inside this one
+            if stage is Stage.EXTRACT:  # there is something to index now, and perhaps new child files
                 for following in Stage:
                     self._wakeups[following, False].set()
 
@@ -123,7 +123,7 @@ class Workers:
             job = await self._jobs.claim(stage, self.name, newcomers=newcomers)
         except DiskFull as error:
             self._wait_for_space(error)
-        except Exception:  # the database may be away for a while; the loop must outlive that
+        except Exception:  # the database may be unavailable for a while, and the loop must survive that
             log.exception("claiming work failed; trying again")
         else:
             if job is not None or not self._unwritten:
@@ -133,7 +133,7 @@ class Workers:
         return None
 
     def _wait_for_space(self, error: DiskFull) -> None:
-        """Say once that work waits, not at every look."""
+        """Log once that work is waiting, not at every check."""
         if not self._waits_for_space:
             log.error("No file is read or indexed for now. %s", error.message)
         self._waits_for_space = True
@@ -144,7 +144,7 @@ class Workers:
         self._waits_for_space = False
 
     async def _run(self, job: Job, slots: int) -> None:
-        """One attempt that takes up so many of the stage's slots; whatever comes of it is written to the row."""
+        """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row."""
         self._free[job.stage] -= slots
         try:
             await self._attempt(job)
@@ -161,7 +161,7 @@ class Workers:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             if job.stage is Stage.INDEX:
                 await self._indexing.forget_deleted(job)
-        except NotFound:  # the resource was deleted, which settling finds out, or bytes of it are missing
+        except NotFound:  # the resource was deleted, which `_settle` finds out, or its bytes are missing
             await self._settle(job, DamagedFile())
         except CitewellError as error:
             await self._settle(job, error)
@@ -170,7 +170,7 @@ class Workers:
             await self._settle(job, Unexpected())
 
     async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
-        """Run the stage beside a heartbeat; when the lease is lost, the stage is cancelled."""
+        """Run the stage with a heartbeat; when the lease is lost, the stage is cancelled."""
         stage = asyncio.ensure_future(work(job))
         heartbeat = asyncio.create_task(self._heartbeat(job))
         try:
@@ -186,13 +186,11 @@ class Workers:
     async def _heartbeat(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._limits.lease_seconds / 3)
-            with contextlib.suppress(
-                DiskFull
-            ):  # the stage will meet it too; whether it holds the lease is checked at each write
+            with contextlib.suppress(DiskFull):  # the stage will fail on this too, and each write checks the lease
                 await self._jobs.renew(job)
 
     async def _settle(self, job: Job, error: CitewellError) -> None:
-        """Write down how an attempt ended. Where that cannot be written now, it is tried until it can, or the lease is lost."""
+        """Record how an attempt ended, retrying until it succeeds or the lease is lost."""
         if isinstance(error, DiskFull):
             log.error("stage %s of %s: %s", job.stage, job.resource_id, error.message)
         self._unwritten += 1
@@ -210,13 +208,13 @@ class Workers:
         except DiskFull as full:
             self._wait_for_space(full)
             return False
-        except Exception:  # the database may be away for a while; the loop must outlive that
+        except Exception:  # the database may be unavailable for a while, and the loop must survive that
             log.exception("the end of %s of %s could not be written; trying again", job.stage, job.resource_id)
             return False
         return True
 
     async def _write_down(self, job: Job, error: CitewellError) -> None:
-        """Try again later where that can help, else end in a terminal state with the reason."""
+        """Retry later where that can help, else end in a terminal state with the reason."""
         retryable = error.retryable if isinstance(error, ExtractionError) else isinstance(error, _TRANSIENT)
         if retryable and job.attempt < self._limits.max_attempts:
             await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)

@@ -1,4 +1,4 @@
-"""Time for leases: it passes at the same rate whatever becomes of the system's clock."""
+"""A clock for leases that keeps running at the same rate when the system clock is set."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _POSTGRES_NOW = sa.select(sa.extract("epoch", sa.func.clock_timestamp()))
 
 
 class LeaseClock:
-    """Seconds since 1970, as they were when the process started, and counted on from there.
+    """Seconds since 1970, read once when the process starts and counted monotonically from there.
 
-    A clock that is set forward by hours would end every lease at once, one that is set back would let them last for hours. On
+    Setting the system clock forward by hours would end every lease at once; setting it back would make them last for hours. On
     SQLite one process reads and writes all leases, so it counts by itself; on Postgres all processes go by the database's clock.
     """
 

@@ -36,9 +36,9 @@ _LOADED = (
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A chunk with what its point in an index is made of besides: its file's name and language (ISO 639-1, None where unknown).
+    """A chunk with the other data of its index point: the file's name and language (ISO 639-1, None where unknown).
 
-    rows_before: how many rows of the same resource stand before it, which decides whether it is embedded.
+    rows_before: how many rows of the same resource precede it, which decides whether it is embedded.
     """
 
     chunk: Chunk
@@ -171,7 +171,7 @@ class ContentRepository:
             yield [Element.from_json(json.loads(data)) for _, data in rows]
 
     async def elements_by_id(self, resource_id: str, version: int, ids: Sequence[str]) -> dict[str, Element]:
-        """Those elements of a version that have these ids (`e0`, `e1`, …)."""
+        """The elements of a version with these ids (`e0`, `e1`, …)."""
         ordinals = [int(i[1:]) for i in ids if _ELEMENT_ID.fullmatch(i)]
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
@@ -191,14 +191,14 @@ class ContentRepository:
             return [StoredBlob(**row) for row in (await connection.execute(query.order_by(table.c.name))).mappings()]
 
     async def blob(self, resource_id: str, version: int, name: str) -> StoredBlob:
-        """One extracted blob; `NotFound` when the version has none of that name."""
+        """One extracted blob; `NotFound` when the version has no blob of that name."""
         for found in await self.blobs(resource_id, version):
             if found.name == name:
                 return found
         raise NotFound
 
     async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, str, str | None]]:
-        """Chunk, file name and record id of those `ids` that belong to the owner and still exist."""
+        """Chunk, file name and record id for each of `ids` that belongs to the owner and still exists."""
         rows = await self._database.rows(_LOADED, {"ids": list(ids), "owner": owner_id})
         return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
 
@@ -251,13 +251,13 @@ class ContentRepository:
             return await connection.scalar(query) or 0
 
     async def count_settled_chunks(self) -> int:
-        """How many chunks the resources have whose indexing has ended well: what every index must hold."""
+        """The number of chunks of all successfully indexed resources, which every index must hold."""
         query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(resources.c.status.in_(_SETTLED))
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
 
     async def settled_resources(self, limit: int) -> AsyncGenerator[list[ChunkCount]]:
-        """Every resource that nobody is working on, with the number of its chunks, `limit` at a time."""
+        """Every resource without a lease, with its number of chunks, `limit` at a time."""
         last = ""
         while True:
             query = (
@@ -276,7 +276,7 @@ class ContentRepository:
             yield [ChunkCount(*row) for row in rows]
 
     async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
-        """Chunks that every index must hold with a vector, no rows among them, as if taken at random: ids are hashes."""
+        """A sample of chunks, without rows, that every index must hold with a vector. Ids are hashes, so ordering by id samples at random."""
         query = (
             sa.select(chunks, resources.c.filename, resources.c.language)
             .select_from(_WITH_RESOURCE)

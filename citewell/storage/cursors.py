@@ -1,4 +1,4 @@
-"""Opaque cursors for lists: the sort key of the last row given out."""
+"""Opaque cursors for lists: the sort key of the last row returned."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ class DatabaseUnusable(Exception):
 class Database:
     """The SQL database. `read()` and `write()` give a connection inside a transaction; leave the block to commit.
 
-    What cannot be written because the disk is full raises `DiskFull`, and leaves nothing of its transaction.
+    A write that fails because the disk is full raises `DiskFull` and leaves nothing of its transaction.
 
-    On SQLite: WAL, `synchronous=FULL`, foreign keys on, and writers queue here, in this process, so that none meets a busy database.
+    On SQLite: WAL, `synchronous=FULL`, foreign keys on, and writers queue in this process, so that no writer finds the database busy.
     """
 
     def __init__(self, url: str) -> None:
@@ -70,7 +70,7 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
-        """A connection in a read transaction: what it sees does not change under it."""
+        """A connection in a read transaction, with a consistent snapshot."""
         with disk_errors(), _values_checked():
             async with self._engine.connect() as connection:
                 yield connection
@@ -78,7 +78,7 @@ class Database:
     async def rows(
         self, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
     ) -> Sequence[sa.RowMapping]:
-        """All rows of one query, outside a transaction. On SQLite in one step in one thread: a search waits for this."""
+        """All rows of one query, outside a transaction. On SQLite this is one step in one thread, because every search waits for it."""
         with _values_checked():
             if self._reader is None:
                 async with self._engine.connect() as connection:
@@ -106,7 +106,7 @@ class Database:
         try:
             await (await self._engine.connect().start()).close()
         except Exception as error:
-            # Each driver has errors of its own, and an argument of the URL that it does not know is a TypeError.
+            # Each driver raises its own errors, and a TypeError for an unknown argument in the URL.
             raise DatabaseUnusable(_reason(error)) from error
         try:
             await self._migrate(backups)
@@ -148,14 +148,14 @@ class Database:
 
 
 def _reason(error: Exception) -> str:
-    """The driver's own words, without the statement and the links that SQLAlchemy adds."""
+    """The driver's message, without the statement and the links that SQLAlchemy adds."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()).rstrip(".") or type(cause).__name__
 
 
 @contextlib.contextmanager
 def _values_checked() -> Generator[None]:
-    """A value that no column can hold or be compared with was sent by somebody: an integer of more than 64 bits, half of a
+    """Turn values that no column can hold into `InvalidInput`, since a client sent them: an integer of more than 64 bits, half of a
     surrogate pair, on Postgres a null character."""
     try:
         yield
@@ -164,7 +164,7 @@ def _values_checked() -> Generator[None]:
 
 
 def insert_new(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT that leaves alone what is there already, committed or about to be: `rowcount` tells how many rows were new."""
+    """An INSERT that skips rows that already exist, committed or about to be; `rowcount` is the number of new rows."""
     if connection.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
@@ -178,7 +178,7 @@ def _fetch(
 
 
 def _copy(reader: sa.Engine, path: Path) -> None:
-    """Copy the whole database to `path`: complete, or not there."""
+    """Copy the whole database to `path`, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = path.with_name(f"{path.name}.new")
     partial.unlink(missing_ok=True)
@@ -211,7 +211,7 @@ _PRAGMAS = """
 
 
 class _SqliteFiles:
-    """Opens connections so that a request cancelled meanwhile leaves none of them open, and no thread that outlives `close`."""
+    """Opens connections. A request that is cancelled meanwhile leaves none of them open, and no thread outlives `close`."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -219,7 +219,7 @@ class _SqliteFiles:
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     async def connect(self) -> aiosqlite.Connection:
-        """A connection with our settings."""
+        """A connection with the pragmas set."""
         opening = asyncio.ensure_future(self._open())
         try:
             return await asyncio.shield(opening)
@@ -230,7 +230,7 @@ class _SqliteFiles:
             raise
 
     async def close(self) -> None:
-        """Wait for what was abandoned, and for the connections' threads, whose last word goes to the event loop."""
+        """Wait for abandoned connections, and for the connections' threads, which report to the event loop before they end."""
         await asyncio.gather(*self._abandoned)
         for thread in list(self._threads):
             await asyncio.to_thread(thread.join, _THREAD_SECONDS)

@@ -21,7 +21,7 @@ class EmbeddingCacheRepository:
         self._database = database
 
     async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
-        """The vectors that are known, each of shape (dimensions,)."""
+        """The vectors in the cache, each of shape (dimensions,)."""
         table = embedding_cache
         found: dict[str, FloatMatrix] = {}
         hashes = [bytes.fromhex(key) for key in keys]
@@ -36,7 +36,7 @@ class EmbeddingCacheRepository:
         return found
 
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
-        """Remember vectors; those already known stay as they are."""
+        """Cache vectors; those already cached are left unchanged."""
         if not vectors:
             return
         rows = [

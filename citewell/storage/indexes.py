@@ -1,4 +1,4 @@
-"""Which indexes exist, what state they are in, and which one answers."""
+"""The registry of indexes: their states, and which one serves searches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.storage.tables import indexes
 
 
 class IndexState(StrEnum):
-    """BUILDING takes writes and answers nobody; READY could be switched to; ACTIVE answers; RETIRED can be rolled back to."""
+    """BUILDING takes writes but serves no searches; READY can be switched to; ACTIVE serves searches; RETIRED can be rolled back to."""
 
     BUILDING = "building"
     READY = "ready"
@@ -26,7 +26,7 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRecord:
-    """An index as a row: which model's vectors, in which store, how far it is built."""
+    """An index as a row: its model, its store, and how far it is built."""
 
     id: str
     fingerprint: str
@@ -47,7 +47,7 @@ class IndexRepository:
         self._database = database
 
     async def ensure_active(self, fingerprint: str, store: str, settings: dict[str, Any]) -> IndexRecord:
-        """The index of this model in this store; the very first one becomes ACTIVE."""
+        """The index of this model in this store; the first one ever becomes ACTIVE."""
         async with self._database.write() as connection:
             match = sa.and_(indexes.c.fingerprint == fingerprint, indexes.c.store == store)
             row = (await connection.execute(sa.select(indexes).where(match))).mappings().first()
@@ -59,12 +59,12 @@ class IndexRepository:
                 values: dict[str, Any] = {**_new(fingerprint, store, state), "settings": settings}
                 if (await connection.execute(insert_new(connection, indexes).values(**values))).rowcount:
                     return IndexRecord(**values)
-                # On Postgres: another process has just made it.
+                # On Postgres, another process has just created it.
                 row = (await connection.execute(sa.select(indexes).where(match))).mappings().one()
         return _record(row)
 
     async def create(self, fingerprint: str, store: str, settings: dict[str, Any]) -> IndexRecord:
-        """A new index to be built beside the active one, or the known one of that fingerprint."""
+        """A new index to build beside the active one, or the existing one with that fingerprint."""
         values: dict[str, Any] = {**_new(fingerprint, store, IndexState.BUILDING), "settings": settings}
         match = sa.and_(indexes.c.fingerprint == fingerprint, indexes.c.store == store)
         async with self._database.write() as connection:
@@ -85,7 +85,7 @@ class IndexRepository:
         raise NotFound("There is no such index.")
 
     async def active(self) -> IndexRecord | None:
-        """The index that answers, if one is active yet."""
+        """The index that serves searches, if one is active yet."""
         return next((r for r in await self.all() if r.state is IndexState.ACTIVE), None)
 
     async def set_progress(self, index_id: str, progress: int, total: int, state: IndexState | None = None) -> None:
@@ -97,7 +97,7 @@ class IndexRepository:
             await connection.execute(sa.update(indexes).where(indexes.c.id == index_id).values(**values))
 
     async def activate(self, index_id: str) -> None:
-        """Make this index the one that answers; the one before it is RETIRED and can be rolled back to. `NotFound` when there is none."""
+        """Make this index serve searches; the previous one is RETIRED and can be rolled back to. `NotFound` when it does not exist."""
         async with self._database.write() as connection:
             await connection.execute(
                 sa.update(indexes).where(indexes.c.state == IndexState.ACTIVE).values(state=IndexState.RETIRED)

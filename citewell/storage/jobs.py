@@ -1,4 +1,4 @@
-"""The durable job on the resource row: a lease says who works on it, a fence makes late writes of a lost lease impossible."""
+"""The durable job on the resource row: a lease says which worker has it, and a fence rejects late writes from a lost lease."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _STATES = {
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
 }
 _TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn}
-# Of Postgres: two workers that choose at once would both choose the same owner.
+# On Postgres, two workers that choose at the same time would both choose the same owner.
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(:key)")
 _LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
 
 
-# Seconds that a stage waits at most before its next attempt when the server starts.
+# The longest wait, in seconds, that a stage keeps across a restart.
 _MAX_WAIT = 900.0
 
 
@@ -47,12 +47,12 @@ class JobRepository:
     async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
         """Lease the next resource that waits for `stage`.
 
-        It is the turn of the owner with the fewest leases of this stage, among those with equally many of whoever waited
-        longest since the last; of that owner's resources, of the one that is due first. With `newcomers`, only of an owner
-        without any lease of this stage.
+        The next owner is the one with the fewest leases of this stage; among equals, the one that has waited longest since its
+        last. Of that owner's resources, the one due first is leased. With `newcomers`, only owners without a lease of this
+        stage are considered.
         """
         async with self._choosing[stage], contextlib.AsyncExitStack() as stack:
-            if self._database.is_sqlite:  # one process: nobody else chooses, and reading holds nobody up
+            if self._database.is_sqlite:  # in one process nobody else chooses, and readers block nobody
                 async with self._database.read() as connection:
                     now = await self._clock.now(connection)
                     resource_id = await _next_waiting(connection, stage, now, newcomers)
@@ -71,7 +71,7 @@ class JobRepository:
     async def _lease(
         self, connection: AsyncConnection, resource_id: str, stage: Stage, worker: str, now: float
     ) -> Job | None:
-        """Lease the chosen resource; None when it was deleted, or sent another way, in the meantime."""
+        """Lease the chosen resource; None when it was deleted, or its state changed, in the meantime."""
         update = (
             sa.update(resources)
             .where(
@@ -122,7 +122,7 @@ class JobRepository:
 
     @asynccontextmanager
     async def fenced(self, job: Job) -> AsyncGenerator[AsyncConnection]:
-        """A write transaction in which the lease is known to hold until it commits; raises `LeaseLost` otherwise."""
+        """A write transaction during which the lease is guaranteed to hold; raises `LeaseLost` when it is lost already."""
         held = sa.select(resources.c.fence).where(resources.c.id == job.resource_id)
         async with self._database.write() as connection:
             if not self._database.is_sqlite:
@@ -155,14 +155,14 @@ class JobRepository:
             await record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
 
     async def release_all(self, worker: str | None = None, died: bool = True) -> int:
-        """Give back every lease of a worker that is known to be gone (None: of all workers). Returns how many.
+        """Release every lease of a worker that is known to be gone (None: of all workers); returns their number.
 
-        The attempt does not count against the file, for the process died, not the parser; `deaths` does count, so that
-        a file that takes the process down with it, again and again, is given up in the end.
+        The attempt does not count against the file, because the process died and not the parser. `deaths` does count, so that
+        a file that repeatedly takes the process down is given up eventually.
         """
         table = resources.c
         async with self._database.write() as connection:
-            if worker is None:  # a wait that was written down by a clock that has been set back since
+            if worker is None:  # written when the clock was ahead of the present time
                 latest = await self._clock.now(connection) + _MAX_WAIT
                 await connection.execute(
                     sa.update(resources).where(table.not_before > latest).values(not_before=latest)
@@ -232,7 +232,7 @@ class JobRepository:
             return bool(done.rowcount)
 
     async def waiting(self) -> int:
-        """How many resources are in neither a terminal state nor a lease that still runs."""
+        """The number of resources that are neither in a terminal state nor leased."""
         active = [state for states in _STATES.values() for state in states]
         query = sa.select(sa.func.count()).select_from(resources).where(resources.c.status.in_(active))
         async with self._database.read() as connection:
@@ -246,7 +246,7 @@ async def _next_waiting(
     newcomers: bool,
     first_due: sa.Select[float, str] | None = None,
 ) -> str | None:
-    """The resource whose turn it is."""
+    """The next resource to lease."""
     for owner_id, running in (await connection.execute(_OWNERS_IN_TURN[stage], {"now": now})).all():
         if newcomers and running:
             return None
@@ -261,7 +261,7 @@ async def _next_waiting(
 
 
 def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
-    """Owners of whom something may wait, with the number of their leases, in the order of their turns."""
+    """Owners with resources that may be waiting, and their numbers of leases, in the order of their turns."""
     candidates = sa.union(*(sa.select(_owners_with(status)) for status in _STATES[stage])).subquery()
     running = (
         sa.select(resources.c.owner_id, sa.func.count().label("leases"))
@@ -279,7 +279,7 @@ def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
 
 
 def _owners_with(status: Status) -> sa.CTE:
-    """Owners of resources in a status: one look into the index for each, however many resources they have."""
+    """Owners of resources in a status, with one index lookup per owner, however many resources they have."""
     first = sa.select(sa.func.min(resources.c.owner_id).label("owner_id")).where(resources.c.status == status)
     walk = first.cte(f"owners_{status.value}", recursive=True)
     following = (
@@ -290,7 +290,7 @@ def _owners_with(status: Status) -> sa.CTE:
     return walk.union_all(sa.select(following).where(walk.c.owner_id.is_not(None)))
 
 
-# Built once: every attempt to lease runs them.
+# Built once, because every attempt to lease runs them.
 _OWNERS_IN_TURN = {stage: _owners_in_turn(stage) for stage in Stage}
 _FIRST_DUE = (
     sa.select(resources.c.due, resources.c.id)

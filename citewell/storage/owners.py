@@ -28,7 +28,7 @@ class TokenInfo:
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token. Tokens are 256 random bits, so a plain hash is enough."""
+    """The stored form of a token. Tokens are 256 random bits, so a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -47,7 +47,7 @@ class OwnerRepository:
                 return found
             owner_id, now = str(uuid.uuid4()), time.time()
             made = insert_new(connection, owners).values(id=owner_id, name=name, created_at=now)
-            if not (await connection.execute(made)).rowcount:  # on Postgres: another request has just made it
+            if not (await connection.execute(made)).rowcount:  # on Postgres, another request has just created it
                 return (await connection.execute(known)).scalar_one()
             await connection.execute(
                 sa.insert(projects).values(

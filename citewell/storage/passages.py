@@ -1,4 +1,4 @@
-"""The text of what a search found, from SQL: what has changed or is gone since is left out."""
+"""The text of search results, from SQL. Chunks that have changed or been deleted since are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SqlChunks:
     projects: ProjectRepository
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """Those chunks that exist and are the owner's."""
+        """The chunks that exist and belong to the owner."""
         found = await self.content.load_chunks(owner_id, ids)
         return {chunk_id: StoredChunk(*item) for chunk_id, item in found.items()}
 

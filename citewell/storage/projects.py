@@ -35,11 +35,11 @@ class ProjectRepository:
             raise NotFound(f"There is no project called {named(wanted)}.")
         try:
             return (await self.create(owner_id, wanted)).id
-        except Conflict:  # another request has just made it
+        except Conflict:  # another request has just created it
             return await self.resolve(owner_id, wanted)
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
-        """A new project; `Conflict` when the owner has one of that name."""
+        """A new project; `Conflict` when the owner already has one of that name."""
         project = Project(
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )
@@ -75,7 +75,7 @@ class ProjectRepository:
         raise NotFound
 
     async def settings(self, owner_id: str, project_id: str) -> dict[str, Any]:
-        """A project's settings alone, without counting its resources; `NotFound` when it is not the owner's."""
+        """Only a project's settings, without counting its resources; `NotFound` when it is not the owner's."""
         query = sa.select(projects.c.settings).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
         for row in await self._database.rows(query):
             return row["settings"]

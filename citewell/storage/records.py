@@ -1,4 +1,4 @@
-"""Texts given directly (`add_texts`): each is a resource without a file, written in bulk."""
+"""Texts added directly (`add_texts`): each is a resource without a file, written in bulk."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RecordRepository:
         self._clock = LeaseClock(database)
 
     async def plan(self, owner_id: str, records: Sequence[TextRecord]) -> list[StoredRecord]:
-        """Where each record will go: a new resource, a new version of a known one, or nowhere when nothing changed."""
+        """Where each record will go: a new resource, a new version of an existing one, or nowhere when nothing changed."""
         known: dict[str, tuple[str, int, str, str]] = {}
         async with self._database.read() as connection:
             for start in range(0, len(records), _MAX_PARAMETERS):
@@ -81,7 +81,7 @@ class RecordRepository:
         """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
 
         Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Conflict` when another request
-        has written one of the records since `plan`.
+        wrote one of the records after `plan`.
         """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         try:
@@ -135,7 +135,7 @@ async def _write_resources(
     pairs: Sequence[tuple[TextRecord, StoredRecord]],
     leased_until: float,
 ) -> None:
-    """Rows for those that are new, a next version for the others, whose chunks go."""
+    """Insert rows for new resources; give the others their next version and remove their chunks."""
     now = time.time()
     lease: dict[str, Any] = {"lease_worker": "records", "lease_until": leased_until}
     fresh = [(r, p) for r, p in pairs if p.is_new]

@@ -31,7 +31,7 @@ from citewell.types import FULLY_PROCESSED, Coverage, Resource, ResourceFilter, 
 
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
-# What grows with a file's content, and is left out of summaries.
+# Columns that grow with a file's content; summaries leave them out.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _MOMENT = 1e-6  # seconds
 # How much later than at once it is a file's turn: what overtakes a large file came while a parser would have read it.
@@ -43,7 +43,7 @@ _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewResource:
-    """What stage 1 knows of an upload once its bytes are safe."""
+    """What stage 1 knows about an upload once its bytes are stored."""
 
     id: str
     owner_id: str
@@ -63,7 +63,7 @@ class NewResource:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a deletion removed: counts, and the blob keys whose bytes must go now."""
+    """What a deletion removed: counts, and the keys of the blobs that must be deleted next."""
 
     id: str
     owner_id: str
@@ -207,7 +207,7 @@ class ResourceRepository:
             await record_event(connection, resource_id, version + 1, Status.UPLOADED)
 
     async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
-        """Where the bytes of a version are (default: the present one); `NotFound` for a resource without a file."""
+        """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file."""
         resource = await self.get(owner_id, resource_id)
         table = resource_versions
         query = sa.select(
@@ -241,7 +241,7 @@ class ResourceRepository:
         return receipt
 
     async def unfinished_deletions(self) -> list[Receipt]:
-        """What was deleted here, and perhaps not everywhere, when the process ended; without counts."""
+        """Deletions that the previous process may not have finished everywhere; without counts."""
         rows = await self._database.rows(sa.select(deletions))
         return [
             Receipt(row["id"], row["owner_id"], tuple(row["resource_ids"]), tuple(row["blob_keys"]), 0, 0)
@@ -249,7 +249,7 @@ class ResourceRepository:
         ]
 
     async def finish_deletion(self, receipt: Receipt) -> None:
-        """Vectors and blobs are gone too."""
+        """Record that vectors and blobs have been deleted too."""
         async with self._database.write() as connection:
             await connection.execute(sa.delete(deletions).where(deletions.c.id == receipt.id))
 

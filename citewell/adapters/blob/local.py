@@ -18,7 +18,7 @@ _PIECE = 1024 * 1024
 
 
 class LocalBlobStore:
-    """Implements `citewell.ports.BlobStore` on a folder. Files are synced to disk before they count as kept."""
+    """Implements `citewell.ports.BlobStore` on a folder. Files are synced to disk before a write is acknowledged."""
 
     backend = "local"
 
@@ -37,7 +37,7 @@ class LocalBlobStore:
 
     @asynccontextmanager
     async def local_copy(self, key: str) -> AsyncGenerator[Path]:
-        """The file itself: not a copy, and not to be written."""
+        """The file itself, not a copy: do not write to it."""
         path = self._path(key)
         if not await asyncio.to_thread(path.is_file):
             raise NotFound(f"There is nothing under {key}.")
@@ -63,7 +63,7 @@ class LocalBlobStore:
                 yield piece
 
     async def delete(self, key: str) -> None:
-        """Remove the file, and folders that are empty then."""
+        """Remove the file, and folders left empty."""
         await asyncio.to_thread(_remove, self._path(key), self._folder)
 
     async def list(self, prefix: str) -> list[str]:

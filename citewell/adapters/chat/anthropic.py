@@ -1,4 +1,4 @@
-"""Anthropic: sources go as `search_result` blocks with citations enabled, and its citations come back as ours."""
+"""Anthropic: sources are sent as `search_result` blocks with citations enabled, and its citations are converted to ours."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ CAPABILITIES = frozenset(
 class AnthropicDialect:
     """Messages: sources are search results, tools have an input schema.
 
-    `with_temperature` sends one to the models that still take it. The present version of Anthropic's API refuses it for all
-    of them, so those requests name the version before.
+    `with_temperature` sends one to the models that still accept it. The current version of Anthropic's API refuses it for
+    all of them, so those requests name the previous version.
     """
 
     def __init__(self, *, with_temperature: bool = False) -> None:

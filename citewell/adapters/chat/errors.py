@@ -1,4 +1,4 @@
-"""The two vendors' SDKs are made alike; so are the rules that turn their errors into ours."""
+"""Rules that turn the vendors' SDK errors into ours. The two SDKs are built alike."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def from_api_error(error: Any) -> CitewellError:
 
 
 def connection_failed(error: Exception) -> CitewellError:
-    """The provider cannot be reached, or went away."""
+    """The provider cannot be reached, or closed the connection."""
     return ProviderUnavailable(f"The provider cannot be reached: {str(error)[:300] or type(error).__name__}")
 
 
 def other(error: Exception) -> CitewellError:
-    """Errors of an SDK that are none of a request's."""
+    """SDK errors that do not belong to a request."""
     return ProviderError(f"{type(error).__name__}: {str(error)[:300]}")
 
 

@@ -1,4 +1,4 @@
-"""What the chat adapters share: our messages to LangChain's, its stream to ours, and every error of a vendor to one of ours."""
+"""What the chat adapters share: converting messages, streams and vendor errors between LangChain and Citewell."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_seque
 
 
 class ChatDialect(Protocol):
-    """Where the vendors differ."""
+    """The differences between vendors."""
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """A message's text with its sources."""
@@ -46,7 +46,7 @@ class ChatDialect(Protocol):
         ...
 
     def temperature(self, value: float) -> dict[str, Any]:
-        """The arguments that set a temperature; none where requests are to go without."""
+        """The arguments that set a temperature; empty where requests are sent without one."""
         ...
 
     def error(self, error: Exception) -> CitewellError:
@@ -57,8 +57,8 @@ class ChatDialect(Protocol):
 class LangChainChat:
     """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
 
-    A request is tried once; retries and time limits are a wrapper's (`citewell.adapters.chat.wrappers`). A temperature that the
-    model does not take is left out from then on. Nothing is ever reported to LangSmith, whatever the environment says.
+    A request is tried once; retries and time limits belong to a wrapper (`citewell.adapters.chat.wrappers`). A temperature that
+    the model refuses is left out from then on. Nothing is ever reported to LangSmith, whatever the environment says.
     """
 
     def __init__(
@@ -142,14 +142,14 @@ class LangChainChat:
             if not (self._takes_temperature and rejected and "temperature" in str(error).lower()):
                 raise
         self._takes_temperature = False
-        if temperature:  # zero is what Citewell asks for by itself
+        if temperature:  # zero is Citewell's own default
             log.warning("%s takes no temperature: it is left out from now on", self._name)
         async for chunk in self._model.astream(messages, **options):
             yield chunk
 
 
 class StreamReader:
-    """Turns LangChain's chunks into our deltas: text at once, tool calls when they are whole, citations at their block's end."""
+    """Turns LangChain's chunks into our deltas: text at once, tool calls when complete, citations at the end of their block."""
 
     def __init__(self, source_numbers: Sequence[int]) -> None:
         self._sources = source_numbers
@@ -180,7 +180,7 @@ class StreamReader:
         return deltas
 
     def end(self) -> list[ChatDelta]:
-        """Tool calls, then usage with the stop reason. A stream without a stop reason broke off: `ProviderUnavailable`."""
+        """Tool calls, then usage with the stop reason. A stream without a stop reason was cut off: `ProviderUnavailable`."""
         if self._stop is None:
             raise ProviderUnavailable("The provider's answer broke off before its end.")
         if self._stop in ("content_filter", "refusal"):
@@ -206,13 +206,13 @@ class StreamReader:
         return deltas
 
     def _flush(self) -> list[ChatDelta]:
-        """The citations of the block that ended, each source once."""
+        """The citations of the block that just ended, each source once."""
         found, self._cited = dict(reversed(self._cited)), []
         return [ChatDelta(cited_source=n, cited_text=text) for n, text in reversed(found.items())]
 
 
 def source_text(sources: Sequence[SourceBlock]) -> str:
-    """Numbered sources as text, closed off so that nothing in them can end its block early."""
+    """Numbered sources as text, escaped so that nothing in them can end its block early."""
     blocks = [
         f'<source n="{s.n}" title="{_attribute(s.title)}">\n{s.text.replace("<", "‹").replace(">", "›")}\n</source>'
         for s in sources
@@ -242,7 +242,7 @@ def _message(message: ChatMessage, dialect: ChatDialect, *, cited: bool) -> Base
 
 
 def _tool_call(call: Mapping[str, str]) -> ToolCall:
-    """A whole call; arguments that are no JSON object become `{"_malformed": text}`, which no tool accepts."""
+    """A complete call; arguments that are not a JSON object become `{"_malformed": text}`, which no tool accepts."""
     try:
         arguments = json.loads(call["arguments"] or "{}")
     except json.JSONDecodeError:
@@ -253,7 +253,7 @@ def _tool_call(call: Mapping[str, str]) -> ToolCall:
 
 
 def unexpected(error: Exception) -> CitewellError:
-    """What no rule knows: an answer that could not be read."""
+    """The error for what no rule matches: an unreadable answer."""
     return ProviderError(f"The provider's answer could not be read: {type(error).__name__}: {str(error)[:300]}")
 
 
@@ -261,7 +261,7 @@ ErrorRule = tuple[tuple[type[Exception], ...], Callable[[Exception], CitewellErr
 
 
 def first_match(error: Exception, rules: Sequence[ErrorRule]) -> CitewellError:
-    """Our error by the first rule whose types fit."""
+    """Our error, from the first rule whose types match."""
     for kinds, make in rules:
         if isinstance(error, kinds):
             return make(error)

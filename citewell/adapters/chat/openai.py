@@ -1,4 +1,4 @@
-"""OpenAI, and every endpoint that speaks its chat completions: Ollama, vLLM, llama.cpp's server."""
+"""OpenAI, and every endpoint compatible with its chat completions: Ollama, vLLM, llama.cpp's server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OpenAIDialect:
     def options(
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:
-        """`response_format` goes past LangChain's own parsing of it, which would read the stream differently."""
+        """`response_format` bypasses LangChain's own parsing, which would read the stream differently."""
         options: dict[str, Any] = {}
         if tools:
             options["tools"] = [

@@ -1,4 +1,4 @@
-"""Patience with a chat model: time limits, and another try when the provider is busy or away and nothing was said yet."""
+"""Time limits and retries for chat models: a request is retried while the provider is busy or unavailable and nothing has been said yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IDLE_SECONDS = 60.0
 
 
 class ChatAndVision(ChatModel, VisionModel, Protocol):
-    """Both ports in one, as the vendors offer them, with a stream that can be closed."""
+    """Both ports in one, as vendors offer them, with a closable stream."""
 
     def stream(
         self,
@@ -31,8 +31,8 @@ class ChatAndVision(ChatModel, VisionModel, Protocol):
 
 
 class PatientChat:
-    """Implements both ports around a model. Tries again with growing, jittered waits, or as long as the provider asks (up to
-    the policy's longest wait); never once part of an answer was handed on, for it would be said twice.
+    """Implements both ports around a model. Retries with growing, jittered waits, or after the time that the provider asks for
+    (up to the policy's longest wait); never after part of an answer was passed on, because it would be repeated.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class PatientChat:
         policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """seconds: for a whole answer with all tries; idle_seconds: until the next piece of it."""
+        """seconds: for a whole answer with all attempts; idle_seconds: until its next piece."""
         self._inner = inner
         self._seconds = seconds
         self._idle = idle_seconds
@@ -117,7 +117,7 @@ class PatientChat:
             yield delta
 
     async def _wait(self, error: ProviderRateLimited | ProviderUnavailable, attempt: int, deadline: float) -> None:
-        """Sleep before the next try; raises `error` where there is to be none."""
+        """Sleep before the next attempt; raises `error` when there is none left."""
         asked = error.retry_after if isinstance(error, ProviderRateLimited) else None
         wait = self._policy.wait(attempt, asked)
         late = asyncio.get_running_loop().time() + wait > deadline

@@ -1,1 +1,1 @@
-"""Embedders: the built-in model, and wrappers that remember and retry for any of them."""
+"""Embedders: the built-in model, and wrappers for any of them that cache and retry."""

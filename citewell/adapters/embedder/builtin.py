@@ -34,8 +34,8 @@ Run: TypeAlias = Callable[[Batch], None]
 class BuiltinEmbedder:
     """Implements `citewell.ports.Embedder`; `token_vectors` is for late interaction.
 
-    Documents and queries have threads of their own, and those of documents yield to everything else: a search does not wait
-    behind a file that is being indexed. Work goes to the threads in short slices, so cancelling a call ends it within one.
+    Documents and queries have separate threads, and document threads yield to everything else, so that a search does not
+    wait for a file that is being indexed. Work goes to the threads in short slices, so cancelling a call ends it within one.
     """
 
     def __init__(self, model: BuiltinModel, threads: int | None = None) -> None:
@@ -97,7 +97,7 @@ class BuiltinEmbedder:
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
 
     def _embed_one(self, text: str) -> FloatMatrix:
-        """A query in one step: each handing over between threads costs more than its tokens do."""
+        """A query in one step: each switch between threads costs more than its tokens do."""
         return self._model.sentence_vectors(self._model.tokenizer.ids([text]))
 
     async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str]) -> list[TokenIds]:
@@ -123,7 +123,7 @@ class BuiltinEmbedder:
 
 
 def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
-    """The built-in embedder; `ConfigurationError` when the settings ask it for another model or size."""
+    """The built-in embedder; `ConfigurationError` when the settings name another model or size."""
     if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
             f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}: "

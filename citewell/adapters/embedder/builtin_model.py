@@ -1,4 +1,4 @@
-"""The built-in model on disk: what its manifest says, its tokenizer, and one ONNX Runtime session. Nothing is downloaded."""
+"""The built-in model on disk: its manifest, its tokenizer, and one ONNX Runtime session. Nothing is downloaded."""
 
 from __future__ import annotations
 

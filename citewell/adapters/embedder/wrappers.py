@@ -1,4 +1,4 @@
-"""What any embedder can be given: a memory for vectors it has computed, and patience with a provider that is busy."""
+"""Wrappers for any embedder: a cache of computed vectors, and retries while a provider is busy."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MAX_REMEMBERED_LENGTH = 2_000
 
 
 class EmbeddingCache(Protocol):
-    """Remembers vectors by (fingerprint, key); a key is the SHA-256 of a text in hexadecimal."""
+    """Caches vectors by (fingerprint, key); a key is the SHA-256 of a text in hexadecimal."""
 
     async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
-        """Those that are known, each of shape (dimensions,)."""
+        """The cached ones, each of shape (dimensions,)."""
         ...
 
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
@@ -34,8 +34,8 @@ class EmbeddingCache(Protocol):
 class CachingEmbedder(EmbedderWrapper):
     """Embeds each document text once per model: within a call, and across calls through the cache.
 
-    Queries, and the sentences that are compared with them, are not written down; the last ones are remembered in this process,
-    as a conversation comes back to what it is about.
+    Queries, and the sentences compared with them, are not written to the cache. The most recent ones are kept in this process,
+    because a conversation returns to its subject.
     """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
@@ -76,13 +76,13 @@ class CachingEmbedder(EmbedderWrapper):
 
 
 def text_key(text: str) -> str:
-    """What the cache knows a text by; lone surrogates, which UTF-8 cannot express, count as themselves."""
+    """The cache key of a text; lone surrogates, which UTF-8 cannot express, are distinct from each other."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often, and how long to wait in seconds: twice as long each time, shortened at random by up to a half.
+    """How often to retry, and how many seconds to wait: twice as long each time, shortened at random by up to a half.
 
     Somebody is waiting for a query's answer, so a query is tried less often than a document.
     """
@@ -100,9 +100,9 @@ class RetryPolicy:
 
 
 class RetryingEmbedder(EmbedderWrapper):
-    """Tries again when the provider is busy or away; other errors, and the last attempt's, pass through.
+    """Retries while the provider is busy or unavailable; other errors, and the last attempt's, pass through.
 
-    A provider that asks for more than `longest_wait` is not waited for: its error passes through at once, with `retry_after`.
+    When a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`.
     """
 
     def __init__(

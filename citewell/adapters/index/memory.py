@@ -1,4 +1,4 @@
-"""A vector store in a dictionary: exact, forgotten at exit. The reference that other stores are compared with."""
+"""An exact in-memory vector store: the reference that other stores are compared with."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MemoryIndex:
         return sum(1 for point in self._points.values() if filter is None or admits(filter, point.payload))
 
     async def close(self) -> None:
-        """See `VectorIndex.close`; everything is forgotten."""
+        """See `VectorIndex.close`; all points are discarded."""
         self._closed = True
         self._points.clear()
 

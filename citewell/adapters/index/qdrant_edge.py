@@ -27,7 +27,7 @@ from citewell.types import Filter, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
-# A compaction starts when a twentieth of the points has no search graph, or a quarter as many as there are has been deleted.
+# A compaction starts when a twentieth of the points has no search graph, or when deleted points number a quarter of those left.
 _UNINDEXED_SHARE = 20
 _DELETED_SHARE = 4
 # Seconds until a compaction that found too little space is tried again.
@@ -48,8 +48,7 @@ class _Shard:
 class QdrantEdgeIndex:
     """One index in one folder. Open it with `open`; one process may hold a folder at a time.
 
-    Searches run side by side in threads of their own (the engine releases the interpreter lock); writes run one after
-    another. Points that no search graph covers are searched by brute force; when there are too many, a child process
+    Searches run concurrently in their own threads (the engine releases the interpreter lock); writes run one after another. Points that no search graph covers are searched by brute force; when there are too many, a child process
     builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile.
     """
 
@@ -59,7 +58,7 @@ class QdrantEdgeIndex:
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()
-        # With one owner, the engine's own document frequencies are that owner's, and counting them for each search is saved.
+        # With one owner, the engine's own document frequencies are that owner's and need not be counted for each search.
         self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
         noted = self._folder.unindexed()
@@ -136,7 +135,7 @@ class QdrantEdgeIndex:
         return await self._read(lambda shard: shard.count(request))
 
     async def close(self) -> None:
-        """See `VectorIndex.close`; waits for what is under way, gives up a compaction."""
+        """See `VectorIndex.close`; waits for pending work and abandons a compaction."""
         if self._closed:
             return
         self._closed = True
@@ -224,7 +223,7 @@ class QdrantEdgeIndex:
         return grown or self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
 
     async def _compact(self) -> None:
-        # What was written during a compaction may be as much again, and nothing may be written after it for long.
+        # Writes during a compaction may amount to as much again, and no other write may trigger the next one for a long time.
         try:
             while self._compaction_is_due() and await self._compact_once():
                 pass
@@ -329,4 +328,4 @@ async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeInde
 
 
 def _nothing() -> None:
-    """Done when everything before it in its queue is."""
+    """Done when everything queued before it is done."""

@@ -1,4 +1,4 @@
-"""What is special to the engine: its configuration, its values, and how a shard is made, opened and optimised."""
+"""Everything specific to the engine: its configuration, its values, and how a shard is created, opened and optimised."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
 def optimize_shard(path: Path, dimensions: int) -> None:
     """Build the search graphs of a shard that no one else has open, and reclaim the space of deleted points.
 
-    The engine holds the interpreter lock throughout, so this runs in a process of its own.
+    The engine holds the interpreter lock throughout, so this runs in its own process.
     """
     shard = qe.EdgeShard.load(str(path))
     quantized = shard.info().points_count >= QUANTIZE_FROM
@@ -109,7 +109,7 @@ def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) 
 
 
 def search(shard: qe.EdgeShard, query: VectorQuery, own_statistics: bool) -> list[ScoredId]:
-    """What one leg finds, best first.
+    """The results of one leg, best first.
 
     own_statistics: count document frequencies over the owner's points instead of over all. It takes time in proportion to
     the owner's points, none to others': 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10.
@@ -146,7 +146,7 @@ def _scored_ids(points: Sequence[qe.ScoredPoint]) -> list[ScoredId]:
     # Ids already written once are looked up, which is ten times as fast as writing them again.
     found: list[tuple[str, float]] = []
     for point in points:
-        made = cast(UUID, point.id)  # the engine makes it anew each time
+        made = cast(UUID, point.id)  # the engine creates it on each access
         name = _written.get(made.int)
         if name is None:
             if len(_written) >= _MAX_WRITTEN:
@@ -181,7 +181,7 @@ def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:
         memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
         quantization_config=bytes_in_memory if quantized else None,
     )
-    # Mapped from the file, the words of a large library take the memory that there is to spare.
+    # Mapped from the file, the words of a large library use only spare memory.
     lexical = qe.EdgeSparseVectorParams(
         modifier=qe.Modifier.Idf, memory=qe.Memory.Cached if quantized else qe.Memory.Pinned
     )

@@ -1,4 +1,4 @@
-"""Alembic's entry point: migrates over the connection that `Database.migrate` hands in."""
+"""Alembic's entry point: migrates over the connection that `Database.migrate` passes in."""
 
 from alembic import context
 
