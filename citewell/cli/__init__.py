@@ -23,11 +23,11 @@ app.add_typer(evaluation.app, name="eval")
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line, not a traceback."""
+    """Run the command line; a Citewell error is printed as one line, without a traceback."""
     try:
         app()
     except CitewellError as error:
-        # In one line whatever a message quotes: a library's own error may have several.
+        # On one line, because a quoted library error may span several.
         message = " ".join(error.message.split())
         console.err.print(f"[red]{console.escape(message)}[/] [dim]({error.code})[/]")
         sys.exit(2)

@@ -57,7 +57,7 @@ def retrieval(
 async def _measure(
     settings: Settings, records: list[dict[str, str]], judged: Judgements, names: list[str]
 ) -> list[Quality]:
-    # Imported here, for it takes seconds that no other command should wait.
+    # Imported here, because it takes seconds and no other command needs it.
     from citewell.composition import open_services
     from citewell.features.search.evaluation import measure
 
@@ -67,7 +67,7 @@ async def _measure(
 
 
 def _as_json(one: Quality, measured: list[Quality]) -> dict[str, JsonValue]:
-    """With the difference from the default, query by query, where both were measured."""
+    """Add the difference from the default, query by query, where both were measured."""
     out = one.to_json()
     for default in measured:
         if default.name == DEFAULT and one is not default:

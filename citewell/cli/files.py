@@ -1,6 +1,6 @@
 """Commands about files and questions: add, search, ask, ls, rm; and serve, token, doctor.
 
-What only one command needs, and takes seconds to import, is imported in it: the others talk to a running server without.
+Modules that only one command needs and that take seconds to import are imported inside it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def serve(
 
 @app.command()
 def worker(data: Data = None, as_json: AsJson = False) -> None:
-    """Run the durable stages beside servers that share a database."""
+    """Run the durable stages alongside servers that share a database."""
     from citewell.worker import work
 
     work(load_settings(data=data))
@@ -250,7 +250,7 @@ async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    """The files meant: folders stand for what is in them, without hidden files."""
+    """The files to add: folders are replaced by their content, without hidden files."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():

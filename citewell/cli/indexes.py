@@ -1,4 +1,4 @@
-"""Commands for changing the embedding model: build the new index beside the old one, compare, switch, roll back."""
+"""Commands for changing the embedding model: build the new index alongside the old one, compare, switch, roll back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.5
 
 @app.command("ls")
 def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
-    """List indexes; the active one answers."""
+    """List indexes; the active one serves searches."""
     found = run(_call(load_settings(data=data), "GET", "/indexes"))["indexes"]
     if as_json:
         print_json(found)
@@ -39,7 +39,7 @@ def build(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the index of another model beside the active one, which goes on answering; waits until it is ready."""
+    """Build the index of another model alongside the active one, which keeps serving searches; wait until it is ready."""
     body = {"provider": provider, "model": model, "dimensions": dimensions, "pause_seconds": pause}
     built = run(_build(load_settings(data=data), body))
     if as_json:
@@ -55,7 +55,7 @@ def compare(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run queries in the active index and in this one, and say how far they agree."""
+    """Run queries in the active index and in this one, and report how far they agree."""
     body = {"queries": queries}
     found = run(_call(load_settings(data=data), "POST", f"/indexes/{index_id}/compare", json=body))
     if as_json:
@@ -68,7 +68,7 @@ def compare(
 
 @app.command()
 def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
-    """Let an index answer from now on. Switching to the former one rolls back."""
+    """Make an index serve searches. Switching to the previous one rolls back."""
     index = run(_call(load_settings(data=data), "POST", f"/indexes/{index_id}/switch"))
     if as_json:
         print_json(index)
@@ -78,7 +78,7 @@ def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command("rm")
 def delete(index_id: str, data: Data = None) -> None:
-    """Delete an index that does not answer."""
+    """Delete an index that is not active."""
     run(_call(load_settings(data=data), "DELETE", f"/indexes/{index_id}"))
 
 

@@ -1,1 +1,1 @@
-"""Open indexes: which one answers, writing chunks to them, and changing from one to another."""
+"""Open indexes: which one serves searches, writing chunks to them, and migrating between them."""

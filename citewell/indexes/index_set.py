@@ -1,4 +1,4 @@
-"""The indexes that are open: the one that answers, and those that are being built beside it."""
+"""The open indexes: the one that serves searches, and those being built alongside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OpenIndex:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilding:
-    """How far an index is that is being written again, in chunks; `problem` is what it waits for."""
+    """The progress of an index that is being rebuilt, in chunks; `problem` is what it waits for."""
 
     done: int
     total: int
@@ -36,7 +36,7 @@ class Rebuilding:
 
 
 class IndexSet:
-    """Which open index answers, and which ones take writes. Switched at run time by an index migration."""
+    """Which open index serves searches, and which ones take writes. An index migration switches them at run time."""
 
     def __init__(self, active: OpenIndex, beside: Sequence[OpenIndex] = ()) -> None:
         self._active = active
@@ -47,7 +47,7 @@ class IndexSet:
 
     @property
     def active(self) -> OpenIndex:
-        """The index that answers searches."""
+        """The index that serves searches."""
         return self._active
 
     @property
@@ -62,14 +62,14 @@ class IndexSet:
 
     @property
     def notice(self) -> str | None:
-        """What readers of results must know while the active index is being rebuilt."""
+        """The notice that accompanies results while the active index is being rebuilt."""
         rebuilding = self.rebuilding
         if rebuilding is None:
             return None
         return f"The index is being rebuilt ({rebuilding.done:,} of {rebuilding.total:,} chunks): not everything is found yet."
 
     def note_rebuilding(self, index_id: str, progress: Rebuilding | None) -> None:
-        """Say how far an index is; None when it is whole."""
+        """Report an index's progress; None when it is complete."""
         if progress is None:
             self._rebuilding.pop(index_id, None)
         else:
@@ -84,7 +84,7 @@ class IndexSet:
         return next((index for index in self.all if index.record.id == index_id), None)
 
     def switch(self, index_id: str) -> None:
-        """Make an open index the active one; the former stays open and takes writes, so that one can roll back."""
+        """Make an open index the active one; the previous one stays open and takes writes, so that one can roll back."""
         chosen = self.find(index_id)
         if chosen is None:
             raise KeyError(index_id)
@@ -100,7 +100,7 @@ class IndexSet:
         return found
 
     async def close(self) -> None:
-        """Close every store. What one of them could not write any more is written again at the next start."""
+        """Close every store. What one of them could not write is written again at the next start."""
         for index in self.all:
             try:
                 await index.store.close()

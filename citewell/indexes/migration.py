@@ -1,4 +1,4 @@
-"""Changing the embedding model without a gap: build the new index beside the old one, compare, switch, roll back."""
+"""Changes the embedding model without downtime: build the new index alongside the old one, compare, switch, roll back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Opener = Callable[[dict[str, Any]], Awaitable[OpenIndex]]
 class IndexMigration:
     """Runs builds in the background. New chunks go to every open index meanwhile, so a finished one is complete.
 
-    `open_index` gives the index that some embedding settings mean: the open one, else it registers and opens it.
+    `open_index` returns the index for some embedding settings, registering and opening it if necessary.
     """
 
     indexes: IndexSet
@@ -50,11 +50,11 @@ class IndexMigration:
         return await self.records.get(index.record.id)
 
     def resume(self, index: OpenIndex) -> None:
-        """Go on with a build that a stop interrupted."""
+        """Resume a build that a stop interrupted."""
         self._start(index, 0.0)
 
     async def switch(self, index_id: str) -> IndexRecord:
-        """Let an index answer from now on; the former one is kept up to date, so switching back is rolling back."""
+        """Make an index serve searches; the previous one is kept up to date, so switching back rolls back."""
         record = await self.records.get(index_id)
         if record.state is IndexState.BUILDING:
             raise Conflict("This index is still being built.", progress=record.progress, total=record.total)
@@ -76,7 +76,7 @@ class IndexMigration:
         await self.records.delete(index_id)
 
     async def wait(self, index_id: str) -> None:
-        """Until the build of this index has ended."""
+        """Wait until the build of this index has ended."""
         if index_id not in self._builds:
             raise NotFound("There is no such build.")
         await asyncio.wait({self._builds[index_id]})

@@ -1,4 +1,4 @@
-"""Makes an index whole again that has lost points: finds at start what it lacks, and writes that from SQL while searches go on."""
+"""Repairs an index that has lost points: finds out at start what is missing, and rewrites it from SQL while searches continue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAMPLE_OF_WORDS = 8
 
 
 class IndexCondition(Enum):
-    """What an index holds of what SQL says it should."""
+    """What an index holds, compared with SQL."""
 
     WHOLE = auto()
     INCOMPLETE = auto()
@@ -35,7 +35,7 @@ class IndexCondition(Enum):
 async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexCondition:
     """By the number of points, and by a sample of what they hold; takes milliseconds whatever the size.
 
-    What is being indexed at the time is left to its worker.
+    Resources that are being indexed are left to their workers.
     """
     try:
         if await store.count() < await content.count_settled_chunks():
@@ -47,7 +47,7 @@ async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexC
 
 
 async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
-    """Write what the index lacks, and say so in `indexes` until it is whole; a provider that is away is asked again."""
+    """Write what the index lacks, reporting progress in `indexes` until it is complete; an unavailable provider is retried."""
     key = index.record.id
     try:
         while indexes.find(key) is index:
@@ -86,7 +86,7 @@ async def _restore(indexes: IndexSet, index: OpenIndex, content: ContentReposito
 async def _complete(
     index: OpenIndex, content: ContentRepository, owner_id: str, expected: Mapping[str, int], max_dense_rows: int
 ) -> None:
-    """Write those resources of an owner again of which the index has not as many points as expected."""
+    """Rewrite the owner's resources that have fewer points in the index than expected."""
     everything = Filter(owner_id=owner_id, resource_ids=tuple(expected))
     if await index.store.count(everything) == sum(expected.values()):
         return

@@ -1,4 +1,4 @@
-"""Writes chunks into an index: a batch as it is made, or every chunk from SQL when the index is built again."""
+"""Writes chunks into an index: one batch during indexing, or every chunk from SQL when the index is rebuilt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Progress = Callable[[int, int], Awaitable[None]]
 async def write_points(
     index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
 ) -> None:
-    """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words alone."""
+    """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
     vectors = await _embed(index, batch, dense)
 
     def points() -> list[Point]:

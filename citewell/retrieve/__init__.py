@@ -1,1 +1,1 @@
-"""From a query to hits: legs, fusion, feedback, context; and how well it does."""
+"""From a query to hits: legs, fusion, feedback and context; and evaluation of the result."""

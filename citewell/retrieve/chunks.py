@@ -1,4 +1,4 @@
-"""Where retrieval gets the text of what it found: a port of its own, filled by storage."""
+"""The port through which retrieval loads the text of what it found; storage implements it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from citewell.types import SearchRequest, StoredChunk
 
 
 class ChunkSource(Protocol):
-    """The truth behind the index. Everything it returns belongs to the owner that was asked for."""
+    """The source of truth behind the index. Everything it returns belongs to the given owner."""
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """Those of the chunks that exist, are current and are the owner's, by id; others are left out."""
+        """The chunks that exist, are current and belong to the owner, by id; others are left out."""
         ...
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """The resources that the request's project and resource ids admit; None when they do not narrow."""
+        """The resources selected by the request's project and resource ids; None when the scope is everything."""
         ...

@@ -1,4 +1,4 @@
-"""From hits to what is read: neighbours of one file merged into passages, some text around them, the best at the ends."""
+"""From hits to passages: neighbouring hits of a file are merged, surrounding text is added, and the best go to the ends."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class NeighbourSource(Protocol):
-    """Chunks by place; everything it returns belongs to the owner that was asked for."""
+    """Chunks by place; everything it returns belongs to the given owner."""
 
     async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
-        """Those of the places that hold a chunk."""
+        """The chunks at those of the places that hold one."""
         ...
 
 
@@ -63,7 +63,7 @@ def _place(chunk: Chunk) -> ChunkPlace:
 
 
 def _run_key(index: int, place: ChunkPlace) -> tuple[str, int, int]:
-    """Equal for places that follow each other: their ordinals grow as their positions in the sorted list do."""
+    """Equal for consecutive places, because their ordinals grow as fast as their positions in the sorted list."""
     return place.resource_id, place.version, place.ordinal - index
 
 

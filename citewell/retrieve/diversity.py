@@ -1,4 +1,4 @@
-"""Hits that say something new: near-duplicates left out, and maximal marginal relevance."""
+"""Diversity of hits: removal of near-duplicates, and maximal marginal relevance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+")
 
 
 def without_near_duplicates(hits: Sequence[Hit], threshold: float) -> list[Hit]:
-    """The hits without those whose words are shared with a better hit to `threshold` (Jaccard similarity, 0..1)."""
+    """The hits without near-duplicates of a better hit: those that share `threshold` of its words (Jaccard similarity, 0..1)."""
     kept: list[tuple[Hit, frozenset[str]]] = []
     for hit in hits:
         words = frozenset(_WORD.findall(hit.chunk.text.casefold()))
@@ -28,7 +28,7 @@ def maximal_marginal_relevance(
 ) -> list[Hit]:
     """At most `count` hits, each the best of score minus `weight` times its greatest cosine with those before.
 
-    Carbonell and Goldstein, "The Use of MMR", 1998; scores are scaled to 0..1. A hit without a vector is like no other.
+    Carbonell and Goldstein, "The Use of MMR", 1998; scores are scaled to 0..1. A hit without a vector is unlike any other.
     """
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     left, chosen = list(hits), list[Hit]()

@@ -25,7 +25,7 @@ _CONFIDENCE = 95.0
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A way to search that is measured: the options, and whether the reranker orders what they find."""
+    """A configuration to measure: search options, and whether the reranker is used."""
 
     options: RetrievalOptions
     rerank: bool = False
@@ -68,7 +68,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What one configuration reached on one set; `ndcg_of` has nDCG@10 per query, for paired comparisons."""
+    """The result of one configuration on one set; `ndcg_of` has nDCG@10 per query, for paired comparisons."""
 
     name: str
     queries: int

@@ -1,4 +1,4 @@
-"""Other ways to ask: a chat model rephrases the query, so that the words of the documents have more chances to be met."""
+"""Query expansion: a chat model rephrases the query to match more of the documents' words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROMPT = (
 
 
 async def rephrase(model: ChatModel, query: str, count: int) -> tuple[str, ...]:
-    """At most `count` variations of `query`, none equal to it or to each other; none at all when the model does not answer."""
+    """At most `count` variations of `query`, none equal to it or to each other; empty when the model does not answer."""
     try:
         answer = "".join(
             [

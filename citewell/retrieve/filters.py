@@ -1,4 +1,4 @@
-"""What a search may filter by. Anything that is not on this list is an error and never reaches a store."""
+"""The allow-list of filters. Anything not on it is an error and never reaches a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_VALUE_LENGTH = 512
 def build_filter(
     request: SearchRequest, resource_ids: tuple[str, ...] | None, inferred: Sequence[Condition] = ()
 ) -> Filter:
-    """The filter of a request whose scope was resolved. `InvalidFilter` for any condition that is not allowed."""
+    """The filter of a request whose scope has been resolved. `InvalidFilter` for any condition that is not allowed."""
     conditions = (*request.conditions, *inferred)
     if len(conditions) > MAX_CONDITIONS:
         raise InvalidFilter(f"At most {MAX_CONDITIONS} conditions can be combined.")

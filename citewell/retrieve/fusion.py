@@ -1,4 +1,4 @@
-"""Several ranked lists to one. Pure functions over scores; ties are broken by id, so that the same input gives the same order."""
+"""Merges ranked lists into one. Pure functions of scores; ties are broken by id, so that the order is deterministic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeAlias
 from citewell.types import ScoredId, scored
 
 RRF_K = 60
-# A leg, what is taken off each of its scores, and what they are multiplied with then.
+# A leg, the offset subtracted from each of its scores, and the factor applied afterwards.
 _Scaled: TypeAlias = tuple[Sequence[tuple[str, float]], float, float]
 
 
 def hybrid(
     dense: Sequence[ScoredId], lexical: Sequence[ScoredId], dense_weight: float, typical_spread: float = 0.0
 ) -> list[ScoredId]:
-    """The default: a convex sum of dense scores, scaled by their spread, and lexical scores, scaled by the best.
+    """The default: a convex combination of dense scores, scaled by their spread, and lexical scores, scaled by the best.
 
     Dense scores are divided by the spread between the best and the last, or by `typical_spread` where that is larger:
     a query on which the model hardly discriminates then weighs little. BM25 has a natural zero, so only its best counts.

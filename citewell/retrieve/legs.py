@@ -1,4 +1,4 @@
-"""One query through both legs: by meaning and by words, side by side, fused, and once more with feedback."""
+"""Runs one query through both legs, dense and lexical, concurrently; fuses them; and repeats with feedback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOREIGN_DENSE_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one query found: the scores of each leg (cosines, BM25) and the fused list, best first.
+    """The result of one query: the scores of each leg (cosines, BM25) and the fused list, best first.
 
     vector is the query's own, as `dense` was searched with, before feedback moved it; None when only words were asked.
     """
@@ -65,7 +65,7 @@ class Legs:
         return vectors[0]
 
     def _dense_weight(self, language: str | None) -> float:
-        """Less than usual for a language that the model was not trained on, nothing for an index without words."""
+        """The dense leg's weight: lower for a language that the model was not trained on."""
         weight = self._options.dense_weight
         if Capability.SPARSE not in self._index.capabilities:
             return 1.0

@@ -23,7 +23,7 @@ _PROMPT = (
 async def conditions_from_model(model: ChatModel, query: str) -> tuple[Condition, ...] | None:
     """The conditions that the model reads from `query`; None when the model does not answer.
 
-    Raises `InvalidFilter` when what it answers is not a list of allowed conditions: the query may have talked it into anything.
+    Raises `InvalidFilter` when the answer is not a list of allowed conditions: a query may inject instructions.
     """
     messages = [
         ChatMessage(role="system", content=_PROMPT.format(fields=", ".join(f"{f} ({k})" for f, k in FIELDS.items()))),

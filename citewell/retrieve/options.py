@@ -1,4 +1,4 @@
-"""How a search is done. `docs/decisions/0004-retrieval-defaults.md` has the measurements behind each default."""
+"""Search options. `docs/decisions/0004-retrieval-defaults.md` has the measurements behind each default."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FusionMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOptions:
-    """Settings of a `Retriever`; scores are fused scores in 0..1 where nothing else is said.
+    """Settings of a `Retriever`; scores are fused scores in 0..1 unless stated otherwise.
 
     candidates:        how many each leg returns, at least three times what is asked for
     fusion:            how the legs are joined
@@ -40,10 +40,10 @@ class RetrievalOptions:
                        for the reranker: all of it for a cross-encoder, part of it for the built-in late interaction
     rerank_threshold:  hits that the reranker scores below this are left out
     near_duplicate:    a hit that shares this part of its words (Jaccard, 0..1) with a better hit is left out; None keeps all
-    diversity:         weight (0..1) of being unlike the hits before in the order; 0 orders by score alone
+    diversity:         weight (0..1) of dissimilarity to the preceding hits; 0 orders by score alone
     variations:        how many rephrasings of the query a chat model adds
     self_query:        who reads filters (file names, pages, sheets and the like) from the query
-    rerank:            whether a search is reranked when its request does not say
+    rerank:            whether to rerank a search whose request does not say
     """
 
     candidates: int = 100
@@ -63,7 +63,7 @@ class RetrievalOptions:
     rerank: bool = False
 
     def for_request(self, request: SearchRequest) -> RetrievalOptions:
-        """With what the request says otherwise. `InvalidInput` for a number out of bounds."""
+        """These options with the request's overrides. `InvalidInput` for a number out of bounds."""
         given = {
             "rerank": request.rerank,
             "diversity": _within("diversity", request.diversity, 1.0),
@@ -86,7 +86,7 @@ def _within(name: str, value: _Number | None, most: _Number) -> _Number | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderTraits:
-    """What fusion must know of an embedding model that its vectors do not tell.
+    """Properties of an embedding model that fusion needs and its vectors do not reveal.
 
     languages:       ISO 639-1 codes it was trained on, None for many: in others its scores mean little
     typical_spread:  best minus hundredth cosine of a query that discriminates well; a query whose spread is smaller has
@@ -126,6 +126,6 @@ def reranker_traits_of(model: str) -> RerankerTraits:
 
 
 def traits_of(fingerprint: Fingerprint) -> EmbedderTraits:
-    """What is known of a model by its name; nothing special when it is not known."""
+    """The known properties of a model by name; defaults for an unknown one."""
     name = fingerprint.model.lower()
     return next((traits for pattern, traits in _KNOWN if pattern.search(name)), EmbedderTraits())

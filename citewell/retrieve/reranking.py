@@ -1,4 +1,4 @@
-"""Puts hits in the order that a reranker gives them, wholly or in part."""
+"""Reorders hits by a reranker's scores, wholly or in part."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Retriever:
         self._rerank_traits = _rerank_traits(reranker, self._options)
 
     async def search(self, request: SearchRequest) -> SearchResult:
-        """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a part is."""
+        """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a store or provider fails."""
         if not request.query.strip():
             raise EmptyQuery
         trace = Trace()
@@ -104,7 +104,7 @@ class Retriever:
     async def _find(
         self, request: SearchRequest, scope: Filter, inferred: tuple[Condition, ...], limit: int, trace: Trace
     ) -> tuple[Found, tuple[Condition, ...]]:
-        """Search within the inferred filters, or without them when nothing stands there."""
+        """Search within the inferred filters, or without them when that finds nothing."""
         if inferred:
             narrowed = build_filter(request, scope.resource_ids, inferred)
             found = await self._legs.find(request.query, narrowed, limit, trace)
@@ -139,7 +139,7 @@ class Retriever:
         fused: Sequence[ScoredId],
         trace: Trace,
     ) -> list[Hit]:
-        """The fused list with its text, as far down as later steps may need it."""
+        """The fused list with its text, down to the last rank that later steps may need."""
         kept = self._kept(request, options)
         wanted = max(kept, self._rerank_traits.candidates) if self._reranks(options) else kept
         if options.near_duplicate is not None or options.diversity > 0.0:
@@ -182,7 +182,7 @@ class Retriever:
         return self._reranker is not None and options.rerank
 
     def _kept(self, request: SearchRequest, options: RetrievalOptions) -> int:
-        """How many hits are given back."""
+        """How many hits to return."""
         if options.rerank_top_n is None or not self._reranks(options):
             return request.top_k
         return min(request.top_k, options.rerank_top_n)
@@ -206,7 +206,7 @@ class Retriever:
 
 
 def _rerank_traits(reranker: Reranker | None, options: RetrievalOptions) -> RerankerTraits:
-    """What the options say, else what suits the reranker."""
+    """The number of candidates from the options, else the one that suits the reranker."""
     own = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
     return RerankerTraits(
         weight=own.weight if options.rerank_weight is None else options.rerank_weight,
@@ -257,7 +257,7 @@ def _details(
 
 
 def _top(leg: Sequence[ScoredId], texts: Mapping[str, str]) -> list[JsonValue]:
-    """The best of a leg; those that the owner's library no longer has are without a text."""
+    """The best of a leg; chunks that no longer exist have no text."""
     return [{"id": one.id, "score": round(one.score, 6), "text": texts.get(one.id, "")} for one in leg[:_SHOWN]]
 
 

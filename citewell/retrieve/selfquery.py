@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 _MAX_WORDS_IN_NAME = 8
 _MAX_NAMES = 64
 _MAX_NAME_LENGTH = 255
-_LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may stand apart
+_LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may be separated
 
 
 def infer_conditions(query: str) -> tuple[Condition, ...]:
@@ -66,7 +66,7 @@ def _conditions(query: str) -> Iterator[Condition]:
 
 
 def _file_names(query: str) -> tuple[str, ...]:
-    """Every name that may be meant: a name may have spaces, so each run of words that ends in the extension counts."""
+    """Every candidate name: a name may contain spaces, so each run of words that ends in the extension counts."""
     quoted = [match[1] for match in _QUOTED_FILE.finditer(query)]
     if quoted:
         return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MAX_NAMES]

@@ -1,4 +1,4 @@
-"""Files and their life: states, versions, projects, and the job that moves a file from one state to the next."""
+"""Files and their life cycle: states, versions, projects, and the job that moves a file from one state to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries, filters, scores and hits: the words between retrieval and a vector store."""
+"""Queries, filters, scores and hits: the vocabulary between retrieval and a vector store."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Hit:
     record_id: str | None = None
 
     def place(self) -> JsonObject:
-        """Where the passage is, without its words, which go when the file goes."""
+        """Where the passage is, without its text, which is deleted with the file."""
         return {
             "chunk_id": self.chunk.id,
             "resource_id": self.chunk.resource_id,
@@ -176,7 +176,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened on the way: milliseconds per step, and whatever each step wants to show."""
+    """A trace of a search: milliseconds per step, and details that steps choose to show."""
 
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -184,7 +184,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the trace of how they were found, and (when neighbours were asked for) the passages they stand in."""
+    """Hits, best first, the trace of how they were found, and (when neighbours were requested) the passages that contain them."""
 
     hits: tuple[Hit, ...]
     trace: Trace

@@ -1,4 +1,4 @@
-"""Conversations: threads, their and their messages."""
+"""Conversations: threads and their messages."""
 
 from __future__ import annotations
 
