@@ -1,5 +1,5 @@
 // One question and its answer as it streams in.
-import { ApiError, type ChatAnswer, csrfHeaders, errorOf, type Schemas } from "./client";
+import { ApiError, type ChatAnswer, type Schemas, request as send } from "./client";
 import { readLines } from "./ndjson";
 
 export type ChatRequest = Schemas["ChatIn"];
@@ -16,14 +16,13 @@ export class Interrupted extends Error {}
 export async function* ask(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   let ended = false;
   try {
-    const response = await fetch("/chat", {
+    const { body } = await send("/chat", {
       method: "POST",
-      headers: { "Content-Type": "application/json", ...csrfHeaders() },
+      headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...request, stream: true }),
       signal,
     });
-    if (!response.ok || !response.body) throw errorOf(await response.json().catch(() => undefined), response.status);
-    for await (const line of readLines(response.body)) {
+    for await (const line of readLines(body)) {
       const event = line as ChatEvent;
       ended ||= "done" in event || "error" in event;
       yield event;

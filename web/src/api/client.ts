@@ -16,7 +16,7 @@ export class ApiError extends Error {
     message: string,
     readonly code: string,
     readonly status: number,
-    readonly details: Record<string, unknown> = {},
+    readonly details: Schemas["ErrorBody"]["details"] = {},
   ) {
     super(message);
     this.name = "ApiError";
@@ -38,8 +38,8 @@ export function signedInAs(): string | null {
   return owner;
 }
 
-/** Headers for requests that do not go through `api`. */
-export function csrfHeaders(): Record<string, string> {
+/** What proves to the server that a request comes from this page. */
+export function csrfHeaders(): Readonly<Record<string, string>> {
   return proof ? { "X-CSRF-Token": proof } : {};
 }
 
@@ -48,30 +48,43 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
+const isRead = (method = "GET"): boolean => method === "GET" || method === "HEAD";
+
 const session: Middleware = {
   onRequest({ request }) {
-    if (proof && !["GET", "HEAD"].includes(request.method)) request.headers.set("X-CSRF-Token", proof);
+    if (!isRead(request.method))
+      for (const [name, value] of Object.entries(csrfHeaders())) request.headers.set(name, value);
     return request;
   },
 };
 
-export const api = createClient<paths>({ baseUrl: "" });
+// `fetch` is looked up at each call, so that a test can put a server in its place.
+export const api = createClient<paths>({ baseUrl: "", fetch: (call) => fetch(call) });
 api.use(session);
 
-/** The error that a failed answer carries. */
+/** The error that a failed answer carries; other programs on the way to the server send bodies of other shapes. */
 export function errorOf(body: unknown, status: number): ApiError {
   if (status === 401) {
     setSession({ csrf: null, owner: null });
     onSignedOut();
   }
-  const error = (body as { error?: { code?: string; message?: string; details?: Record<string, unknown> } } | undefined)
-    ?.error;
-  return new ApiError(error?.message ?? `HTTP ${status}`, error?.code ?? "http_error", status, error?.details);
+  const { message = `HTTP ${status}`, code = "http_error", details } = (body as PartialError)?.error ?? {};
+  return new ApiError(message, code, status, details);
 }
+
+type PartialError = { error?: Partial<Schemas["ErrorBody"]> } | null | undefined;
 
 /** The data of an answer; raises `ApiError`. */
 export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (!response.ok) throw errorOf(error, response.status);
   return data as T;
+}
+
+/** What `api` cannot ask for: streams, forms and files. Raises `ApiError`. */
+export async function request(address: string, init: RequestInit = {}): Promise<Response> {
+  const headers = isRead(init.method) ? init.headers : { ...init.headers, ...csrfHeaders() };
+  const response = await fetch(address, { ...init, ...(headers && { headers }) });
+  if (!response.ok) throw errorOf(await response.json().catch(() => undefined), response.status);
+  return response;
 }

@@ -152,6 +152,11 @@ export function isBusyStatus(status: string): boolean {
   return ALL.has(status) && !FINAL.has(status);
 }
 
+/** The value if it is one of these, as a select or the server may give it. */
+export function oneOf<T extends string>(values: readonly T[], value: string | null | undefined): T | undefined {
+  return values.find((one) => one === value);
+}
+
 /** What a table says of a code; undefined for one that a newer server may have added. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, code: string | null | undefined): T | undefined {
   return code !== null && code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;

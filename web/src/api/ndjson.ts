@@ -1,7 +1,8 @@
 // Lines of JSON as they arrive.
 
 /** Each line of a body as a value; lines may be cut anywhere, also inside a character. */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+export async function* readLines(body: ReadableStream<Uint8Array> | null): AsyncGenerator<unknown> {
+  if (!body) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";

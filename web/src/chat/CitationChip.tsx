@@ -4,16 +4,19 @@ import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, type Citation, unwrap } from "../api/client";
-import { wordFor } from "../api/codes";
+import { lookUp, type Verdict, wordFor } from "../api/codes";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
 
-const ICONS = { supported: Check, weak: TriangleAlert, unsupported: CircleAlert } as const;
+const ICONS = { supported: Check, weak: TriangleAlert, unsupported: CircleAlert } satisfies Record<
+  Verdict,
+  typeof Check
+>;
 
 function VerdictIcon({ verdict, size }: { verdict: string; size: number }): ReactNode {
-  const Icon = ICONS[verdict as keyof typeof ICONS] ?? Check;
-  return <Icon size={size} aria-hidden className={`verdict verdict-${verdict}`} />;
+  const Icon = lookUp<typeof Check>(ICONS, verdict) ?? Check;
+  return <Icon size={size} aria-hidden className="verdict" data-verdict={verdict} />;
 }
 
 export function CitationChip({ citation, short }: { citation: Citation; short: boolean }): ReactNode {
@@ -46,7 +49,8 @@ export function CitationChip({ citation, short }: { citation: Citation; short: b
         render={
           <button
             type="button"
-            className={`chip chip-${citation.verdict}`}
+            className="chip"
+            data-verdict={citation.verdict}
             aria-label={t.citation(citation.n, citation.label, verdict)}
             onClick={show}
           />

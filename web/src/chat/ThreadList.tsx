@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Download, Ellipsis, FileJson, Pencil, Search, Trash2 } from "lucide-react";
 import { type FormEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, type Thread, unwrap } from "../api/client";
+import { api, request, type Thread, unwrap } from "../api/client";
 import { queryClient, threadsQuery } from "../api/queries";
 import { useDebounced } from "../lib/hooks";
 import { saveText } from "../lib/save";
@@ -46,7 +46,7 @@ export function ThreadList(): ReactNode {
       <label className="search-field threads-search">
         <Search size={15} aria-hidden />
         <input
-          className="input"
+          className="input threads-input"
           type="search"
           aria-label={t.searchThreads}
           placeholder={t.searchThreads}
@@ -92,7 +92,7 @@ const ThreadRow = memo(function ThreadRow({ thread, isCurrent }: { thread: Threa
   const close = (): void => setDialog(null);
 
   const exportAs = async (format: "markdown" | "json"): Promise<void> => {
-    const response = await fetch(`/threads/${encodeURIComponent(thread.id)}/export?format=${format}`);
+    const response = await request(`/threads/${encodeURIComponent(thread.id)}/export?format=${format}`);
     saveText(`${thread.title}.${format === "json" ? "json" : "md"}`, await response.text());
   };
   const remove = async (): Promise<void> => {
@@ -189,7 +189,7 @@ function RenameThread({ thread, onClose }: { thread: Thread; onClose: () => void
             onChange={(event) => setTitle(event.target.value)}
           />
         </label>
-        <div className="row dialog-end">
+        <div className="row form-end">
           <Button onClick={onClose}>{t.cancel}</Button>
           <Button kind="primary" type="submit" disabled={!title.trim()}>
             {t.save}

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Resource } from "../api/client";
+import { ELEMENT_TYPES, oneOf } from "../api/codes";
 import { formatNumber } from "../lib/format";
 import { useMedia } from "../lib/hooks";
 import { t } from "../strings";
@@ -39,12 +40,12 @@ export function Contents({ resource }: { resource: Resource }): ReactNode {
             <select
               className="select"
               value={type ?? ""}
-              onChange={(event) => setType((event.target.value || null) as ElementType | null)}
+              onChange={(event) => setType(oneOf(ELEMENT_TYPES, event.target.value) ?? null)}
             >
               <option value="">{t.allElements}</option>
-              {Object.entries(t.elementType).map(([key, label]) => (
-                <option key={key} value={key}>
-                  {label}
+              {ELEMENT_TYPES.map((one) => (
+                <option key={one} value={one}>
+                  {t.elementType[one]}
                 </option>
               ))}
             </select>

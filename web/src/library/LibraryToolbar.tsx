@@ -2,9 +2,10 @@
 import { Search } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import type { Project, Resource } from "../api/client";
+import { oneOf } from "../api/codes";
 import { formatNumber } from "../lib/format";
 import { t } from "../strings";
-import { countGroups, type Filters, type Group, nextSort, type Sort, type SortKey, typesOf } from "./rows";
+import { countGroups, type Filters, firstSort, type Group, SORT_KEYS, type Sort, typesOf } from "./rows";
 
 interface LibraryToolbarProps {
   resources: readonly Resource[];
@@ -53,9 +54,9 @@ export function LibraryToolbar({
             aria-pressed={filters.group === group}
             onClick={() => change({ group: filters.group === group ? "" : group })}
           >
-            <span className={`pill-dot pill-${group}`} aria-hidden />
+            <span className="pill-dot" data-group={group} aria-hidden />
             {t.libraryGroup[group]}
-            <span className="muted tabular">{formatNumber(counts[group])}</span>
+            <span className="pill-count tabular">{formatNumber(counts[group])}</span>
           </button>
         ))}
       </div>
@@ -78,13 +79,13 @@ export function LibraryToolbar({
       <label className="library-order">
         <span className="visually-hidden">{t.sortBy}</span>
         <select
-          className="select"
+          className="select library-select"
           value={sort.key}
-          onChange={(event) => onSort(nextSort({ ...sort, key: "" as SortKey }, event.target.value as SortKey))}
+          onChange={(event) => onSort(firstSort(oneOf(SORT_KEYS, event.target.value) ?? sort.key))}
         >
-          {Object.entries(t.librarySort).map(([key, label]) => (
+          {SORT_KEYS.map((key) => (
             <option key={key} value={key}>
-              {label}
+              {t.librarySort[key]}
             </option>
           ))}
         </select>

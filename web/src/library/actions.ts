@@ -1,9 +1,10 @@
-// What can be done with a file, and what must be read anew afterwards.
-import { api, csrfHeaders, errorOf, type Resource, unwrap } from "../api/client";
+// What can be done with a file, and what must be read again afterwards.
+import { api, type Resource, request, unwrap } from "../api/client";
 import { queryClient, resourceQuery } from "../api/queries";
+import { fileAddress } from "../lib/save";
 import { noteSettled, noteUnsent } from "../upload/unsent";
 
-/** Read a file and the list anew. */
+/** Read a file and the list again. */
 export async function refreshResource(id: string): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: ["resources"] }),
@@ -17,20 +18,13 @@ export async function reindex(id: string): Promise<void> {
   await refreshResource(id);
 }
 
-async function send(address: string, method: "POST" | "PUT", form: FormData): Promise<Resource> {
-  const response = await fetch(address, { method, body: form, headers: csrfHeaders() });
-  const body: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw errorOf(body, response.status);
-  return body as Resource;
-}
-
 /** Upload a file as the next version. Raises `ApiError`. */
 export async function replaceFile(id: string, file: File): Promise<void> {
   const form = new FormData();
   form.append("file", file);
   noteUnsent([{ id, name: file.name, size: file.size, isUnderWay: true }]);
   try {
-    await send(`/resources/${encodeURIComponent(id)}/file`, "PUT", form);
+    await request(fileAddress(id), { method: "PUT", body: form });
   } finally {
     noteSettled(id);
   }
@@ -39,11 +33,10 @@ export async function replaceFile(id: string, file: File): Promise<void> {
 
 /** Try a file that failed once more with a password: the same bytes, sent again by the server's own copy. Raises `ApiError`. */
 export async function retryWithPassword(resource: Resource, password: string): Promise<void> {
-  const bytes = await fetch(`/resources/${encodeURIComponent(resource.id)}/file`);
-  if (!bytes.ok) throw errorOf(undefined, bytes.status);
+  const bytes = await request(fileAddress(resource.id));
   const form = new FormData();
   form.append("password", password);
   form.append("file", await bytes.blob(), resource.filename);
-  await send("/ingest", "POST", form);
+  await request("/ingest", { method: "POST", body: form });
   await refreshResource(resource.id);
 }

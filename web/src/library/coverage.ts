@@ -62,7 +62,7 @@ export function ranges(numbers: readonly number[]): string {
   const parts: string[] = [];
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   for (let at = 0; at < sorted.length; ) {
-    const first = sorted[at] as number;
+    const first = sorted[at] ?? 0;
     let last = first;
     while (sorted[at + 1] === last + 1) {
       last += 1;

@@ -1,10 +1,11 @@
 // Which files the library shows, and in what order: pure, so that ten thousand rows are filtered while one types.
 import type { Resource } from "../api/client";
-import { UNITS, type Unit } from "../api/codes";
+import { oneOf, UNITS, type Unit } from "../api/codes";
 import { isBusy } from "../api/queries";
 
 export type Group = "ready" | "busy" | "attention" | "stored";
-export type SortKey = "name" | "status" | "type" | "size" | "pages" | "chunks" | "added";
+export const SORT_KEYS = ["added", "name", "status", "type", "size", "pages", "chunks"] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
 
 export interface Sort {
   key: SortKey;
@@ -33,8 +34,6 @@ export interface Length {
   count: number;
 }
 
-const UNIT_KINDS: ReadonlySet<string> = new Set(UNITS);
-
 /** A file's pages, slides, sheets, chapters or messages, as the list (`unit_count`) or the file itself (`units`) tells them; null where it has none (a text file) or is not read yet. */
 export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
   const { coverage } = resource;
@@ -45,7 +44,7 @@ export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
   if (!unit || unit === "file" || !count) return null;
   // A book begins with its front matter, which is no chapter.
   if (unit === "front") return count > 1 ? { unit: "chapter", count: count - 1 } : null;
-  return { unit: UNIT_KINDS.has(unit) ? (unit as Unit) : "front", count };
+  return { unit: oneOf(UNITS, unit) ?? "front", count };
 }
 
 /** Files that meet every filter; words may stand anywhere in the name or the identifier. */
@@ -85,6 +84,11 @@ export function sortRows(resources: readonly Resource[], { key, descending }: So
 /** What a click on a column's head leads to: names rise first, figures and dates fall first; a second click turns round. */
 export function nextSort(present: Sort, key: SortKey): Sort {
   if (present.key === key) return { key, descending: !present.descending };
+  return firstSort(key);
+}
+
+/** Names upwards; the largest, longest and newest first. */
+export function firstSort(key: SortKey): Sort {
   return { key, descending: key === "size" || key === "pages" || key === "chunks" || key === "added" };
 }
 

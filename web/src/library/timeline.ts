@@ -11,7 +11,7 @@ export interface StageEntry {
   duration: number | null;
   /** Of the time of the whole version, 0 to 1. */
   share: number;
-  details: Record<string, unknown>;
+  details: Schemas["StageDetailsOut"];
 }
 
 export interface VersionTimeline {
@@ -30,9 +30,9 @@ export function timelineOf(stages: readonly StageOut[]): VersionTimeline[] {
 
 function measured(stages: readonly StageOut[]): { entries: StageEntry[]; total: number } {
   const times = stages.map((stage) => new Date(stage.at).getTime());
-  const durations = stages.map((stage, index) => {
+  const durations = times.map((time, index) => {
     const next = times[index + 1];
-    return next === undefined || isFinal(stage.status) ? null : Math.max(0, next - (times[index] as number));
+    return next === undefined || isFinal(stages[index]?.status ?? "") ? null : Math.max(0, next - time);
   });
   const total = durations.reduce<number>((sum, duration) => sum + (duration ?? 0), 0);
   const entries = stages.map((stage, index) => {

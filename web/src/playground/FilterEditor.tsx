@@ -1,10 +1,10 @@
 // Conditions on what the files say of themselves, all of which must hold.
 import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { FILTER_FIELDS } from "../api/codes";
+import { FILTER_FIELDS, oneOf } from "../api/codes";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
-import { conditionOf, type Field, type FilterDraft, inputOf, type Operator, operatorsOf } from "./request";
+import { conditionOf, type Field, type FilterDraft, inputOf, operatorsOf } from "./request";
 
 interface FilterEditorProps {
   filters: FilterDraft[];
@@ -54,7 +54,7 @@ function Condition({ filter, onChange, onRemove }: ConditionProps): ReactNode {
         className="select select-small"
         aria-label={t.filterField}
         value={filter.field}
-        onChange={(event) => pickField(event.target.value as Field)}
+        onChange={(event) => pickField(oneOf(FILTER_FIELDS, event.target.value) ?? filter.field)}
       >
         {FILTER_FIELDS.map((field) => (
           <option key={field} value={field}>
@@ -66,7 +66,9 @@ function Condition({ filter, onChange, onRemove }: ConditionProps): ReactNode {
         className="select select-small"
         aria-label={t.filterOperator}
         value={filter.operator}
-        onChange={(event) => onChange({ operator: event.target.value as Operator, value: "" })}
+        onChange={(event) =>
+          onChange({ operator: oneOf(operatorsOf(filter.field), event.target.value) ?? filter.operator, value: "" })
+        }
       >
         {operatorsOf(filter.field).map((operator) => (
           <option key={operator} value={operator}>
@@ -75,7 +77,7 @@ function Condition({ filter, onChange, onRemove }: ConditionProps): ReactNode {
         ))}
       </select>
       <input
-        className="input input-small"
+        className="input input-small condition-value"
         aria-label={t.filterValue}
         type={inputOf(filter)}
         value={filter.value}

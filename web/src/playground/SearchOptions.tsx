@@ -14,13 +14,22 @@ export function SearchOptions({ form, onChange }: SearchOptionsProps): ReactNode
       <Choice
         label={t.useRerank}
         value={form.rerank}
-        options={{ "": t.asConfigured, on: t.on, off: t.off }}
+        options={[
+          ["", t.asConfigured],
+          ["on", t.on],
+          ["off", t.off],
+        ]}
         onChange={(rerank) => onChange({ rerank })}
       />
       <Choice
         label={t.selfQuery}
         value={form.selfQuery}
-        options={{ "": t.asConfigured, off: t.off, rules: t.selfQueryRules, model: t.selfQueryModel }}
+        options={[
+          ["", t.asConfigured],
+          ["off", t.off],
+          ["rules", t.selfQueryRules],
+          ["model", t.selfQueryModel],
+        ]}
         onChange={(selfQuery) => onChange({ selfQuery })}
       />
       <Range label={t.topK} value={form.topK} min={1} max={50} step={1} onChange={(topK) => onChange({ topK })} />
@@ -47,7 +56,7 @@ export function SearchOptions({ form, onChange }: SearchOptionsProps): ReactNode
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;
-  options: Record<T, string>;
+  options: readonly (readonly [T, string])[];
   onChange: (value: T) => void;
 }
 
@@ -55,8 +64,12 @@ function Choice<T extends string>({ label, value, options, onChange }: ChoicePro
   return (
     <label className="field">
       <span>{label}</span>
-      <select className="select" value={value} onChange={(event) => onChange(event.target.value as T)}>
-        {(Object.entries(options) as [T, string][]).map(([key, name]) => (
+      <select
+        className="select"
+        value={value}
+        onChange={(event) => onChange(options.find(([key]) => key === event.target.value)?.[0] ?? value)}
+      >
+        {options.map(([key, name]) => (
           <option key={key} value={key}>
             {name}
           </option>

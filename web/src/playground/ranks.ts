@@ -38,19 +38,18 @@ function rankIn(list: readonly ScoredId[], id: string): number | null {
 /** Hits with their ranks and bars, in the order of the answer. */
 export function ranked(hits: readonly Hit[], trace: Trace | null | undefined): RankedHit[] {
   const lists = { dense: listOf(trace, "dense"), lexical: listOf(trace, "lexical"), fused: listOf(trace, "fused") };
-  const highest = Object.fromEntries(
-    LEGS.map((leg) => [leg, Math.max(0, ...hits.map((hit) => hit.scores[leg] ?? 0))]),
-  ) as Record<Leg, number>;
+  const highest = byLeg((leg) => Math.max(0, ...hits.map((hit) => hit.scores[leg] ?? 0)));
   return hits.map((hit, index) => ({
     hit,
     rank: index + 1,
     before: rankIn(lists.fused, hit.chunk_id),
     legs: { dense: rankIn(lists.dense, hit.chunk_id), lexical: rankIn(lists.lexical, hit.chunk_id) },
-    bars: Object.fromEntries(LEGS.map((leg) => [leg, share(hit.scores[leg], highest[leg])])) as Record<
-      Leg,
-      number | null
-    >,
+    bars: byLeg((leg) => share(hit.scores[leg], highest[leg])),
   }));
+}
+
+function byLeg<T>(read: (leg: Leg) => T): Record<Leg, T> {
+  return { dense: read("dense"), lexical: read("lexical"), fused: read("fused"), rerank: read("rerank") };
 }
 
 function share(score: number | undefined, highest: number): number | null {

@@ -66,10 +66,10 @@ export function inputOf({ field, operator }: Pick<FilterDraft, "field" | "operat
 /** A draft as the API takes it; null while its value is missing or is no number where one is needed. */
 export function conditionOf({ field, operator, value }: FilterDraft): FilterIn | null {
   const parts = (operator === "in" ? value.split(",") : [value]).map((part) => part.trim()).filter(Boolean);
-  if (!parts.length) return null;
   const values = parts.map((part) => typed(field, part));
-  if (values.some((one) => typeof one === "number" && !Number.isInteger(one))) return null;
-  return { field, operator, value: operator === "in" ? values : (values[0] as string | number) };
+  const [first] = values;
+  if (first === undefined || values.some((one) => typeof one === "number" && !Number.isInteger(one))) return null;
+  return { field, operator, value: operator === "in" ? values : first };
 }
 
 /** Dates are whole numbers for the API: 2026-01-31 is 20260131. */

@@ -1,6 +1,7 @@
 // Starts building the index of another model, while the present one goes on answering.
 import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError, api, type Schemas, unwrap } from "../api/client";
+import { oneOf } from "../api/codes";
 import { queryClient } from "../api/queries";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
@@ -49,7 +50,11 @@ function BuildForm({ onClose }: { onClose: () => void }): ReactNode {
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <label className="field">
         <span>{t.providerLabel}</span>
-        <select className="select" value={provider} onChange={(event) => setProvider(event.target.value as Provider)}>
+        <select
+          className="select"
+          value={provider}
+          onChange={(event) => setProvider(oneOf(PROVIDERS, event.target.value) ?? provider)}
+        >
           {PROVIDERS.map((one) => (
             <option key={one} value={one}>
               {t.provider[one]}

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ApiError, api, unwrap } from "../api/client";
-import { lookUp, wordFor } from "../api/codes";
+import { type IndexState, lookUp, wordFor } from "../api/codes";
 import { queryClient } from "../api/queries";
 import { formatMoment, formatNumber } from "../lib/format";
 import { t } from "../strings";
@@ -49,12 +49,12 @@ export function IndexCard(): ReactNode {
   );
 }
 
-const KINDS: Record<string, string> = {
+const CLASSES = {
   active: "badge badge-ok",
   building: "badge badge-busy",
   ready: "badge",
   retired: "badge",
-};
+} satisfies Record<IndexState, string>;
 
 function IndexLine({ index }: { index: Index }): ReactNode {
   const name = readFingerprint(index.fingerprint);
@@ -62,7 +62,7 @@ function IndexLine({ index }: { index: Index }): ReactNode {
     <li className="index">
       <div className="row wrap">
         <strong className="grow">{name.model}</strong>
-        <span className={lookUp<string>(KINDS, index.state) ?? "badge"}>{wordFor(t.indexState, index.state)}</span>
+        <span className={lookUp<string>(CLASSES, index.state) ?? "badge"}>{wordFor(t.indexState, index.state)}</span>
       </div>
       <p className="muted small">{describe(index, name)}</p>
       {index.state === "building" && (

@@ -1,8 +1,9 @@
 // What kind of file it is, at a glance.
 import { Archive, File, FileCode, FileSpreadsheet, FileText, Image, Mail, Presentation } from "lucide-react";
 import type { ReactNode } from "react";
+import { lookUp } from "../api/codes";
 
-const ICONS: Record<string, typeof File> = {
+const ICONS = {
   pdf: FileText,
   docx: FileText,
   doc: FileText,
@@ -31,9 +32,9 @@ const ICONS: Record<string, typeof File> = {
   jpeg: Image,
   tiff: Image,
   webp: Image,
-};
+} satisfies Record<string, typeof File>;
 
 export function FileIcon({ type, size = 16 }: { type: string; size?: number }): ReactNode {
-  const Icon = ICONS[type] ?? File;
+  const Icon = lookUp<typeof File>(ICONS, type) ?? File;
   return <Icon size={size} aria-hidden />;
 }

@@ -1,7 +1,7 @@
 // A menu that a button opens; arrows move in it, Esc closes it.
 
 import { Menu as Base } from "@base-ui/react/menu";
-import { cloneElement, type ReactElement, type ReactNode, useState } from "react";
+import { type ButtonHTMLAttributes, cloneElement, type ReactElement, type ReactNode, useState } from "react";
 import { placed } from "../lib/placed";
 
 export interface MenuItem {
@@ -13,7 +13,7 @@ export interface MenuItem {
 
 interface MenuProps {
   /** A button. */
-  trigger: ReactElement<Record<string, unknown>>;
+  trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
   items: (MenuItem | "separator")[];
   side?: "top" | "bottom";
   align?: "start" | "end";

@@ -1,5 +1,5 @@
 // Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
-import { ApiError, csrfHeaders, errorOf, type Resource, signedInAs } from "../api/client";
+import { ApiError, api, csrfHeaders, errorOf, type Resource, request, signedInAs, unwrap } from "../api/client";
 import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
@@ -181,7 +181,7 @@ async function run(upload: Upload): Promise<void> {
 }
 
 /** Whether a file was turned away for the session's sake: it waits until its owner is signed in again, or goes up with their newer token. */
-async function isWorthRepeating(error: unknown, session: Record<string, string>): Promise<boolean> {
+async function isWorthRepeating(error: unknown, session: Readonly<Record<string, string>>): Promise<boolean> {
   if (!(error instanceof ApiError)) return false;
   if (error.status === 401) return true;
   if (error.code !== "foreign_request" || !(await renewSession().catch(() => false))) return false;
@@ -202,21 +202,20 @@ function form({ file, name, options }: Upload): FormData {
 
 function send(upload: Upload): Promise<{ resource: Resource; isNew: boolean }> {
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    requests.set(upload.id, request);
-    request.open("POST", "/ingest");
-    for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
-    request.responseType = "json";
-    request.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
-    request.onload = () => {
-      const body: unknown = request.response;
-      if (request.status === 200 || request.status === 201)
-        resolve({ resource: body as Resource, isNew: request.status === 201 });
-      else reject(errorOf(body, request.status));
+    const xhr = new XMLHttpRequest();
+    requests.set(upload.id, xhr);
+    xhr.open("POST", "/ingest");
+    for (const [name, value] of Object.entries(csrfHeaders())) xhr.setRequestHeader(name, value);
+    xhr.responseType = "json";
+    xhr.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
+    xhr.onload = () => {
+      const body: unknown = xhr.response;
+      if (xhr.status === 200 || xhr.status === 201) resolve({ resource: body as Resource, isNew: xhr.status === 201 });
+      else reject(errorOf(body, xhr.status));
     };
-    request.onerror = () => reject(new TypeError("the connection broke off"));
-    request.onabort = () => reject(new DOMException("cancelled", "AbortError"));
-    request.send(form(upload));
+    xhr.onerror = () => reject(new TypeError("the connection broke off"));
+    xhr.onabort = () => reject(new DOMException("cancelled", "AbortError"));
+    xhr.send(form(upload));
   });
 }
 
@@ -230,15 +229,16 @@ async function follow({ id, owner }: Upload, resourceId: string): Promise<void> 
   for (;;) {
     try {
       if (signedInAs() !== owner) throw new TypeError("nobody may ask now");
-      const response = await fetch(`/resources/${encodeURIComponent(resourceId)}/events`);
-      if (!response.ok || !response.body) throw errorOf(await response.json().catch(() => undefined), response.status);
+      const { body } = await request(`/resources/${encodeURIComponent(resourceId)}/events`);
       const stages: Upload["stages"] = [];
-      for await (const line of readLines(response.body)) {
+      for await (const line of readLines(body)) {
         const { status, at } = line as StageEvent;
         stages.push({ status, at: at * 1_000 });
         if (!isFinal(status)) change(id, { status, stages: [...stages] });
       }
-      const resource = await read(resourceId);
+      const resource = await unwrap(
+        api.GET("/resources/{resource_id}", { params: { path: { resource_id: resourceId } } }),
+      );
       if (!isFinal(resource.status)) continue;
       putResource(resource);
       const problem = resource.error_message
@@ -252,11 +252,4 @@ async function follow({ id, owner }: Upload, resourceId: string): Promise<void> 
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
     }
   }
-}
-
-async function read(resourceId: string): Promise<Resource> {
-  const response = await fetch(`/resources/${encodeURIComponent(resourceId)}`);
-  const body: unknown = await response.json();
-  if (!response.ok) throw errorOf(body, response.status);
-  return body as Resource;
 }
