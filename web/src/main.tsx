@@ -5,6 +5,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "@fontsource-variable/inter";
+import "./styles/layers.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/ui.css";

@@ -35,7 +35,9 @@ export const Answer = memo(function Answer({ text, citations = NONE }: AnswerPro
     const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
     const own = {
       "cite-claim": ({ verdict, children }: { verdict: string; children: ReactNode }) => (
-        <span className={`claim claim-${verdict}`}>{children}</span>
+        <span className="claim" data-verdict={verdict}>
+          {children}
+        </span>
       ),
       "cite-chip": ({ n, repeated }: { n: number; repeated?: boolean }) => {
         const citation = byNumber.get(Number(n));
@@ -46,7 +48,7 @@ export const Answer = memo(function Answer({ text, citations = NONE }: AnswerPro
       a: ({ href, children }) => <SafeLink href={href}>{children}</SafeLink>,
       img: ({ alt }) => <span className="muted">{alt}</span>,
       table: ({ children }) => (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label={t.tableName}>
+        <div className="table-scroll text-table" tabIndex={0} role="region" aria-label={t.tableName}>
           <table>{children}</table>
         </div>
       ),

@@ -52,7 +52,7 @@ function Examples({
       {suggestions.data.map(({ question, filename, resource_id }) => (
         <li key={question}>
           <button type="button" className="example" onClick={() => onAsk(question, resource_id)}>
-            <span className="grow">
+            <span className="example-text grow">
               {question}
               <span className="muted small truncate">{filename}</span>
             </span>

@@ -27,7 +27,7 @@ export function ContentItem({ item, number, isActive, resourceId, onShow }: Cont
         onClick={onShow}
         aria-label={`${number}. ${item.kind} ${item.place}: ${t.openSource}`}
       >
-        <span className={`item-number tone-${item.tone}`} aria-hidden>
+        <span className="item-number" data-tone={item.tone} aria-hidden>
           {number}
         </span>
         <span className="item-kind">{item.kind}</span>

@@ -54,13 +54,13 @@ function ShareBar({ units }: { units: readonly CoverageUnit[] }): ReactNode {
     <>
       <div className="share-bar" aria-hidden>
         {shares.map(({ kind, share }) => (
-          <span key={kind} className={`cover-${kind}`} style={{ width: `${share * 100}%` }} />
+          <span key={kind} data-cover={kind} style={{ width: `${share * 100}%` }} />
         ))}
       </div>
       <ul className="legend">
         {shares.map(({ kind, count }) => (
           <li key={kind}>
-            <span className={`swatch cover-${kind}`} aria-hidden />
+            <span className="swatch" data-cover={kind} aria-hidden />
             {t.coverageKind[kind]} <span className="muted tabular">{formatNumber(count)}</span>
           </li>
         ))}
@@ -101,7 +101,8 @@ function CoverageMap({
           handle={tip}
           payload={unit}
           delay={60}
-          className={cellClass(unit)}
+          className={hasRemark(unit) ? "cover-cell cover-remark" : "cover-cell"}
+          data-cover={kindOf(unit)}
           aria-label={[titleOf(unit), t.coverageKind[kindOf(unit)], ...linesOf(unit)].join(". ")}
           tabIndex={index === active ? 0 : -1}
           onFocus={() => setActive(index)}
@@ -131,10 +132,8 @@ function UnitTip({ unit }: { unit: CoverageUnit }): ReactNode {
   );
 }
 
-function cellClass(unit: CoverageUnit): string {
-  const kind = kindOf(unit);
-  return `cover-cell cover-${kind}${kind !== "skipped" && unit.warnings.length > 0 ? " cover-remark" : ""}`;
-}
+/** What was skipped shows in its colour already. */
+const hasRemark = (unit: CoverageUnit): boolean => kindOf(unit) !== "skipped" && unit.warnings.length > 0;
 
 const titleOf = (unit: CoverageUnit): string =>
   t.coverageUnit(wordFor(t.oneUnit, unit.unit), unit.unit === "front" ? null : unit.number, unit.name);

@@ -29,14 +29,14 @@ interface LibraryTableProps {
   onDelete: (resource: Resource) => void;
 }
 
-const COLUMNS: readonly { key: SortKey; label: string; figure?: boolean }[] = [
-  { key: "name", label: t.name },
-  { key: "status", label: t.statusColumn },
-  { key: "type", label: t.type },
-  { key: "size", label: t.size, figure: true },
-  { key: "pages", label: t.lengthColumn, figure: true },
-  { key: "chunks", label: t.chunks, figure: true },
-  { key: "added", label: t.added },
+const COLUMNS: readonly { key: SortKey; label: string; className: string }[] = [
+  { key: "name", label: t.name, className: "cell-name" },
+  { key: "status", label: t.statusColumn, className: "cell-status" },
+  { key: "type", label: t.type, className: "cell-type" },
+  { key: "size", label: t.size, className: "cell-size cell-figure" },
+  { key: "pages", label: t.lengthColumn, className: "cell-pages cell-figure" },
+  { key: "chunks", label: t.chunks, className: "cell-chunks cell-figure" },
+  { key: "added", label: t.added, className: "cell-added" },
 ];
 
 const ROW = 46;
@@ -134,8 +134,8 @@ function TableHead({ rows, sort, selected, onSort, onSelect }: HeadProps): React
             onChange={toggleAll}
           />
         </div>
-        {COLUMNS.map(({ key, label, figure }) => (
-          <ColumnHead key={key} label={label} figure={figure === true} name={key} sort={sort} onSort={onSort} />
+        {COLUMNS.map(({ key, label, className }) => (
+          <ColumnHead key={key} label={label} className={className} name={key} sort={sort} onSort={onSort} />
         ))}
         <div role="columnheader" className="cell-project">
           {t.project}
@@ -151,18 +151,18 @@ function TableHead({ rows, sort, selected, onSort, onSelect }: HeadProps): React
 interface ColumnHeadProps {
   name: SortKey;
   label: string;
-  figure: boolean;
+  className: string;
   sort: Sort;
   onSort: (sort: Sort) => void;
 }
 
-function ColumnHead({ name, label, figure, sort, onSort }: ColumnHeadProps): ReactNode {
+function ColumnHead({ name, label, className, sort, onSort }: ColumnHeadProps): ReactNode {
   const isSorted = sort.key === name;
   const Arrow = sort.descending ? ArrowDown : ArrowUp;
   return (
     <div
       role="columnheader"
-      className={figure ? `cell-${name} cell-figure` : `cell-${name}`}
+      className={className}
       aria-sort={isSorted ? (sort.descending ? "descending" : "ascending") : "none"}
     >
       <button

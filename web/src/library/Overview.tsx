@@ -23,12 +23,12 @@ export function Overview({ resource }: { resource: Resource }): ReactNode {
     <div className="stack">
       <Figures resource={resource} />
       <div className={resource.coverage || resource.summary ? "overview" : "overview overview-brief"}>
-        <div className="stack">
+        <div className="stack overview-column">
           <Summary resource={resource} />
           <CoverageCard resource={resource} />
           <Inside resource={resource} />
         </div>
-        <div className="stack">
+        <div className="stack overview-column">
           <TimelineCard resource={resource} />
           <Details resource={resource} />
           <Versions resource={resource} />

@@ -40,7 +40,7 @@ export function ResourceHead({ resource, onReplace, onDelete }: ResourceHeadProp
         <span className="file-tile">
           <FileIcon type={resource.type} size={22} />
         </span>
-        <div className="grow">
+        <div className="resource-name">
           <h1>{resource.filename}</h1>
           <div className="row wrap">
             {isBeingWorkedOn ? <Progress status={resource.status} /> : <Status status={resource.status} />}

@@ -30,7 +30,7 @@ export default function ResourceScreen({ id }: { id: string }): ReactNode {
   return (
     <div className="resource-frame">
       <main className="screen resource">
-        <div className="screen-inner stack">
+        <div className="screen-inner stack resource-inner">
           {resource.isPending && <Loading lines={8} />}
           {resource.isError &&
             (isGone ? (

@@ -38,7 +38,7 @@ function Stage({ entry, isLast }: { entry: StageEntry; isLast: boolean }): React
   const retry = entry.details.reason;
   const attempt = Number(entry.details.attempt ?? 1);
   return (
-    <li className={`stage stage-${kind}`}>
+    <li className="stage" data-kind={kind}>
       <div className="spread">
         <span>
           {wordFor(t.stage, entry.status)}

@@ -27,7 +27,7 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
           <span aria-hidden>{rank}</span>
         </span>
         <button type="button" className="hit-label" onClick={show} title={t.openSource}>
-          <span className="truncate">{name}</span>
+          <span className="hit-name truncate">{name}</span>
           {place && <span className="hit-place">{place}</span>}
         </button>
         <span className="tag">{wordFor(t.chunkKind, hit.type)}</span>
@@ -36,7 +36,12 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
       </div>
       {hit.type === "table" ? <Answer text={text} /> : <p className="hit-text">{text}</p>}
       {isLong && (
-        <button type="button" className="link-button small" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        <button
+          type="button"
+          className="link-button hit-more small"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
           {isWhole ? t.showLess : t.showMore}
         </button>
       )}
@@ -62,17 +67,17 @@ function Score({ leg, ranked }: { leg: Leg; ranked: RankedHit }): ReactNode {
   return (
     <div className="score">
       <dt className="small">
-        <span className={`swatch leg-${leg}`} aria-hidden />
+        <span className="swatch" data-leg={leg} aria-hidden />
         {t.legName[leg]}
         {place !== null && <span className="muted"> #{place}</span>}
       </dt>
       <dd>
         <span className="score-track" aria-hidden>
           {share !== null && (
-            <span className={`score-bar leg-${leg}`} style={{ width: `${Math.max(share * 100, 1)}%` }} />
+            <span className="score-bar" data-leg={leg} style={{ width: `${Math.max(share * 100, 1)}%` }} />
           )}
         </span>
-        <span className="tabular small">
+        <span className="score-value tabular small">
           {score === undefined ? <span className="muted">{t.notFoundByLeg}</span> : formatPrecise(score)}
         </span>
       </dd>

@@ -19,7 +19,7 @@ export function Passages({ passages }: { passages: readonly Schemas["PassageOut"
                 openViewer({ resourceId: passage.resource_id, filename: passage.filename, quote: passage.text })
               }
             >
-              <span className="truncate">{passage.filename}</span>
+              <span className="hit-name truncate">{passage.filename}</span>
             </button>
             <span className="grow" />
             <span className="muted small">

@@ -26,7 +26,7 @@ export default function PlaygroundScreen(): ReactNode {
   return (
     <div className="playground-frame">
       <main className="screen playground">
-        <div className="screen-inner stack">
+        <div className="screen-inner stack playground-inner">
           <header>
             <h1>{t.search}</h1>
             <p className="muted">{t.playgroundText}</p>

@@ -49,7 +49,7 @@ export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): R
             onChange={(event) => change({ query: event.target.value })}
           />
         </label>
-        <Button kind="primary" type="submit" disabled={isBusy || !form.query.trim()}>
+        <Button className="query-submit" kind="primary" type="submit" disabled={isBusy || !form.query.trim()}>
           {t.runSearch}
         </Button>
       </div>

@@ -23,7 +23,8 @@ export function Results({ found }: { found: Found }): ReactNode {
       <section className="stack" aria-label={t.results}>
         <div className="results-head">
           <h2>
-            {t.hits(hits.length)} <span className="muted small">{t.inTime(formatDuration(found.roundTrip))}</span>
+            {t.hits(hits.length)}{" "}
+            <span className="results-count small">{t.inTime(formatDuration(found.roundTrip))}</span>
           </h2>
           <span className="grow" />
           {Boolean(passages?.length) && (

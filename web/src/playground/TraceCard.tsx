@@ -36,7 +36,8 @@ function Waterfall({ timings }: { timings: Readonly<Record<string, number>> }): 
             <span className="small">{wordFor(t.step, name)}</span>
             <span className="waterfall-track" aria-hidden>
               <span
-                className={`waterfall-bar leg-${lane === "both" ? "fused" : lane}`}
+                className="waterfall-bar"
+                data-leg={lane === "both" ? "fused" : lane}
                 style={{
                   left: `${total ? (start / total) * 100 : 0}%`,
                   width: `${total ? Math.max((duration / total) * 100, 0.8) : 0}%`,

@@ -39,7 +39,7 @@ export function HealthCard(): ReactNode {
 function FindingLine({ finding: { part, level, text, advice } }: { finding: Finding }): ReactNode {
   const Icon = ICONS[level];
   return (
-    <li className={`finding finding-${level}`}>
+    <li className="finding" data-level={level}>
       <Icon size={16} aria-hidden />
       <span className="visually-hidden">{t.findingLevel[level]}</span>
       <strong>{wordFor(t.part, part)}</strong>

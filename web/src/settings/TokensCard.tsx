@@ -140,7 +140,7 @@ function Secret({ secret, onClose }: { secret: string; onClose: () => void }): R
       <Notice kind="warn">{t.tokenOnce}</Notice>
       <div className="secret">
         <input
-          className="input"
+          className="input secret-value"
           readOnly
           aria-label={t.signInToken}
           value={secret}

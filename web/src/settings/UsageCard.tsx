@@ -59,7 +59,7 @@ function Spent({ usage, days }: { usage: Schemas["UsageOut"]; days: number }): R
         <Figure name={t.outputTokens} value={formatCompact(totals.output_tokens)} />
         {saved && <Figure name={t.stuffing} value={t.times(Math.round(stuffing.input_tokens / tokens))} />}
       </dl>
-      <div className="segmented" role="group" aria-label={t.chartOf}>
+      <div className="segmented usage-measure" role="group" aria-label={t.chartOf}>
         {(["cost", "tokens"] as const).map((one) => (
           <button key={one} type="button" aria-pressed={measure === one} onClick={() => setChosen(one)}>
             {one === "cost" ? t.cost : t.tokensWord}

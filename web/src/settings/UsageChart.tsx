@@ -51,7 +51,7 @@ export function UsageChart({ bars, format }: UsageChartProps): ReactNode {
         <ul className="legend">
           {kinds.map((kind) => (
             <li key={kind}>
-              <span className={`swatch usage-${kind}`} aria-hidden />
+              <span className="swatch" data-usage={kind} aria-hidden />
               {wordFor(t.usageKind, kind)}
             </li>
           ))}
@@ -79,7 +79,7 @@ function Bar({ bar, x, width, highest, format }: BarProps): ReactNode {
       {bar.parts.map(({ kind, value }) => {
         const height = value * scale;
         top -= height;
-        return <rect key={kind} className={`usage-bar usage-${kind}`} x={x} y={top} width={width} height={height} />;
+        return <rect key={kind} className="usage-bar" data-usage={kind} x={x} y={top} width={width} height={height} />;
       })}
     </g>
   );

@@ -4,9 +4,11 @@ import { Tooltip } from "@base-ui/react/tooltip";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  kind?: "primary" | "danger" | "quiet" | "plain";
+  kind?: keyof typeof KINDS;
   small?: boolean;
 }
+
+const KINDS = { primary: "button-primary", danger: "button-danger", quiet: "button-quiet", plain: "" } as const;
 
 export function Button({
   kind = "plain",
@@ -15,9 +17,7 @@ export function Button({
   type = "button",
   ...rest
 }: ButtonProps): ReactNode {
-  const classes = ["button", kind !== "plain" && `button-${kind}`, small && "button-small", className]
-    .filter(Boolean)
-    .join(" ");
+  const classes = ["button", KINDS[kind], small && "button-small", className].filter(Boolean).join(" ");
   return <button type={type} className={classes} {...rest} />;
 }
 

@@ -5,16 +5,16 @@ import { ApiError } from "../api/client";
 import { t } from "../strings";
 import { Button } from "./Button";
 
-export function Notice({
-  kind = "info",
-  children,
-}: {
-  kind?: "info" | "warn" | "error";
-  children: ReactNode;
-}): ReactNode {
-  const Icon = { info: Info, warn: TriangleAlert, error: AlertCircle }[kind];
+const KINDS = {
+  info: { Icon: Info, className: "notice" },
+  warn: { Icon: TriangleAlert, className: "notice notice-warn" },
+  error: { Icon: AlertCircle, className: "notice notice-error" },
+} as const;
+
+export function Notice({ kind = "info", children }: { kind?: keyof typeof KINDS; children: ReactNode }): ReactNode {
+  const { Icon, className } = KINDS[kind];
   return (
-    <div className={kind === "info" ? "notice" : `notice notice-${kind}`} role={kind === "error" ? "alert" : undefined}>
+    <div className={className} role={kind === "error" ? "alert" : undefined}>
       <Icon size={17} aria-hidden />
       <div className="grow">{children}</div>
     </div>

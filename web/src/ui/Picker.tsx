@@ -83,7 +83,7 @@ function PickerBody({ title, placeholder, options, field, onClose }: PickerBodyP
           <Autocomplete.Item key={option.id} value={option} className="picker-option" onClick={() => pick(option)}>
             {option.icon}
             <span className="truncate grow">{option.label}</span>
-            <span className="muted small truncate">{option.hint ?? option.group}</span>
+            <span className="picker-hint muted small truncate">{option.hint ?? option.group}</span>
           </Autocomplete.Item>
         )}
       </Autocomplete.List>

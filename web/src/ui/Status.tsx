@@ -3,11 +3,15 @@ import type { ReactNode } from "react";
 import { isBusyStatus, lookUp, type Status as StatusCode, wordFor } from "../api/codes";
 import { t } from "../strings";
 
-const KINDS = { indexed: "ok", analyzed: "ok", described: "ok", partial: "warn", failed: "error" } satisfies Partial<
-  Record<StatusCode, string>
->;
+const CLASSES = {
+  indexed: "badge badge-ok",
+  analyzed: "badge badge-ok",
+  described: "badge badge-ok",
+  partial: "badge badge-warn",
+  failed: "badge badge-error",
+} satisfies Partial<Record<StatusCode, string>>;
 
 export function Status({ status }: { status: string }): ReactNode {
-  const kind = lookUp<string>(KINDS, status) ?? (isBusyStatus(status) ? "busy" : "");
-  return <span className={kind ? `badge badge-${kind}` : "badge"}>{wordFor(t.status, status)}</span>;
+  const className = lookUp<string>(CLASSES, status) ?? (isBusyStatus(status) ? "badge badge-busy" : "badge");
+  return <span className={className}>{wordFor(t.status, status)}</span>;
 }

@@ -20,7 +20,7 @@ export function ElementBlock({ resourceId, element, before, marks }: ElementBloc
   return (
     <>
       <UnitHead element={element} before={before} />
-      <div className={`element element-${element.type}`}>
+      <div className="element" data-type={element.type}>
         <Body resourceId={resourceId} element={element} marks={marks} />
       </div>
     </>
@@ -87,7 +87,7 @@ export function Marked({ text, ranges }: { text: string; ranges: [number, number
 function TableBlock({ html, rows }: { html: string; rows: Set<number> | undefined }): ReactNode {
   const table = useMemo(() => readTable(html), [html]);
   return (
-    <div className="table-scroll element-table" tabIndex={0} role="region" aria-label={t.tableName}>
+    <div className="table-scroll text-table" tabIndex={0} role="region" aria-label={t.tableName}>
       <table>
         <tbody>
           {placed(table).map(({ at: row, item: cells }) => (

@@ -117,7 +117,7 @@ function ElementList({ resource, elements, marks, nonce, onEnd }: ElementListPro
               key={element.id}
               ref={virtual.measureElement}
               data-index={item.index}
-              className="virtual-row"
+              className="virtual-row elements-row"
               style={{ transform: `translateY(${item.start}px)` }}
             >
               <ElementBlock
