@@ -47,9 +47,17 @@ interface ConfirmProps {
   onClose: () => void;
 }
 
+/** The value as it was while something was open: what it tells of may be gone while that closes. */
+function useWhileOpen<T>(open: boolean, value: T): T {
+  const [kept, setKept] = useState(value);
+  if (open && kept !== value) setKept(value);
+  return open ? value : kept;
+}
+
 /** Asks before something that cannot be undone. */
 export function Confirm({ open, title, text, action, onConfirm, onClose }: ConfirmProps): ReactNode {
   const [busy, setBusy] = useState(false);
+  const [shownTitle, shownText] = [useWhileOpen(open, title), useWhileOpen(open, text)];
   const confirm = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -63,7 +71,7 @@ export function Confirm({ open, title, text, action, onConfirm, onClose }: Confi
     <Dialog
       open={open}
       onClose={onClose}
-      title={title}
+      title={shownTitle}
       actions={
         <>
           <Button onClick={onClose}>{t.cancel}</Button>
@@ -73,7 +81,7 @@ export function Confirm({ open, title, text, action, onConfirm, onClose }: Confi
         </>
       }
     >
-      {text}
+      {shownText}
     </Dialog>
   );
 }
