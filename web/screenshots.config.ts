@@ -1,4 +1,4 @@
-// `npm run screenshots`: pictures of the screens for the README, made anew.
+// `npm run screenshots`: takes the pictures of the screens for the README.
 import { defineConfig } from "@playwright/test";
 import base from "./playwright.config.ts";
 

@@ -51,3 +51,17 @@ test("the first visit offers sample files and, once they are read, questions fro
       .first(),
   ).toBeVisible();
 });
+
+test("the API's description opens without a violation of the policy, and tries calls as whoever is signed in", async ({
+  home: page,
+  server,
+}) => {
+  await page.goto(`${server.address}/docs`);
+  await page.locator(".opblock").first().waitFor();
+  const call = page.locator(".opblock").filter({ hasText: /^POST\/projects/ });
+  await call.getByRole("button").first().click();
+  await call.getByRole("button", { name: "Try it out" }).click();
+  await call.getByRole("textbox").first().fill('{ "name": "From the description" }');
+  await call.getByRole("button", { name: "Execute" }).click();
+  await expect(call.locator(".live-responses-table tbody .response-col_status").first()).toContainText("201");
+});

@@ -26,7 +26,7 @@ const MAIL = [
   "",
   "Ama",
 ].join("\r\n");
-// Where the words stand on the picture, in its pixels.
+// Where the words are on the picture, in pixels.
 const SIGN = { text: "The ferry to Ada leaves at 7:45", left: 60, top: 96, width: 1_000, height: 60 };
 
 function sample(name: string): { name: string; mimeType: string; buffer: Buffer } {
@@ -79,7 +79,7 @@ async function addByDrop(page: Page, files: { name: string; mimeType: string; bu
     .click();
 }
 
-/** Ask, open the first source of that file, and return the panel it stands in. */
+/** Ask, open the first source of that file, and return the panel that shows it. */
 async function openSource(page: Page, text: string, file: string): Promise<Locator> {
   await page.goto(new URL("/", page.url()).href);
   await expect(question(page)).toBeVisible();
@@ -182,7 +182,7 @@ test("six types by dialog and by drop: stages, answers, and the cited spot marke
     await expect(panel.locator(".mail-head")).toContainText("Repairs at the cold store");
   });
 
-  await test.step("DOCX: the quoted words are marked where they stand", async () => {
+  await test.step("DOCX: the quoted words are marked in place", async () => {
     const panel = await openSource(page, "How much is the emergency top-up fund?", "Growth Plan.docx");
     await expect(panel.locator("mark").first()).toBeInViewport();
     await expect(panel.locator("mark").first()).toContainText("30,000");

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
-import { expect, type ResourceRow, ready, serious, test } from "./fixtures";
+import { ask, expect, type ResourceRow, ready, serious, test } from "./fixtures";
 import type { Server } from "./server";
 
 const ROWS = 300;
@@ -109,6 +109,11 @@ test("pages of a PDF are no landmarks, and a copied answer and uploads are read 
 
   await page.goto(server.address);
   // A live region speaks only if it was there before its words.
+  const notifications = page.getByRole("region", { name: "Notifications" });
+  await expect(notifications).toHaveAttribute("aria-live", "polite");
+  const reply = await ask(page, "What is the maximum loan size for first-time borrowers?");
+  await reply.getByRole("button", { name: "Copy with citations" }).click();
+  await expect(notifications).toContainText("Copied with citations");
   const spoken = page.getByRole("status").filter({ hasText: "files are ready" });
   const regions = await page.getByRole("status").count();
   await page.getByRole("button", { name: "Attach or filter" }).click();

@@ -1,4 +1,4 @@
-// Narrow and wide, light and dark: what stands in docs/images.
+// Narrow and wide, light and dark: the pictures in docs/images.
 import { join } from "node:path";
 import { ask, expect, test } from "../e2e/fixtures";
 

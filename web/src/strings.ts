@@ -1,4 +1,4 @@
-// Every word that the interface says, in one place. Tables over the server's codes are complete: the compiler checks them.
+// All text of the interface. The compiler checks that tables over the server's codes are complete.
 import type { Schemas } from "./api/client";
 import type {
   ElementType,
@@ -247,7 +247,7 @@ export const t = {
   deleteFileText: (name: string) =>
     `“${name}” and everything extracted from it will be deleted: passages, index entries, images and tables. Existing answers that cite it keep their text.`,
   receiptTitle: "Deleted",
-  receiptText: "What was removed, and what is left of it.",
+  receiptText: "What was removed, and what remains.",
   receipt: {
     deleted: "Files",
     chunks: "Passages",
@@ -379,7 +379,7 @@ export const t = {
   } satisfies Table<Status>,
   attempt: (n: number) => `attempt ${n}`,
   elementsText: "Everything that was extracted, in reading order.",
-  chunksText: "The passages that searches look through.",
+  chunksText: "The passages that searches run on.",
   elementKinds: "Type of element",
   allElements: "All types",
   elementType: {
@@ -418,7 +418,7 @@ export const t = {
   histogramOf: (name: string, min: string, max: string) => `Distribution of ${name}, from ${min} to ${max}`,
   histogramBar: (label: string, n: number) => `${label}: ${counted(n, "row", "rows")}`,
   // playground
-  playgroundText: "See what a search finds, and why it ranks the results as it does.",
+  playgroundText: "See what a search finds, and how the results are ranked.",
   playgroundPlaceholder: "Search for words or ask a question",
   runSearch: "Search",
   chunkTypes: "Types of passage",
@@ -452,7 +452,7 @@ export const t = {
   filterField: "Field",
   filterOperator: "Operator",
   filterValue: "Value",
-  filterList: "Values, separated by commas",
+  filterList: "Comma-separated values",
   fieldName: {
     filename: "File name",
     extension: "Extension",
@@ -479,7 +479,7 @@ export const t = {
   orderFinal: "Final rank",
   legName: { dense: "Semantic", lexical: "Keyword", fused: "Fused", rerank: "Reranked" } satisfies Table<Leg>,
   rank: (n: number) => `Rank ${n}`,
-  rankFromBelow: "Up from below the first 10",
+  rankFromBelow: "Up from outside the top 10",
   showMore: "Show all",
   showLess: "Show less",
   inferredFilters: "Filters from the query",
@@ -501,7 +501,7 @@ export const t = {
   } satisfies Table<SearchStep>,
   // settings
   health: "Health",
-  healthText: "What is configured, and whether it works.",
+  healthText: "What is configured, and whether it is working.",
   tokensTitle: "Tokens",
   tokensText: "A token gives a program access to your files and chats. It is shown only once.",
   tokenName: "Name",
@@ -553,8 +553,8 @@ export const t = {
   goHome: "Back to chat",
   lookAgain: "Recheck",
   rebuilding: (done: number, total: number) =>
-    `The search index is being rebuilt: ${formatNumber(done)} of ${formatNumber(total)} passages. Until it is whole, not everything is found.`,
-  allWorks: "Everything that is configured works.",
+    `The search index is being rebuilt: ${formatNumber(done)} of ${formatNumber(total)} passages. Results may be incomplete until it is finished.`,
+  allWorks: "Everything configured is working.",
   problems: (n: number) => `${counted(n, "problem needs", "problems need")} attention.`,
   findingLevel: { ok: "OK", note: "Note", error: "Problem" } satisfies Table<Schemas["FindingOut"]["level"]>,
   part: {
@@ -598,7 +598,7 @@ export const t = {
   progressOf: (done: number, total: number) => `${formatNumber(done)} of ${counted(total, "passage", "passages")}`,
   compare: "Compare",
   compareTitle: (name: string) => `Compare with ${name}`,
-  compareText: "Runs the same questions on both indexes and shows how many of the top ten passages they share.",
+  compareText: "Runs the same questions against both indexes and shows how many of the top ten passages they share.",
   compareQuestions: "Questions, one per line",
   overlapText: "of the top passages are the same, on average.",
   switchTo: "Switch",
@@ -611,7 +611,7 @@ export const t = {
   deleteIndexText: (name: string) =>
     `The vectors of ${name} will be deleted. Your files are not affected, and you can build the index again.`,
   indexDeleted: "Index deleted.",
-  tokenNameHint: "What the token is for",
+  tokenNameHint: "What this token is for",
   revokeNamed: (name: string) => `Revoke ${name}`,
   usageSpan: "Time period",
   lastDays: (n: number) => `Last ${counted(n, "day", "days")}`,
@@ -621,5 +621,5 @@ export const t = {
   tokensWord: "Tokens",
   usageByModel: "Usage by model",
   usageChart: (days: number, highest: string) =>
-    `Usage per day over ${counted(days, "day", "days")}, at most ${highest} a day`,
+    `Daily usage over ${counted(days, "day", "days")}, up to ${highest} per day`,
 };

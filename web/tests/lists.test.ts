@@ -14,7 +14,7 @@ import { t } from "../src/strings";
 import { matching, type PickerOption } from "../src/ui/Picker";
 
 describe("threads", () => {
-  it("stand under the day they were last used on", () => {
+  it("are listed under the day of their last use", () => {
     const now = new Date(2026, 10, 21, 9, 0);
     const thread = (id: string, date: Date) => ({
       id,

@@ -70,7 +70,7 @@ describe("chips on the screen", () => {
     ["a line that cites and goes on", "Rates fell [1] Prices rose. [2] Wages stood still. [1]"],
     ["lists", "- one [1]\n- two [2]\n  1. three [1][2]"],
     ["headings and emphasis", "# Fees [1]\n\n**Due daily [2]** and ~~never [1]~~"],
-    ["a table, also behind its last column", "| Fee | Due |\n|---|---|\n| 5 | daily | [1]\n| 6 | never [2] |"],
+    ["a table, also after its last column", "| Fee | Due |\n|---|---|\n| 5 | daily | [1]\n| 6 | never [2] |"],
     ["code", "```markdown\nIt is due daily [1].\n```\n\nCall `pay [2]` then."],
     ["an indented block", "So:\n\n    pay daily [1]\n\nThen rest [2]."],
     ["a block that a citation follows", "```\nrows[ 0 ]\n```\n[1]\nThat is all [2]."],

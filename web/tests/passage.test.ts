@@ -27,7 +27,7 @@ describe("a quote in a text", () => {
 });
 
 describe("a passage among elements", () => {
-  it("is marked near its place when the same words stand twice", () => {
+  it("is marked near its place when the same words occur twice", () => {
     const elements = [
       element("a", "The fee is 2%.", { locator: { slide: 1 } }),
       element("b", "The fee is 2%.", { locator: { slide: 4 } }),

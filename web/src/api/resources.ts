@@ -86,8 +86,8 @@ async function followProgress(): Promise<number> {
   if (!asked.length) return 0;
   const { resources } = await summaries({ limit: ASKED_AT_ONCE, id: asked });
   queryClient.setQueryData(resourcesQuery().queryKey, (all) => all && withFresh(all, asked, resources));
-  // What was inside a file (an archive, a message) is in the list once the list is read anew.
-  if (!resources.some(isBusy)) readAnewSoon();
+  // What was inside a file (an archive, a message) appears once the list is read again.
+  if (!resources.some(isBusy)) readAgainSoon();
   return resources.length;
 }
 
@@ -101,8 +101,8 @@ export function putResource(resource: Resource): void {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Read the list anew once nothing has asked for that for a while. */
-export function readAnewSoon(): void {
+/** Read the list again, once for all requests that come within a short time. */
+export function readAgainSoon(): void {
   clearTimeout(timer);
   timer = setTimeout(() => void queryClient.invalidateQueries({ queryKey: RESOURCES }), CALM_MS);
 }

@@ -1,4 +1,4 @@
-// The home screen: a conversation, its composer, and the source beside it.
+// The home screen: a conversation, its composer, and the source in a panel next to it.
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";

@@ -1,4 +1,4 @@
-// Where one writes: a field that grows, the scope as chips, and a menu to add or narrow.
+// The field for questions: it grows, shows the scope as chips, and has a menu to attach or filter.
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, AtSign, FolderOpen, Plus, Square, Upload, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";

@@ -1,4 +1,4 @@
-// Questions and answers, oldest first; follows the newest unless one has scrolled away.
+// Questions and answers, oldest first; follows the newest unless the reader has scrolled away.
 import { ArrowDown } from "lucide-react";
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { Message, Schemas } from "../api/client";
@@ -25,7 +25,7 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const stick = useRef(true);
-  // A stored copy of the question may already stand at the end while its answer is still coming.
+  // A stored copy of the question may already be at the end while its answer is still coming.
   const messages = live ? withoutLive(thread.messages, live) : thread.messages;
   const asked = useRef(live?.question);
 

@@ -55,7 +55,7 @@ export function weakest(citations: readonly Citation[]): string {
   );
 }
 
-/** A text that is still coming, without its markers: what they stand for is not known yet. */
+/** A text that is still coming, without its markers: what they refer to is not known yet. */
 export function withoutMarkers(text: string): string {
   return text.replace(MARKER, "").replace(/\s*\[\d*$/, "");
 }
@@ -64,7 +64,7 @@ interface Parent {
   children: RootContent[];
 }
 
-/** What holds no chips: code, which is shown as it stands, and links, in which nothing else can be chosen. */
+/** What holds no chips: code, which is shown unchanged, and links, in which nothing else can be chosen. */
 const OPAQUE = new Set(["code", "inlineCode", "link", "linkReference"]);
 
 /** A remark plugin; the nodes it makes are rendered by the components `cite-claim` and `cite-chip`. Every citation gets a chip. */
@@ -119,7 +119,7 @@ function takeMarkers(node: RootContent, known: ReadonlySet<number>): number[] {
   return [...new Set(node.children.flatMap((child) => takeMarkers(child, known)))];
 }
 
-/** Move what stands behind the last column of a table into it: cells without a column are not shown. */
+/** Move what follows the last column of a table into it: cells without a column are not shown. */
 function keepCells(table: Table): void {
   const columns = table.children[0]?.children.length ?? 0;
   for (const row of table.children) {

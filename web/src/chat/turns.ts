@@ -94,7 +94,7 @@ async function stream(threadId: string, question: string, scope: Scope, signal: 
   }
 }
 
-/** Whether an error says that the server, or what stands before it, is not there just now. */
+/** Whether an error says that the server, or a proxy in front of it, is unavailable at the moment. */
 function isAway(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 502 && error.status <= 504;
   return error instanceof Interrupted || error instanceof TypeError;

@@ -1,4 +1,4 @@
-// Numbers, sizes, times and durations. They stand in English sentences, so they are written as English writes them, whatever the browser's locale.
+// Numbers, sizes, times and durations. They appear in English sentences, so they are formatted as in English, whatever the browser's locale.
 
 /** The language and region that the interface is written in. */
 export const LOCALE = "en-GB";

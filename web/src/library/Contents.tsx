@@ -1,4 +1,4 @@
-// What was extracted and what is indexed, in reading order; each opens its spot in the original beside it.
+// What was extracted and what is indexed, in reading order; each opens its place in the original, shown next to the list.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -105,7 +105,7 @@ function Items({ resource, items, found }: ItemsProps): ReactNode {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && last >= items.length - 40) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, items.length]);
-  // The original stands beside what was read of it; where there is no room for both, it waits to be asked for.
+  // The original is shown next to what was read of it; where there is no room for both, it opens on request.
   const hasItems = items.length > 0;
   useEffect(() => {
     if (viewer.get()?.resourceId === resource.id) viewer.set((open) => open && { ...open, overlay });

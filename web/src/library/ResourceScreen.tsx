@@ -1,4 +1,4 @@
-// One file: what became of it, what was read, what is indexed; the original beside it.
+// One file: what happened to it, what was read, what is indexed; the original in a panel next to it.
 import { Tabs } from "@base-ui/react/tabs";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";

@@ -12,7 +12,7 @@ export function reportOf({ coverage }: Pick<Resource, "coverage">): CoverageRepo
   return coverage && "units" in coverage ? coverage : null;
 }
 
-/** What the parts of a file are called: a book's front matter is one unit beside its chapters. */
+/** What the parts of a file are called: a book's front matter is a unit next to its chapters. */
 export function mainUnit(units: readonly { unit: string }[]): string {
   return units.find(({ unit }) => unit !== "front")?.unit ?? "front";
 }
@@ -46,7 +46,7 @@ export interface Remark {
   numbers: number[];
 }
 
-/** Remarks with the pages that they are about, the same remark once; those about the whole file have no pages. */
+/** Remarks with the pages they concern, each remark once; those about the whole file have no pages. */
 export function remarksOf(report: CoverageReport): Remark[] {
   const byText = new Map<string, number[]>();
   for (const text of [...report.skipped, ...report.warnings]) byText.set(text, byText.get(text) ?? []);

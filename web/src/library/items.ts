@@ -1,6 +1,6 @@
 // Elements and chunks in one form for the list and for the overlay on the page.
 
-import { wordFor } from "../api/codes";
+import { type ElementType, lookUp, wordFor } from "../api/codes";
 import { formatPercent } from "../lib/format";
 import { t } from "../strings";
 import type { Locator, Overlay } from "../viewer/state";
@@ -24,9 +24,11 @@ export interface Item {
 
 export type Tone = "title" | "text" | "table" | "image" | "row";
 
-const TONES: Record<string, Tone> = { title: "title", table: "table", image: "image", row: "row" };
+const TONES = { title: "title", table: "table", image: "image", row: "row" } satisfies Partial<
+  Record<ElementType, Tone>
+>;
 
-/** Where something stands, in a few words; empty for a file without pages, sheets or rows. */
+/** Where something is, in a few words; empty for a file without pages, sheets or rows. */
 export function placeOf(locator: Locator): string {
   const parts: string[] = [];
   if (locator.sheet !== undefined) parts.push(locator.sheet);
@@ -47,7 +49,7 @@ export function itemOfElement(element: ExtractedElement): Item {
   return {
     id: element.id,
     kind: wordFor(t.elementType, element.type),
-    tone: TONES[element.type] ?? "text",
+    tone: lookUp<Tone>(TONES, element.type) ?? "text",
     text: element.text,
     locator: element.locator,
     place: placeOf(element.locator),
@@ -64,7 +66,7 @@ export function itemOfChunk(chunk: Chunk): Item {
   return {
     id: chunk.id,
     kind: wordFor(t.chunkKind, chunk.type),
-    tone: TONES[chunk.type] ?? "text",
+    tone: lookUp<Tone>(TONES, chunk.type) ?? "text",
     text: chunk.text,
     locator,
     place: placeOf(locator),

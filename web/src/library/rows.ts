@@ -22,7 +22,7 @@ export interface Filters {
 export const NO_FILTERS: Filters = { text: "", group: "", type: "", project: "" };
 export const NEWEST_FIRST: Sort = { key: "added", descending: true };
 
-/** How a file stands, in the four ways that matter to who looks for it. */
+/** The state of a file, reduced to the four that people look for. */
 export function groupOf(resource: Pick<Resource, "status">): Group {
   if (isBusy(resource)) return "busy";
   if (resource.status === "failed" || resource.status === "partial") return "attention";
@@ -47,7 +47,7 @@ export function lengthOf(resource: Pick<Resource, "coverage">): Length | null {
   return { unit: oneOf(UNITS, unit) ?? "front", count };
 }
 
-/** Files that meet every filter; words may stand anywhere in the name or the identifier. */
+/** Files that meet every filter; words may be anywhere in the name or the identifier. */
 export function filterRows(resources: readonly Resource[], filters: Filters): Resource[] {
   const words = filters.text.toLowerCase().split(/\s+/).filter(Boolean);
   return resources.filter((resource) => {

@@ -1,4 +1,4 @@
-// Hits with the chunks around them, merged where they stand together.
+// Hits with the chunks around them, merged where they adjoin.
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { formatPrecise } from "../lib/format";

@@ -1,4 +1,4 @@
-// Where each hit stood in each leg, before and after, and its scores on a common scale.
+// The rank of each hit in each leg, before and after reranking, and its scores on a common scale.
 import type { Schemas } from "../api/client";
 import { LEGS, type Leg } from "../api/codes";
 
@@ -12,7 +12,7 @@ export interface RankedHit {
   hit: Hit;
   /** From 1, as the search returned it. */
   rank: number;
-  /** From 1, in the fused list before reranking and diversifying; null where it stood below what the trace tells. */
+  /** From 1, in the fused list before reranking and diversifying; null where it ranked below what the trace lists. */
   before: number | null;
   /** From 1, in each leg's own list; null where the leg did not find it, or below what the trace tells. */
   legs: Record<"dense" | "lexical", number | null>;

@@ -1,4 +1,4 @@
-// The index that answers, and the way to another model's: build it beside, compare, switch, go back.
+// The active index, and how to move to another model: build a second one, compare, switch, switch back.
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";

@@ -3,7 +3,7 @@ import { ApiError, api, csrfHeaders, errorOf, type Resource, request, signedInAs
 import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
-import { newestQuery, putResource, readAnewSoon } from "../api/resources";
+import { newestQuery, putResource, readAgainSoon } from "../api/resources";
 import { renewSession } from "../api/session";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
@@ -174,7 +174,7 @@ async function run(upload: Upload): Promise<void> {
     requests.delete(upload.id);
     pump();
     void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
-    readAnewSoon();
+    readAgainSoon();
     void queryClient.invalidateQueries({ queryKey: ["projects"] });
     void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
   }

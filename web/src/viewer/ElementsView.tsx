@@ -30,7 +30,7 @@ export function ElementsView({ resource, target }: { resource: Resource; target:
   const marks = useMemo(() => findPassage(elements, target.locator, target.quote), [elements, target]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
 
-  // The passage may stand anywhere, so the rest is fetched until it is found.
+  // The passage may be anywhere, so pages are fetched until it is found.
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && !(marks.size && elements.length > BATCH)) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, marks, elements]);
@@ -97,7 +97,7 @@ function ElementList({ resource, elements, marks, nonce, onEnd }: ElementListPro
     if (first < 0 || gone.current === aim) return;
     gone.current = aim;
     virtual.scrollToIndex(first, { align: "center" });
-    // Heights are known only once drawn: look again, now that they are, and bring the very words into view.
+    // Heights are known only after drawing: scroll again then, to the marked words themselves.
     const settle = setTimeout(
       () => scroller.current?.querySelector("mark, [data-marked]")?.scrollIntoView({ block: "center" }),
       120,

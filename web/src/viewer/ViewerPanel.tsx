@@ -1,4 +1,4 @@
-// The source beside the screen: its frame is here, the viewers themselves are loaded when one is opened.
+// The panel that shows a source next to the screen; the viewers themselves are loaded when one is opened.
 import { Download, Library, X } from "lucide-react";
 import {
   type KeyboardEvent,

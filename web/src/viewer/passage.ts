@@ -25,7 +25,7 @@ function plain(text: string): { letters: string; places: number[] } {
   return { letters, places };
 }
 
-/** Where the parts of a quote stand in a text, whatever spaces and signs lie between. */
+/** Where the parts of a quote are in a text, whatever spaces and punctuation lie between. */
 export function findQuote(text: string, quote: string): [number, number][] {
   const { letters, places } = plain(text);
   const found: [number, number][] = [];
@@ -51,7 +51,7 @@ function merged(ranges: [number, number][]): [number, number][] {
   return out;
 }
 
-/** Rows of a table whose every filled cell the quote names; the header is none of them. */
+/** Rows of a table whose non-empty cells are all in the quote; header rows are left out. */
 export function findRows(grid: readonly string[][], headerRows: number, quote: string): Set<number> {
   const lines = quote.split("\n").map((line) => plain(line).letters);
   const rows = new Set<number>();

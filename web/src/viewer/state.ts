@@ -1,4 +1,4 @@
-// Which source is open beside the screen, and which spot of it.
+// Which source is open in the panel, and at which place.
 import type { Schemas } from "../api/client";
 import { createStore } from "../lib/store";
 

@@ -24,7 +24,7 @@ it("draws one outline around all lines of an item, on each of its pages", () => 
   ]);
 });
 
-it("says where something stands", () => {
+it("says where something is", () => {
   expect(placeOf({ page: 3, pages: [3] })).toBe("p. 3");
   expect(placeOf({ pages: [3, 4], page: 3 })).toBe("pp. 3–4");
   expect(placeOf({ sheet: "Loans", row: 2, row_end: 9 })).toBe("Loans · rows 2–9");
