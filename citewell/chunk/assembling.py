@@ -126,6 +126,7 @@ class Assembler:
         else:
             self._caption, self._awaits_caption = None, False
         last = self._builder.last
+        # Footnotes and captions inside an unfinished paragraph wait until it is complete.
         if element.type in _ASIDES and last is not None and _is_open(last.element):
             self._asides.append((element, headings))
             return

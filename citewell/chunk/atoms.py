@@ -167,6 +167,7 @@ def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
         tokens = 0
         for start in range(end - 1, -1, -1):
             tokens += atoms[start].tokens
+            # A unit that exceeds the limit by itself is a chunk all the same; the `Fitter` divides it.
             if tokens > limit and start < end - 1:
                 break
             slack = max(0.0, 1 - tokens / limit)

@@ -113,6 +113,7 @@ class _Chunker:
         """Chunks of everything gathered except the last cut, which more text may still join."""
         flow, anchored = self._assembler.take()
         cuts = self._cut(flow, anchored)
+        # The last cut may only be the last because the text read so far ends there.
         if len(cuts) > 1:
             position = cuts.pop().start
             before = [item for item in anchored if item.position < position]

@@ -17,22 +17,59 @@ from PIL import Image
 if TYPE_CHECKING:
     from rapidocr import RapidOCR
 
-MINIMUM_CONFIDENCE = 0.5
-_DETECTION_SIDES = (1_536, 800)
-_WORKING_SIDE = 4_000
-_SMALL_SIDE = 640
-_MAX_ENLARGEMENT = 3.0
-_BORDER = 12
-_BATCH = 6
-_SAMPLES = 3
-_SURE = 0.9
-_DOUBTFUL = 0.75
-_TALL = 1.5
-_MIN_TEXT_SIZE = 8
-_FEW = 6
-_MANY_DOUBTFUL = 0.5
-_MAX_THREADS = 4
-_MIN_SKEW = 0.4
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OcrThresholds:
+    """Thresholds of reading text in images. Lengths are pixels, confidences 0 to 1.
+
+    Set by hand on the scans and photographs among the development documents; `tests/extract/test_ocr.py` and
+    `tests/extract/pdf/test_scans.py` have the cases.
+
+    least_confidence:  below which a line counts as unread: lower values let noise and pictures through as text
+    sure:              mean confidence of the sample from which the page is taken to be upright, without a second look
+    doubtful:          below which a line is read again upside down
+    few:               doubtful lines that are read again in any case,
+    many_doubtful:     and the share of all lines beyond which none is: that is noise or an unknown script, and turning does not
+                       help
+    samples:           longest lines that are read both ways to tell whether the page is upside down
+    detection_sides:   longer side of the image in which text is looked for; the second where the first finds none, as a lone
+                       large word is only seen in a small image. Larger ones find smaller print and cost time in proportion to
+                       their square
+    longest_side:      longer side that an image is scaled down to; bounds time and memory
+    small_side:        shorter side that a small image is enlarged to,
+    enlargement:       by this factor at most: beyond, it only gets blurred
+    border:            margin added on each side, without which text at the very edge is not found
+    smallest_text:     height of the lowest box that is read
+    tall:              times its width from which a box runs vertically, so that its text is turned
+    sloped:            times its height from which a box is long enough to tell the skew of the page
+    least_skew:        degrees of skew below which a page is straight
+    same_row:          share of a box's height, from its top, that the middle of a box on its row lies in
+    batch:             lines read at once; a matter of speed, and of how often progress is reported
+    most_threads:      threads of the engine
+    """
+
+    least_confidence: float = 0.5
+    sure: float = 0.9
+    doubtful: float = 0.75
+    few: int = 6
+    many_doubtful: float = 0.5
+    samples: int = 3
+    detection_sides: tuple[int, int] = (1_536, 800)
+    longest_side: int = 4_000
+    small_side: int = 640
+    enlargement: float = 3.0
+    border: int = 12
+    smallest_text: int = 8
+    tall: float = 1.5
+    sloped: float = 4.0
+    least_skew: float = 0.4
+    same_row: float = 0.75
+    batch: int = 6
+    most_threads: int = 4
+
+
+THRESHOLDS = OcrThresholds()
+
 
 Pixels = npt.NDArray[np.uint8]
 Quad = npt.NDArray[np.float64]
@@ -81,7 +118,7 @@ def read_image(image: Image.Image, progress: Callable[[], None] | None = None) -
 
 
 def examine_image(image: Image.Image, progress: Callable[[], None] | None = None) -> OcrPage:
-    """As `read_image`, telling also how much was left unread: text in a script that the models do not know, or noise."""
+    """As `read_image`, and how much was left unread: text in a script that the models do not know, or noise."""
     beat = progress or _silent
     pixels, scale = _working_copy(image)
     quads, crops = _detect(pixels)
@@ -92,7 +129,7 @@ def examine_image(image: Image.Image, progress: Callable[[], None] | None = None
     found = [
         (quad, reading)
         for quad, reading in zip(quads, readings, strict=True)
-        if reading.confidence >= MINIMUM_CONFIDENCE and any(c.isalnum() for c in reading.text)
+        if reading.confidence >= THRESHOLDS.least_confidence and any(c.isalnum() for c in reading.text)
     ]
     return OcrPage(_in_reading_order(found, scale, image.size), len(quads) - len(found))
 
@@ -107,7 +144,7 @@ def mean_confidence(lines: Sequence[OcrLine]) -> float:
 def _engine() -> RapidOCR:
     from rapidocr import RapidOCR
 
-    threads = max(1, min(_MAX_THREADS, len(os.sched_getaffinity(0))))
+    threads = max(1, min(THRESHOLDS.most_threads, len(os.sched_getaffinity(0))))
     engine = RapidOCR(
         params={
             "Global.log_level": "critical",
@@ -115,7 +152,7 @@ def _engine() -> RapidOCR:
             "Global.use_cls": False,
             "EngineConfig.onnxruntime.intra_op_num_threads": threads,
             "Det.limit_type": "max",
-            "Det.limit_side_len": _DETECTION_SIDES[0],
+            "Det.limit_side_len": THRESHOLDS.detection_sides[0],
         }
     )
     logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
@@ -123,20 +160,20 @@ def _engine() -> RapidOCR:
 
 
 def _silent() -> None:
-    """Stands in for a missing `progress`."""
+    """Used where `progress` is missing."""
 
 
 def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
     plain = as_rgb(image)
-    scale = min(_MAX_ENLARGEMENT, max(1.0, _SMALL_SIDE / min(plain.size)))
-    scale = min(scale, _DETECTION_SIDES[0] / max(plain.size)) if scale > 1 else 1.0
-    scale = min(max(scale, 1.0), _WORKING_SIDE / max(plain.size))
+    scale = min(THRESHOLDS.enlargement, max(1.0, THRESHOLDS.small_side / min(plain.size)))
+    scale = min(scale, THRESHOLDS.detection_sides[0] / max(plain.size)) if scale > 1 else 1.0
+    scale = min(max(scale, 1.0), THRESHOLDS.longest_side / max(plain.size))
     if scale != 1.0:
         size = (max(1, round(plain.width * scale)), max(1, round(plain.height * scale)))
         plain = plain.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.BICUBIC)
     pixels = np.asarray(plain, dtype=np.uint8)[:, :, ::-1]
-    margins = ((_BORDER, _BORDER), (_BORDER, _BORDER), (0, 0))
+    margins = ((THRESHOLDS.border, THRESHOLDS.border), (THRESHOLDS.border, THRESHOLDS.border), (0, 0))
     return np.ascontiguousarray(np.pad(pixels, margins, mode="edge")), scale
 
 
@@ -159,14 +196,14 @@ def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
     engine = _engine()
     detector = engine._load_det_model()  # pyright: ignore[reportPrivateUsage]
     boxes = None
-    for side in _DETECTION_SIDES:  # a lone large word is only seen when the page is made small
+    for side in THRESHOLDS.detection_sides:  # a lone large word is only seen when the page is made small
         detector.limit_side_len = side
         boxes = detector(pixels).boxes
         if boxes is not None and len(boxes):
             break
     if boxes is None or not len(boxes):
         return [], []
-    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= _MIN_TEXT_SIZE]
+    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= THRESHOLDS.smallest_text]
     crops = engine.crop_text_regions(pixels, np.array(large)) if large else []
     return [box.astype(np.float64) for box in large], [np.ascontiguousarray(crop) for crop in crops]
 
@@ -181,7 +218,7 @@ def _sides(quad: npt.NDArray[np.floating]) -> tuple[float, float]:
 def _is_tall(quad: Quad) -> bool:
     across = int(max(np.linalg.norm(quad[0] - quad[1]), np.linalg.norm(quad[2] - quad[3])))
     down = int(max(np.linalg.norm(quad[0] - quad[3]), np.linalg.norm(quad[1] - quad[2])))
-    return down >= _TALL * max(1, across)
+    return down >= THRESHOLDS.tall * max(1, across)
 
 
 def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None]) -> list[_ReadLine]:
@@ -197,21 +234,23 @@ def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None])
 def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_ReadLine]:
     flipped = _lies_upside_down(crops, beat)
     readings = _recognise(crops, flipped, beat)
-    doubtful = [i for i, reading in enumerate(readings) if reading.confidence < _DOUBTFUL]
-    if len(doubtful) > max(_FEW, _MANY_DOUBTFUL * len(crops)):  # noise, or an unknown script: turning it does not help
+    doubtful = [i for i, reading in enumerate(readings) if reading.confidence < THRESHOLDS.doubtful]
+    if len(doubtful) > max(
+        THRESHOLDS.few, THRESHOLDS.many_doubtful * len(crops)
+    ):  # noise, or an unknown script: turning it does not help
         return readings
     again = _recognise([crops[i] for i in doubtful], not flipped, beat)
     for i, other in zip(doubtful, again, strict=True):
-        if other.confidence > max(_DOUBTFUL, readings[i].confidence):
+        if other.confidence > max(THRESHOLDS.doubtful, readings[i].confidence):
             readings[i] = other
     return readings
 
 
 def _lies_upside_down(crops: list[Pixels], beat: Callable[[], None]) -> bool:
     """Reads the longest few both ways; an upside-down line reads with low confidence."""
-    sample = sorted(crops, key=lambda crop: crop.shape[1] / crop.shape[0])[-_SAMPLES:]
+    sample = sorted(crops, key=lambda crop: crop.shape[1] / crop.shape[0])[-THRESHOLDS.samples :]
     upright = _confidence(_recognise(sample, False, beat))
-    return upright < _SURE and _confidence(_recognise(sample, True, beat)) > upright
+    return upright < THRESHOLDS.sure and _confidence(_recognise(sample, True, beat)) > upright
 
 
 def _confidence(readings: list[_ReadLine]) -> float:
@@ -222,8 +261,8 @@ def _confidence(readings: list[_ReadLine]) -> float:
 def _recognise(crops: list[Pixels], flipped: bool, beat: Callable[[], None]) -> list[_ReadLine]:
     order = sorted(range(len(crops)), key=lambda i: crops[i].shape[1] / crops[i].shape[0])
     readings: dict[int, _ReadLine] = {}
-    for start in range(0, len(order), _BATCH):
-        batch = order[start : start + _BATCH]
+    for start in range(0, len(order), THRESHOLDS.batch):
+        batch = order[start : start + THRESHOLDS.batch]
         images = [np.ascontiguousarray(crops[i][::-1, ::-1]) if flipped else crops[i] for i in batch]
         result = _engine().recognize_txt(images)
         for i, text, score in zip(batch, result.txts or (), result.scores or (), strict=True):
@@ -253,16 +292,16 @@ def _skew(found: list[tuple[Quad, _ReadLine]], quarter: int) -> float:
     """Median slope of the lines that lie this way, in degrees clockwise."""
     slopes: list[float] = []
     for quad, reading in found:
-        if _quarter(quad, reading) == quarter and _sides(quad)[0] > 4 * _sides(quad)[1]:
+        if _quarter(quad, reading) == quarter and _sides(quad)[0] > THRESHOLDS.sloped * _sides(quad)[1]:
             edge = quad[3] - quad[0] if quarter % 2 else quad[1] - quad[0]
             slope = math.degrees(math.atan2(edge[1], edge[0])) - (90.0 if quarter % 2 else 0.0)
             slopes.append(slope)
     skew = float(np.median(slopes)) if slopes else 0.0
-    return skew if abs(skew) >= _MIN_SKEW else 0.0
+    return skew if abs(skew) >= THRESHOLDS.least_skew else 0.0
 
 
 def _line(quad: Quad, reading: _ReadLine, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:
-    corners = (quad - _BORDER) / scale
+    corners = (quad - THRESHOLDS.border) / scale
     corners[:, 0] = corners[:, 0].clip(0, size[0])
     corners[:, 1] = corners[:, 1].clip(0, size[1])
     turned = _turned(corners, angle, size)
@@ -306,4 +345,4 @@ def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
 
 def _beside(rect: tuple[float, float, float, float], middle: float) -> bool:
     """Whether a box with this vertical middle is on the same row as `rect`."""
-    return rect[1] <= middle <= rect[1] + 0.75 * (rect[3] - rect[1])
+    return rect[1] <= middle <= rect[1] + THRESHOLDS.same_row * (rect[3] - rect[1])

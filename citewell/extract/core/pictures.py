@@ -17,10 +17,15 @@ from citewell.extract.core.sink import Sink
 from citewell.types import PREVIEW, ElementType, JsonValue, Locator
 
 MIN_KEPT_BYTES = 30 * 1024
+"""Bytes of the smallest picture kept; smaller ones are logos, bullets and lines."""
 _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
+"""Pixels below which a picture cannot hold a readable word."""
 _MIN_CHARACTERS = 3
+"""Characters read in a picture below which they are noise."""
 _MAX_URI_HEAD = 100
+"""Characters of a data URI in which the comma before its data is looked for."""
 _OCR_SECONDS = 40.0
+"""Seconds of OCR per document that has pictures between its text."""
 # Raster formats only: others (EPS, WMF) would be handed to programs outside.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
 

@@ -30,7 +30,9 @@ TITLE_FILE = "title.txt"
 """What the file calls itself, as far as that is known when its first element is written."""
 _WORD = re.compile(r"\w+")
 _UNSURE = 0.75
+"""Mean confidence of OCR below which a page gets a warning, as the engine's own threshold for a doubtful line. Set by hand."""
 _MUCH_BY_OCR = 0.2
+"""Share of the page's characters read by OCR from which it does; less is a logo or a stamp. Set by hand."""
 
 
 @dataclass(slots=True)

@@ -139,6 +139,7 @@ def _paired(runs: list[Line]) -> list[Line]:
 def _gaps(runs: list[Line], widths: tuple[float, ...]) -> list[tuple[float, float]]:
     """Strips left of an edge at which many runs begin, or right of one at which many end, that few runs reach into."""
     found: list[tuple[float, float]] = []
+    # A gutter has an aligned edge on one side at least, however ragged the other.
     for edge in _frequent([run.x0 for run in runs]):
         found += _first_free(runs, [(edge - width, edge) for width in widths])
     for edge in _frequent([run.x1 for run in runs]):
@@ -209,6 +210,7 @@ def _reads_by_row(left: list[Line], right: list[Line], top: float, bottom: float
     beside_right = [run for run in right if run.y1 > top and run.y0 < bottom]
     if not beside_left or not beside_right:
         return True
+    # Long texts on both sides are prose: a sentence is not the label of another.
     if min(_mean_length(beside_left), _mean_length(beside_right)) > THRESHOLDS.short_text:
         return False
     fewer, more = sorted((beside_left, beside_right), key=len)

@@ -148,6 +148,7 @@ def _continues(run: list[Word], previous: Word, word: Word) -> bool:
     size = max(previous.style.size, word.style.size)
     gap = word.x0 - previous.x1
     if gap < -THRESHOLDS.backward * size:
+        # Right-to-left text comes in the order of reading, so that the next word is to the left.
         gap = previous.x0 - word.x1
         if gap < -THRESHOLDS.backward * size or not is_right_to_left(previous.text + word.text):
             return False
@@ -162,6 +163,7 @@ def rows(runs: Sequence[Line]) -> list[list[Line]]:
     bottom = middle = 0.0
     for run in sorted(runs, key=lambda run: run.baseline):
         centre = (run.y0 + run.y1) / 2
+        # Compared with the row's first run, not its last: a chain of runs, each a little lower, must not swallow the next row.
         if found and (run.y0 < middle and centre < bottom):
             found[-1].append(run)
             continue

@@ -152,6 +152,7 @@ def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame
         drawing.rules.append(rect)
         return
     segments = pdfium_c.FPDFPath_CountSegments(handle)
+    # Few segments make a rectangle, whose edges may be lines of a table; more make a drawing.
     if filled and not stroked and segments <= THRESHOLDS.fill_segments:
         if (
             min(rect.width, rect.height) >= THRESHOLDS.smallest_fill

@@ -152,6 +152,7 @@ class PageReader:
             warnings += problems
         if not passages:
             with_tables = self._sink.options.extract_tables
+            # The drawing is given to the main direction alone: the others are labels of axes and margin notes.
             for i, (rotation, members) in enumerate(by_direction(shown)):
                 passages.append(text_passage(rotation, members, drawing if with_tables and not i else None, ink))
         scanned = any(passage.confidences is not None for passage in passages)

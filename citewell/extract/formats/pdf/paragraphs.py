@@ -87,6 +87,7 @@ def opens_item(line: Line) -> bool:
     first = line.words[0].text
     if BULLET.match(first):
         return True
+    # “a.” and “I.” at the start of a line are abbreviations and pronouns more often than markers.
     return len(line.words) > 1 and MARKER.match(first) is not None and first not in ("a.", "I.")
 
 
@@ -117,6 +118,7 @@ def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:
 
 
 def _smallest_frequent(counts: Counter[float]) -> float:
+    # The smallest of the frequent ones: in a list the gap between items may be as frequent as the leading within them.
     enough = THRESHOLDS.frequent * max(counts.values())
     return min(pitch for pitch, count in counts.items() if count >= enough)
 
@@ -139,6 +141,7 @@ def _starts(
         return True
     if _is_indented(group, line, below, size, sides):
         return True
+    # Either alone happens inside paragraphs: before a long word, and at the end of most sentences.
     return _is_closed(above, line, sides, far) and SENTENCE_END.search(above.words[-1].text) is not None
 
 

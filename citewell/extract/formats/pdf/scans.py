@@ -125,6 +125,7 @@ def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
     if len(_PRIVATE.findall(characters)) > THRESHOLDS.garbage_share * len(characters):
         return True
     letters = len(_LETTERS.findall(characters))
+    # Tables of figures have few letters, and readable fonts may lack a map: only both together are a sign.
     return letters < THRESHOLDS.letter_share * len(characters) and share_unmapped() > THRESHOLDS.unmapped_share
 
 

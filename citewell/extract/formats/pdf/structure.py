@@ -125,6 +125,7 @@ def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], in
     count = 0
     for count, lines in enumerate(pages, start=1):
         for line in lines:
+            # By characters, not lines: many short headings and cells must not outweigh the text.
             weights[line.size, line.bold] += line.characters
             if count > 1:
                 later.add(line.size)
@@ -166,6 +167,7 @@ def _is_one_listing(above: Block, below: Block) -> bool:
 
 def _block(lines: Sequence[Line], page: int, page_height: float, left: float, known: Survey) -> Block:
     text = " ".join(line.text for line in lines)
+    # What the author put into the outline is a heading, whatever it looks like.
     depth = known.outline.get((page, fold_title(text)))
     if depth is not None:
         return Block(ElementType.TITLE, lines, min(THRESHOLDS.deepest_heading, depth))
@@ -188,6 +190,7 @@ def _is_caption(text: str, lines: Sequence[Line], known: Survey) -> bool:
     match = _CAPTION.match(text)
     if not match or len(text) > THRESHOLDS.caption_characters:
         return False
+    # “Table 3: Rates” is a caption; “Table 3 shows that rates …” is a sentence, unless type or brevity set it apart.
     if match["after"].strip() or match.end() == len(text):
         return True
     first = lines[0].words[0].style
@@ -217,6 +220,7 @@ def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | Non
         or text.endswith((",", ";"))
     ):
         return None
+    # Entries of a table of contents are set like the headings that they name.
     if BULLET.match(lines[0].words[0].text) or text.count(". . .") or "....." in text:
         return None
     size = max(line.size for line in lines)

@@ -62,6 +62,7 @@ class PageWriter:
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
+        # OCR knows heights of lines instead of font sizes: they compare within a page, not with other pages.
         known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
         rects = [table.rect for table in passage.tables] + [passage.rotation.upright(image.rect) for image in images]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]

@@ -185,15 +185,18 @@ def _is_table(evidence: Evidence, captioned: bool) -> bool:
     width, filled, figures = len(evidence.columns), evidence.filled, evidence.numeric
     if width < 2 or evidence.multi < 2 or evidence.share < THRESHOLDS.multi_share:
         return False
+    # A table of contents.
     if width == 2 and evidence.leaders > THRESHOLDS.leaders:
         return False
     if captioned and filled >= THRESHOLDS.captioned_filled:
         return True
+    # Figures in columns are hardly ever anything else.
     fewest = THRESHOLDS.figures_rows_of_two if width == 2 else THRESHOLDS.figures_rows
     if figures >= THRESHOLDS.figures and filled >= THRESHOLDS.figures_filled and evidence.multi >= fewest:
         return True
     if evidence.length > THRESHOLDS.cell_length or width < 3:
         return False
+    # Words: only where the grid is wide and nearly full, or long.
     if width >= THRESHOLDS.wide and filled >= THRESHOLDS.wide_filled and figures >= THRESHOLDS.wide_figures:
         return True
     return (

@@ -110,12 +110,15 @@ def is_plausible(table: FoundTable) -> bool:
         return False
     rows = Counter(cell.row for cell in filled)
     columns = Counter(cell.column for cell in filled)
+    # Cells of a table have company in their rows and columns; labels on a drawing are alone in theirs.
     if sum(n > 1 for n in rows.values()) < 2 or sum(n > 1 for n in columns.values()) < 2:
         return table.height * table.width <= THRESHOLDS.small and squares == table.height * table.width
     texts = [" ".join(word.text for word in cell.words) for cell in filled]
     first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
+    # A list: its markers and its texts.
     if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
         return False
+    # Two columns of bare figures are the axes of a chart.
     if not any(c.isalpha() for text in texts for c in text) and table.width == 2:
         return False
     if sum(len(text) for text in texts) > THRESHOLDS.layout_text * len(texts):

@@ -68,6 +68,7 @@ def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
         bands = [_band(words, a, b) for a, b in pairwise(rails)]
         short = sum(1 for rows in bands if 0 < len(rows) <= THRESHOLDS.short_band)
         kinds = [_kind(rows, short >= THRESHOLDS.short_bands) for rows in bands]
+        # A caption between two lines belongs to the table below: the lines are not of one table.
         kinds = [
             "text" if _between(captions, a, b) else kind for kind, (a, b) in zip(kinds, pairwise(rails), strict=True)
         ]

@@ -143,8 +143,10 @@ def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: Page
     if upper.width != lower.width or not _same_columns(end, lower):
         return False
     above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge).casefold()
+    # The header repeated, or a word such as “continued”, is proof.
     if _same_header(upper, lower) or any(word in above for word in _CONTINUED):
         return True
+    # A caption or a header of its own begins another table.
     new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge)
     if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
         return False

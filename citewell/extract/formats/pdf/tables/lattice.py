@@ -83,6 +83,7 @@ def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
     """The ruling lines of a page. Edges of fills count where no lines are drawn; shading inside of a cell or a larger fill does not."""
     drawn = collect_rules(lines, ())
     grids = [lattice.rect for lattice in lattices(drawn)]
+    # Programs draw shading over the lines of a grid, a little off; its edges would double them.
     free = [fill for fill in fills if all(fill.overlap(grid) < THRESHOLDS.in_grid * fill.area for grid in grids)]
     outer = _outermost(free)
     return collect_rules(lines, outer) if outer else drawn

@@ -80,6 +80,7 @@ def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable 
     inner = rules.within(area)
     walls = _walls(inner, area, rows)
     header = _header_length(rows, inner, area)
+    # From the body first: titles in the header span several columns and would join them.
     columns = find_columns(rows[header:], walls)
     if len(columns) < 2:
         columns = find_columns(rows, walls)
@@ -128,6 +129,7 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
     for y in full_rules(rules, area):
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
+            # Further down, the first full line closes the body, above a total.
             return above if above <= THRESHOLDS.header_rows and above <= THRESHOLDS.header_share * len(rows) else 0
     return 0
 
@@ -178,6 +180,7 @@ def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence
     column = _column_at((piece.words[0].x0 + piece.words[0].x1) / 2, middles)
     for word in piece.words[1:]:
         here = _column_at((word.x0 + word.x1) / 2, middles)
+        # A long label may reach into the next column, but a figure there is a cell of its own.
         if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - THRESHOLDS.figure_inset:
             groups.append([])
             column = here
@@ -215,6 +218,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
     if not placed:
         return []
     ruled = _ruled_groups(rows, rules, area)
+    # Lines between rows are trusted, unless what is between two of them has the figures of two rows.
     if ruled is not None and not any(_repeats_figures([placed[i] for i in group]) for group in ruled):
         return [_union([placed[i] for i in group]) for group in ruled]
     pitch = median([b.baseline - a.baseline for a, b in pairwise(rows)] or [0.0])
@@ -282,6 +286,7 @@ def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float
         is_numeric(_text(words)) for words in row.values()
     ):
         return False
+    # A label alone on its line: the rest of the one above, or a heading of the rows below.
     if len(row) == 1 and (0, 1) in row:
         if len(above) < 2:
             return False

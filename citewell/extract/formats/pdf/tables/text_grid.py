@@ -129,6 +129,7 @@ def _belongs(group: list[Word], word: Word) -> bool:
     distance = word.x0 - last.x1
     if distance <= THRESHOLDS.gap * size:
         return True
+    # The sign of an amount is often set at the left edge of its column, far from the figures.
     if len(group) == 1 and _CURRENCY.match(last.text) and is_numeric(word.text):
         return True
     return distance <= THRESHOLDS.trailing_gap * size and word.text == "%" and is_numeric(last.text)
