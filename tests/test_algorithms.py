@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from citewell import chunk
+from citewell.extract.core import ocr
 from citewell.extract.formats import pdf
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +51,12 @@ def test_every_threshold_is_on_its_page_with_its_value(package: ModuleType) -> N
         for module, kind in threshold_classes(package)
         for field in dataclasses.fields(kind)
     }
+    if package is pdf:
+        in_code |= {
+            ("core.ocr", f.name): f.default
+            for f in dataclasses.fields(ocr.OcrThresholds)
+            if f.type != "tuple[int, int]"
+        }
     assert len(in_code) > 10
     assert {key: rows.get(key) for key in in_code} == in_code
 
