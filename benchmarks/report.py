@@ -20,7 +20,7 @@ PICTURES = (
     ("query.svg", "Search, median", "query_p50_ms", "ms"),
 )
 FOUND = (
-    "*Found*: share of queries (spans of seven to twelve words of the file itself) that stand in one of the ten passages "
+    "*Found*: share of queries (spans of seven to twelve words of the file itself) that are in one of the ten passages "
     "returned. *CPU s* of a peer includes loading its model; Citewell's was loaded when its server came up."
 )
 

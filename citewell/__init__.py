@@ -1,4 +1,4 @@
-"""Citewell: answers from your own files that show exactly where they stand."""
+"""Citewell: answers from your own files that point to the exact source."""
 
 from __future__ import annotations
 

@@ -38,6 +38,6 @@ def _ratio(ours: list[str], theirs: list[str]) -> float:
 
 
 def _words(name: str) -> list[str]:
-    """`top_k`, `top-k` and `TopK` are the same two words, or one to the eye of whoever forgot to part them."""
+    """`top_k`, `top-k` and `TopK` are the same two words, or one to somebody who forgot to separate them."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.findall(r"[^\W_]+", parted.casefold())

@@ -114,7 +114,7 @@ class TurnUsage:
         return sum(one.output_tokens for one in self._of("chat"))
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The public form: sums, whoever asked for what was embedded or reranked; costs in US dollars."""
+        """The public form: sums, without telling who asked for what was embedded or reranked; costs in US dollars."""
         embedded, compared = self._of("embedding"), self.stuffing
         stuffing_cost = compared.cost if compared is not None else None
         return {
@@ -150,7 +150,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The turn ended with an error; `code` is one of `citewell.errors`. Nothing of it stands in the text."""
+    """The turn ended with an error; `code` is one of `citewell.errors`. Nothing of it appears in the text."""
 
     code: str
     message: str

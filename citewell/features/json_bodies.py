@@ -46,7 +46,7 @@ class SoundRoute(APIRoute):
 
 
 def dumped(value: object) -> bytes:
-    """`value` as JSON; numbers that are none become null, halves of surrogate pairs U+FFFD, and integers may have any length."""
+    """`value` as JSON; numbers that are not finite become null, halves of surrogate pairs U+FFFD, and integers may have any length."""
     try:
         return orjson.dumps(value)
     except TypeError:

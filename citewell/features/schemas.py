@@ -264,7 +264,7 @@ class CitationOut(BaseModel):
 
 
 class PlaceOut(BaseModel):
-    """Where a passage stands, without its words."""
+    """Where a passage is, without its words."""
 
     chunk_id: str
     resource_id: str

@@ -16,7 +16,7 @@ class LeaseClock:
     """Seconds since 1970, read once when the process starts and counted monotonically from there.
 
     Setting the system clock forward by hours would end every lease at once; setting it back would make them last for hours. On
-    SQLite one process reads and writes all leases, so it counts by itself; on Postgres all processes go by the database's clock.
+    SQLite one process reads and writes all leases, so it counts by itself; on Postgres all processes use the database's clock.
     """
 
     def __init__(self, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""The embedding cache: a text is embedded once per model, whoever uploads it and however often."""
+"""The embedding cache: a text is embedded once per model, for every upload of it."""
 
 from __future__ import annotations
 

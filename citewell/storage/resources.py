@@ -278,7 +278,7 @@ class ResourceRepository:
             return {key for key in (*originals, *extracted) if key}
 
     async def counts(self, owner_id: str) -> dict[str, int]:
-        """How many resources stand in each status."""
+        """How many resources have each status."""
         query = (
             sa.select(resources.c.status, sa.func.count())
             .where(resources.c.owner_id == owner_id)

@@ -1,7 +1,7 @@
 """The conformance suite of the `VectorIndex` port.
 
 Subclass `VectorIndexConformance` together with one class per declared capability, and define the fixture `open_index`:
-a function that opens the index anew, on the same storage each time within one test.
+a function that opens the index again, on the same storage each time within one test.
 
     class TestMyIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
         @pytest.fixture

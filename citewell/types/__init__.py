@@ -1,4 +1,4 @@
-"""Frozen values that every layer shares: what was read, where it stands, what was found, what was answered."""
+"""Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
 from citewell.types.answers import Answer, Citation, Verdict
 from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk

@@ -25,7 +25,7 @@ class Category(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DetectedType:
-    """The type read from the content, with what the name claimed. `extractor` is None when we have no reader for it."""
+    """The type read from the content, with what the name claimed. `extractor` is None when there is no reader for it."""
 
     mime_type: str
     label: str
@@ -130,7 +130,7 @@ class ChildFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionSummary:
-    """Everything but the elements, which stand in `elements.jsonl` beside it."""
+    """Everything but the elements, which are in `elements.jsonl` beside it."""
 
     detected: DetectedType
     coverage: Coverage

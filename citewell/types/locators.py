@@ -1,4 +1,4 @@
-"""Where something stands in a file: page and rectangles, sheet and row, slide, or character span."""
+"""Where something is in a file: page and rectangles, sheet and row, slide, or character span."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class StoredBlob:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSummary:
-    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read stand instead."""
+    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read are given instead."""
 
     resource: Resource
     unit: str | None

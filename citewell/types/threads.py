@@ -23,7 +23,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn's half. Citations stand on assistant messages and never change."""
+    """One turn's half. Citations belong to assistant messages and never change."""
 
     id: str
     thread_id: str

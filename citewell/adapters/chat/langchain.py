@@ -50,7 +50,7 @@ class ChatDialect(Protocol):
         ...
 
     def error(self, error: Exception) -> CitewellError:
-        """One of ours for one of theirs."""
+        """The error of Citewell for one of the vendor's."""
         ...
 
 

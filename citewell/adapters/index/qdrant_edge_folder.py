@@ -113,7 +113,7 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _next_data(descriptor: int, position: int, size: int) -> int:
-    """Where the next bytes stand that are not a hole; `size` when there are none."""
+    """Where the next bytes are that are not a hole; `size` when there are none."""
     try:
         return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
     except OSError:

@@ -1,4 +1,4 @@
-"""Tells citations of ours from bracketed numbers that are someone else's: of a file's own text, or of code.
+"""Tells Citewell's citations from bracketed numbers of other origin: of a file's own text, or of code.
 
 In what Citewell says, `[n]` is a citation and nothing else. Numbers of a file are shown as `(n)`, and where they may be code, in
 which round brackets would mean something else, as `[ n ]`.
@@ -44,7 +44,7 @@ _BEFORE, _AFTER, _ENOUGH = 4, 3, 3
 
 
 def quotable(text: str) -> str:
-    """Words of a file as they stand in an answer: without numbers that read as citations, or quotes that would open code."""
+    """Words of a file as they appear in an answer: without numbers that read as citations, or quotes that would open code."""
     out: list[str] = []
     end = 0
     for span in _CODE_SPAN.finditer(text):
@@ -91,7 +91,7 @@ class OwnNumbers:
     def is_copied(self, inner: str, before: str, after: str) -> bool:
         """Whether a marker was copied from a source along with the words around it, rather than put there to cite.
 
-        Behind the last word that it shares with a source it cites where it names a source that says so; unless it is cited again.
+        After the last word that it shares with a source it cites where it names a source that says so; unless it is cited again.
         """
         last, following = _last_words(before), _next_words(after)
         said = " ".join(last)
@@ -284,7 +284,7 @@ def _quotable_prose(text: str, start: int, end: int) -> str:
 
 
 def _apart(run: str, before: str) -> str:
-    """Numbers of a file's own, after the words `before`, in a form that is none of ours."""
+    """Numbers of a file's own, after the words `before`, in a form that is not a citation."""
     space = run[: len(run) - len(run.lstrip(" \t"))]
     if _IN_CODE.search(before + space):
         return spaced(run)
@@ -331,7 +331,7 @@ def _key(inner: str) -> str:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words of a text without the numbers that stand in brackets."""
+    """The words of a text without the numbers in brackets."""
     return tuple(word.text for word in words(_ANY_NUMBERS.sub(" ", text)))
 
 

@@ -1,4 +1,4 @@
-"""Checks an answer's `[n]`: each must name a passage of this turn that supports the words it stands behind."""
+"""Checks an answer's `[n]`: each must name a passage of this turn that supports the words before it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CitationChecker:
     async def check(
         self, owner_id: str, answer: str, sources: Sequence[Source], *, settled: bool = False
     ) -> CheckedAnswer:
-        """One citation per number used, with the weakest verdict of the claims that it stands behind.
+        """One citation per number used, with the weakest verdict of the claims that cite it.
 
         Numbers outside `sources` are removed from the text, and what it copies of a source's own is set apart, unless that has
         been done (`settled`). A claim with several numbers is judged against the passages together.

@@ -1,4 +1,4 @@
-"""Cuts an answer into claims: the words that each `[n]` stands behind."""
+"""Cuts an answer into claims: the words that each `[n]` supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Words of an answer and the numbers cited for them. `sentence` is the whole sentence that the words stand in."""
+    """Words of an answer and the numbers cited for them. `sentence` is the whole sentence that contains the words."""
 
     text: str
     sentence: str

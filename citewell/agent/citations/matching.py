@@ -25,7 +25,7 @@ _MAX_PAIRS = 400
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`passage[start:end]` and how much of the claim stands there word by word, 0..1 (1 = verbatim)."""
+    """`passage[start:end]` and how much of the claim is there word by word, 0..1 (1 = verbatim)."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ def words(text: str) -> list[_Word]:
 
 
 def quoted_spans(claim: str) -> list[str]:
-    """What stands between quotation marks, eight characters or more."""
+    """What is between quotation marks, eight characters or more."""
     return [m[1] for m in _QUOTED.finditer(claim)]
 
 
@@ -75,7 +75,7 @@ def _exact(wanted: list[str], have: Sequence[_Word]) -> Match | None:
 
 
 def _in_parts(wanted: Sequence[_Word], have: Sequence[_Word]) -> Match:
-    """What stands of all parts together, from the first place to the last."""
+    """What is found of all parts together, from the first place to the last."""
     starts = range(0, len(wanted), _MAX_CLAIM_LENGTH)[:_MAX_PARTS]
     parts = [wanted[first : first + _MAX_CLAIM_LENGTH] for first in starts]
     found = [_fuzzy(part, have, _MAX_WINDOWS // _MAX_PARTS) for part in parts]
@@ -119,7 +119,7 @@ def _windows(texts: Sequence[str], have: Sequence[_Word], window: int) -> list[t
 
 
 def _aligned(texts: Sequence[str], stretch: Sequence[str]) -> tuple[int, int, int]:
-    """How many words of the claim stand in the stretch in order, and the places there of the first and the last of them."""
+    """How many words of the claim are in the stretch in order, and the places there of the first and the last of them."""
     one, other = Counter(texts), Counter(stretch)
     if sum(count * other[word] for word, count in one.items()) > _MAX_PAIRS:
         known = [index for index, word in enumerate(stretch) if word in one]

@@ -30,7 +30,7 @@ _MAX_DIGITS = 100
 
 
 class Figure(NamedTuple):
-    """A number in a text: its possible values without sign (`1.234` may be a thousand or a fraction), where it stands, and
+    """A number in a text: its possible values without sign (`1.234` may be a thousand or a fraction), where it is, and
     whether in words."""
 
     values: frozenset[Decimal]

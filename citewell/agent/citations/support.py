@@ -99,7 +99,7 @@ async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[CitedTe
 
 
 def evidence_of(hit: Hit) -> str:
-    """The passage with what stands over it."""
+    """The passage with its headings and file name."""
     return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
 
 
@@ -127,7 +127,7 @@ def stated(claim: str, hit: Hit) -> Match:
 
 
 def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
-    """What speaks against a claim that rests on these texts together: figures and quotations that stand in none of them."""
+    """What speaks against a claim that rests on these texts together: figures and quotations that none of them contains."""
     if not words(claim):
         return ("no words stand before it",)
     together = "\n".join(evidence)

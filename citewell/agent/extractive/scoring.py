@@ -136,7 +136,7 @@ def _idf(question: Question, pool: Sequence[Statement]) -> dict[str, float]:
 
 
 def _coverage(question: Question, statement: Statement, idf: dict[str, float], heading_share: float) -> float:
-    """Share of the question's terms, by rarity, that stand in the statement; a part of a term's weight for headings and table headers."""
+    """Share of the question's terms, by rarity, that are in the statement; a part of a term's weight for headings and table headers."""
     total = sum(idf.values())
     if not total:
         return 0.0

@@ -17,7 +17,7 @@ class ExtractiveThresholds:
     embedded:            statements whose similarity is computed: those that hold most of the question's terms. With 12 in place of 24,
                          neither answers nor refusals changed measurably
     rank_cost:           share of the question's terms that each place further down the search results counts as much as
-    heading_share:       what a term counts that stands only over the statement (heading, file name, table header); 1 in it
+    heading_share:       what a term counts that is only above the statement (heading, file name, table header); 1 in it
 
     The score of a statement:
     similarity_weight:   of its similarity to the question

@@ -25,7 +25,7 @@ class Memory:
     """Fits a thread into a budget of tokens.
 
     What overflows is summarised by the chat model, once for several turns: an overflowing thread is cut to half of the budget.
-    Answers given under another scope than the present one are left out, and so is a summary that rests on them: nothing may be
+    Answers given under another scope than the current one are left out, and so is a summary that rests on them: nothing may be
     answered from their passages. Where there is no summary, the older questions are listed.
     """
 

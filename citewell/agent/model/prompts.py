@@ -67,7 +67,7 @@ def question_prompt(question: str, tables: Sequence[str], *, has_sources: bool, 
 
 
 def summary_prompt(summary: str) -> str:
-    """What a summary stands as in the thread."""
+    """What a summary is called in the thread."""
     return f"Summary of this conversation until now:\n{summary}"
 
 

@@ -101,7 +101,7 @@ class Dialogue:
 class TurnState:
     """Lives as long as one turn; each step reads it and writes its own findings into it.
 
-    emit:       hands an event to whoever reads the turn's stream
+    emit:       hands an event to the reader of the turn's stream
     understood: the intent, and the message made standalone, as read at the start
     question:   the question to answer, and `queries` to search with: the message itself until it is rephrased
     calls:      tools to run next; `results` of all calls so far, in order

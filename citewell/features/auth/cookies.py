@@ -1,4 +1,4 @@
-"""A token in a cookie, for browsers: where it stands, and what proves that a request comes from our own page.
+"""A token in a cookie, for browsers: where it is, and what proves that a request comes from our own page.
 
 The cookie holds the token itself, out of reach of scripts, so revoking or expiring the token ends the session. Cookies are shared by all
 ports of a host, therefore the port is part of the name.
@@ -30,7 +30,7 @@ def session_token(request: Request) -> str | None:
 
 
 def csrf_of(token: str) -> str:
-    """What a page of ours sends along: derived from the token, so that nothing need be kept; only same-origin scripts can ask for it."""
+    """What Citewell's page sends along: derived from the token, so that nothing need be kept; only same-origin scripts can ask for it."""
     return hmac.new(token.encode(), b"citewell csrf", hashlib.sha256).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""HTTP for chat clients that speak OpenAI's chat completions: point them at `/v1` with a token of ours as the key."""
+"""HTTP for chat clients that speak OpenAI's chat completions: point them at `/v1` with a Citewell token as the key."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class ModelList(BaseModel):
 
 
 def citation_annotations(text: str, citations: tuple[Citation, ...], base: str) -> list[dict[str, Any]]:
-    """One per `[n]` in the text, in the shape of URL citations, with the whole citation of ours beside it."""
+    """One per `[n]` in the text, in the shape of URL citations, with Citewell's whole citation beside it."""
     known = {citation.n: citation for citation in citations}
     return [
         {

@@ -1,4 +1,4 @@
-"""What one can do with resources, whoever asks: the web, the command line, or a channel."""
+"""What one can do with resources, for every caller: the web, the command line, or a channel."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class ResourceService:
     async def elements(
         self, owner_id: str, resource_id: str, limit: int, cursor: str | None, page: int | None, type: str | None
     ) -> tuple[list[dict[str, Any]], str | None]:
-        """A page of elements of the present version."""
+        """A page of elements of the current version."""
         resource = await self.resources.get(owner_id, resource_id)
         return await self.content.elements_page(resource_id, resource.version, limit, cursor, page, type)
 

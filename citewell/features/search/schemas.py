@@ -11,7 +11,7 @@ from citewell.types import ChunkType, Condition, Hit, Operator, Passage, SelfQue
 
 
 class FilterIn(RequestBody):
-    """One comparison; which fields and operators there are stands in `citewell.retrieve.filters`."""
+    """One comparison; fields and operators are listed in `citewell.retrieve.filters`."""
 
     field: str = Field(max_length=64, description="filename, extension, language, sheet, page, slide, row, date or tag")
     operator: Operator = Operator.EQ
@@ -57,7 +57,7 @@ class HitOut(BaseModel):
 
 
 class PassageOut(BaseModel):
-    """Hits of one file that stand together, with the chunks around them, as one text."""
+    """Neighbouring hits of one file, with the chunks around them, as one text."""
 
     resource_id: str
     filename: str
@@ -75,7 +75,7 @@ class TraceOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """Hits, best first; the passages they stand in with `neighbours`; the trace with `debug`."""
+    """Hits, best first; the passages around them with `neighbours`; the trace with `debug`."""
 
     hits: list[HitOut]
     passages: list[PassageOut] | None = None

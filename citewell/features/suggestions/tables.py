@@ -51,7 +51,7 @@ def _is_amount(column: Mapping[str, Any]) -> bool:
 
 
 def _is_label(column: Mapping[str, Any], rows: int) -> bool:
-    """Texts that name the rows of a table: none, or next to none, stands twice."""
+    """Texts that name the rows of a table: hardly any occurs twice."""
     distinct = column.get("distinct", 0)
     return column.get("dtype") == "text" and distinct >= max(2, rows - 1) and _has_a_name(column)
 

@@ -1,4 +1,4 @@
-"""Headers that make a browser keep to itself: no foreign host, no inline script, no frame."""
+"""Headers that make a browser keep to itself: no third-party request, no inline script, no frame."""
 
 from __future__ import annotations
 

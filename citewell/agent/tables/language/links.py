@@ -64,7 +64,7 @@ def unit_words(name: str) -> frozenset[str]:
 
 
 def _parted(name: str) -> tuple[str, str | None]:
-    """The name before the parentheses at its end, and what stands in them; None without any."""
+    """The name before the parentheses at its end, and what is in them; None without any."""
     inner = name.rstrip()
     if not inner.endswith((")", "]")):
         return name, None
@@ -85,7 +85,7 @@ def column_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[
 
 
 def value_mentions(question: Sequence[QuestionWord], words: TableWords) -> list[ValueMention]:
-    """Every value that stands in the question whole (or but for a year at its end), the longest at each place."""
+    """Every value that the question contains whole (or but for a year at its end), the longest at each place."""
     texts = [word.norm for word in question]
     found: list[ValueMention] = []
     for first, word in enumerate(texts):

@@ -111,7 +111,7 @@ def _read_columns_and_values(reading: Reading) -> None:
 
 
 def _operation_words(reading: Reading) -> set[int]:
-    """Where operations of two and more words stand ("number of"): they are not parts of column names."""
+    """Where operations of two and more words are ("number of"): they are not parts of column names."""
     found: set[int] = set()
     for _, phrases in wording.PHRASES:
         for phrase in phrases:

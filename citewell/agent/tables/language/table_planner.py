@@ -147,7 +147,7 @@ class TablePlanner:
 
 
 def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds) -> list[TableInfo]:
-    """Tables that the question may be about: it names a column, a sheet or a file of theirs, or there are few columns to look at."""
+    """Tables that the question may be about: it names a column, a sheet or a file that holds one, or there are few columns to look at."""
     words = wording.words(question)
     norms = {word.norm for word in words}
     scored = [

@@ -240,7 +240,7 @@ def small_count(word: QuestionWord) -> int | None:
 
 
 def find_phrase(question: list[QuestionWord], phrase: str, start: int = 0) -> Iterator[int]:
-    """Indices at which `phrase` stands in the question, word by word."""
+    """Indices at which `phrase` is in the question, word by word."""
     parts = phrase.split()
     texts = [word.text.casefold() for word in question]
     for index in range(start, len(texts) - len(parts) + 1):

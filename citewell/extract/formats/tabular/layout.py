@@ -33,7 +33,7 @@ class SheetTable:
     name: str = ""
 
     def columns(self, sheet: SheetMap) -> list[int]:
-        """The region's columns that hold anything, counted from its left: spacers are none of the table's."""
+        """The region's columns that hold anything, counted from its left: spacers do not belong to the table."""
         used = 0
         for region in (self.region, *self.more):
             used |= sheet.used_columns(region)
