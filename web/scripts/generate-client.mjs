@@ -5,6 +5,6 @@ import openapiTS, { astToString } from "openapi-typescript";
 
 const python = process.env.CITEWELL_PYTHON ?? new URL("../../.venv/bin/python", import.meta.url).pathname;
 const program =
-  "import json; from citewell.app import build; from citewell.settings import Settings; print(json.dumps(build(Settings()).openapi()))";
+  "import json; from citewell.app import build; from citewell.settings import load_settings; print(json.dumps(build(load_settings()).openapi()))";
 const document = execFileSync(python, ["-c", program], { maxBuffer: 64 * 1024 * 1024, encoding: "utf-8" });
 writeFileSync(new URL("../src/api/schema.d.ts", import.meta.url), astToString(await openapiTS(JSON.parse(document))));
