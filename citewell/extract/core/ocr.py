@@ -25,47 +25,47 @@ class OcrThresholds:
     Set by hand on the scans and photographs among the development documents; `tests/extract/test_ocr.py` and
     `tests/extract/pdf/test_scans.py` have the cases.
 
-    least_confidence:  below which a line counts as unread: lower values let noise and pictures through as text
-    sure:              mean confidence of the sample from which the page is taken to be upright, without a second look
-    doubtful:          below which a line is read again upside down
-    few:               doubtful lines that are read again in any case,
-    many_doubtful:     and the share of all lines beyond which none is: that is noise or an unknown script, and turning does not
-                       help
-    samples:           longest lines that are read both ways to tell whether the page is upside down
-    detection_sides:   longer side of the image in which text is looked for; the second where the first finds none, as a lone
-                       large word is only seen in a small image. Larger ones find smaller print and cost time in proportion to
-                       their square
-    longest_side:      longer side that an image is scaled down to; bounds time and memory
-    small_side:        shorter side that a small image is enlarged to,
-    enlargement:       by this factor at most: beyond, it only gets blurred
-    border:            margin added on each side, without which text at the very edge is not found
-    smallest_text:     height of the lowest box that is read
-    tall:              times its width from which a box runs vertically, so that its text is turned
-    sloped:            times its height from which a box is long enough to tell the skew of the page
-    least_skew:        degrees of skew below which a page is straight
-    same_row:          share of a box's height, from its top, that the middle of a box on its row lies in
-    batch:             lines read at once; a matter of speed, and of how often progress is reported
-    most_threads:      threads of the engine
+    min_confidence:   below which a line counts as unread: lower values let noise and pictures through as text
+    sure:             mean confidence of the sample from which the page is taken to be upright, without a second look
+    doubtful:         below which a line is read again upside down
+    few:              doubtful lines that are read again in any case,
+    many_doubtful:    and the share of all lines beyond which none is: that is noise or an unknown script, and turning does not
+                      help
+    samples:          longest lines that are read both ways to tell whether the page is upside down
+    detection_sides:  longer side of the image in which text is looked for; the second where the first finds none, as a lone
+                      large word is only seen in a small image. Larger ones find smaller print and cost time in proportion to
+                      their square
+    max_side:         longer side that an image is scaled down to; bounds time and memory
+    small_side:       shorter side that a small image is enlarged to,
+    max_enlargement:  by this factor at most: beyond, it only gets blurred
+    border:           margin added on each side, without which text at the very edge is not found
+    min_text_height:  height of the lowest box that is read
+    tall:             times its width from which a box runs vertically, so that its text is turned
+    sloped:           times its height from which a box is long enough to tell the skew of the page
+    min_skew:         degrees of skew below which a page is straight
+    same_row:         share of a box's height, from its top, that the middle of a box on its row lies in
+    batch:            lines read at once; a matter of speed, and of how often progress is reported
+    max_threads:      threads of the engine
     """
 
-    least_confidence: float = 0.5
+    min_confidence: float = 0.5
     sure: float = 0.9
     doubtful: float = 0.75
     few: int = 6
     many_doubtful: float = 0.5
     samples: int = 3
     detection_sides: tuple[int, int] = (1_536, 800)
-    longest_side: int = 4_000
+    max_side: int = 4_000
     small_side: int = 640
-    enlargement: float = 3.0
+    max_enlargement: float = 3.0
     border: int = 12
-    smallest_text: int = 8
+    min_text_height: int = 8
     tall: float = 1.5
     sloped: float = 4.0
-    least_skew: float = 0.4
+    min_skew: float = 0.4
     same_row: float = 0.75
     batch: int = 6
-    most_threads: int = 4
+    max_threads: int = 4
 
 
 THRESHOLDS = OcrThresholds()
@@ -129,7 +129,7 @@ def examine_image(image: Image.Image, progress: Callable[[], None] | None = None
     found = [
         (quad, reading)
         for quad, reading in zip(quads, readings, strict=True)
-        if reading.confidence >= THRESHOLDS.least_confidence and any(c.isalnum() for c in reading.text)
+        if reading.confidence >= THRESHOLDS.min_confidence and any(c.isalnum() for c in reading.text)
     ]
     return OcrPage(_in_reading_order(found, scale, image.size), len(quads) - len(found))
 
@@ -144,7 +144,7 @@ def mean_confidence(lines: Sequence[OcrLine]) -> float:
 def _engine() -> RapidOCR:
     from rapidocr import RapidOCR
 
-    threads = max(1, min(THRESHOLDS.most_threads, len(os.sched_getaffinity(0))))
+    threads = max(1, min(THRESHOLDS.max_threads, len(os.sched_getaffinity(0))))
     engine = RapidOCR(
         params={
             "Global.log_level": "critical",
@@ -166,9 +166,9 @@ def _silent() -> None:
 def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
     """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
     plain = as_rgb(image)
-    scale = min(THRESHOLDS.enlargement, max(1.0, THRESHOLDS.small_side / min(plain.size)))
+    scale = min(THRESHOLDS.max_enlargement, max(1.0, THRESHOLDS.small_side / min(plain.size)))
     scale = min(scale, THRESHOLDS.detection_sides[0] / max(plain.size)) if scale > 1 else 1.0
-    scale = min(max(scale, 1.0), THRESHOLDS.longest_side / max(plain.size))
+    scale = min(max(scale, 1.0), THRESHOLDS.max_side / max(plain.size))
     if scale != 1.0:
         size = (max(1, round(plain.width * scale)), max(1, round(plain.height * scale)))
         plain = plain.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.BICUBIC)
@@ -203,7 +203,7 @@ def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
             break
     if boxes is None or not len(boxes):
         return [], []
-    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= THRESHOLDS.smallest_text]
+    large = [box for box in boxes.astype(np.float32) if _sides(box)[1] >= THRESHOLDS.min_text_height]
     crops = engine.crop_text_regions(pixels, np.array(large)) if large else []
     return [box.astype(np.float64) for box in large], [np.ascontiguousarray(crop) for crop in crops]
 
@@ -297,7 +297,7 @@ def _skew(found: list[tuple[Quad, _ReadLine]], quarter: int) -> float:
             slope = math.degrees(math.atan2(edge[1], edge[0])) - (90.0 if quarter % 2 else 0.0)
             slopes.append(slope)
     skew = float(np.median(slopes)) if slopes else 0.0
-    return skew if abs(skew) >= THRESHOLDS.least_skew else 0.0
+    return skew if abs(skew) >= THRESHOLDS.min_skew else 0.0
 
 
 def _line(quad: Quad, reading: _ReadLine, angle: float, scale: float, size: tuple[int, int]) -> OcrLine:

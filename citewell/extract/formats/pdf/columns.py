@@ -22,17 +22,17 @@ class ColumnThresholds:
     same_edge:      points within which the starts (or ends) of runs are one edge
     candidates:     edges that are tried on either side, the most frequent first; bounds the work per page
     spanning:       share of the runs side by side that may cross a gutter (headings, figures over both columns)
-    per_break:      what each line across the gutter costs, in units of `least_height`: it breaks the columns into bands
-    least_rows:     rows on either side without which there are no columns
-    least_height:   ems of height over which text is side by side, less than which does not count
+    per_break:      what each line across the gutter costs, in units of `min_height`: it breaks the columns into bands
+    min_rows:       rows on either side without which there are no columns
+    min_height:     ems of height over which text is side by side, less than which does not count
     short_text:     mean characters of a run up to which a side may be labels or values, read row by row rather than column by
                     column
     aligned:        share of the shorter side's runs with a partner on their baseline from which such text is read row by row
     same_baseline:  ems by which the baselines of such partners may differ
     beside:         share of the lower run's height that two runs have in common to be side by side
     row_height:     ems of height for which a table or image counts as one row
-    deepest:        columns within columns; bounds recursion
-    most_beside:    runs that each run is compared with; bounds the work on pages of thousands of labels
+    max_depth:      columns within columns; bounds recursion
+    max_beside:     runs that each run is compared with; bounds the work on pages of thousands of labels
     """
 
     gutter: float = 0.8
@@ -42,15 +42,15 @@ class ColumnThresholds:
     candidates: int = 6
     spanning: float = 0.34
     per_break: float = 0.5
-    least_rows: int = 2
-    least_height: float = 2.2
+    min_rows: int = 2
+    min_height: float = 2.2
     short_text: int = 18
     aligned: float = 0.45
     same_baseline: float = 0.3
     beside: float = 0.3
     row_height: float = 1.4
-    deepest: int = 12
-    most_beside: int = 500
+    max_depth: int = 12
+    max_beside: int = 500
 
 
 THRESHOLDS = ColumnThresholds()
@@ -91,7 +91,7 @@ def _weight(runs: list[Line]) -> int:
 
 
 def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Line]]:
-    if _weight(runs) < 2 * THRESHOLDS.least_rows or depth > THRESHOLDS.deepest:
+    if _weight(runs) < 2 * THRESHOLDS.min_rows or depth > THRESHOLDS.max_depth:
         return [runs]
     gutter = _best_gutter(runs)
     if gutter is None:
@@ -108,12 +108,12 @@ def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Lin
 def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
     """The white strip with the most text side by side; None when the text is one column (or reads row by row)."""
     paired = _paired(runs)
-    if _weight(paired) < 2 * THRESHOLDS.least_rows:
+    if _weight(paired) < 2 * THRESHOLDS.min_rows:
         return None
     size = median(run.size for run in paired)
     best, best_side = None, 0.0
     for low, high in _gaps(paired, (THRESHOLDS.gutter * size, THRESHOLDS.narrow_gutter * size)):
-        side = _side_by_side(runs, low, high, THRESHOLDS.least_height * size)
+        side = _side_by_side(runs, low, high, THRESHOLDS.min_height * size)
         if side > best_side:
             best, best_side = (low, high), side
     return best
@@ -124,7 +124,7 @@ def _paired(runs: list[Line]) -> list[Line]:
     ordered = sorted(runs, key=lambda run: run.y0)
     found: set[int] = set()
     for i, run in enumerate(ordered):
-        for j in range(i + 1, min(len(ordered), i + THRESHOLDS.most_beside)):
+        for j in range(i + 1, min(len(ordered), i + THRESHOLDS.max_beside)):
             other = ordered[j]
             if other.y0 >= run.y1:
                 break
@@ -155,8 +155,8 @@ def _is_free(runs: list[Line], low: float, high: float) -> bool:
     left = sum(1 for run in runs if run.x1 <= low + THRESHOLDS.edge)
     right = sum(1 for run in runs if run.x0 >= high - THRESHOLDS.edge)
     return (
-        left >= THRESHOLDS.least_rows
-        and right >= THRESHOLDS.least_rows
+        left >= THRESHOLDS.min_rows
+        and right >= THRESHOLDS.min_rows
         and len(runs) - left - right < THRESHOLDS.spanning * len(runs)
     )
 
@@ -169,7 +169,7 @@ def _frequent(values: list[float]) -> list[float]:
             groups[-1].append(value)
         else:
             groups.append([value])
-    common = sorted((group for group in groups if len(group) >= THRESHOLDS.least_rows), key=len, reverse=True)
+    common = sorted((group for group in groups if len(group) >= THRESHOLDS.min_rows), key=len, reverse=True)
     return [group[0] for group in common[: THRESHOLDS.candidates]]
 
 
@@ -195,7 +195,7 @@ def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> fl
     bands = _bands(runs, low, high)
     total = -THRESHOLDS.per_break * least * (len(bands) - 1)
     for _, left, right in bands:
-        if _weight(left) < THRESHOLDS.least_rows or _weight(right) < THRESHOLDS.least_rows:
+        if _weight(left) < THRESHOLDS.min_rows or _weight(right) < THRESHOLDS.min_rows:
             continue
         top = max(min(run.y0 for run in left), min(run.y0 for run in right))
         bottom = min(max(run.y1 for run in left), max(run.y1 for run in right))

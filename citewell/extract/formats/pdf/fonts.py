@@ -34,14 +34,14 @@ class FontThresholds:
     letter_top:     ems that letters reach above the baseline; what a font's ascent has beyond that is taken off its words'
                     rectangles
     letter_bottom:  ems that letters reach below the baseline, likewise for the descent
-    most_ems:       an ascent or descent of more ems is nonsense, and counts as unknown
+    max_ems:        an ascent or descent of more ems is nonsense, and counts as unknown
     stride:         words that are skipped in looking for the end of a text object; a matter of speed alone
     """
 
     heavy: int = 700
     letter_top: float = 0.78
     letter_bottom: float = 0.22
-    most_ems: float = 3.0
+    max_ems: float = 3.0
     stride: int = 6
 
 
@@ -173,6 +173,6 @@ def _read_font(address: int) -> _Font:
 def _metric(read: Callable[..., int], address: int) -> float:
     """Ascent or descent in font sizes; 0 if the font does not say, or says nonsense."""
     value = ctypes.c_float()
-    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > THRESHOLDS.most_ems:
+    if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > THRESHOLDS.max_ems:
         return 0.0
     return value.value

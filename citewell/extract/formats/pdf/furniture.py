@@ -21,20 +21,20 @@ class FurnitureThresholds:
     Set by hand on the development documents. Larger zones take the first line of text for a header where it recurs (letters,
     forms).
 
-    edge_rows:      outermost rows at the top and at the bottom that may be headers or footers
-    edge_zone:      height at the top and at the bottom that those rows lie in
-    number_zone:    height at the bottom, and half of it at the top, in which a number alone is a page number, even on a single
-                    page
-    same_place:     points by which the height of a header may vary from page to page
-    least_letters:  letters of a header; what has fewer is no text that could recur by intention
-    neighbours:     pages before and after that are searched for the same text: two, as left and right pages differ
+    edge_rows:    outermost rows at the top and at the bottom that may be headers or footers
+    edge_zone:    height at the top and at the bottom that those rows lie in
+    number_zone:  height at the bottom, and half of it at the top, in which a number alone is a page number, even on a single
+                  page
+    same_place:   points by which the height of a header may vary from page to page
+    min_letters:  letters of a header; what has fewer is no text that could recur by intention
+    neighbours:   pages before and after that are searched for the same text: two, as left and right pages differ
     """
 
     edge_rows: int = 3
     edge_zone: float = 0.25
     number_zone: float = 0.1
     same_place: float = 5.0
-    least_letters: int = 3
+    min_letters: int = 3
     neighbours: int = 2
 
 
@@ -87,7 +87,7 @@ def running(edges: Sequence[Edge], neighbours: Sequence[Sequence[Edge]], height:
 
 
 def _is_wordy(key: str) -> bool:
-    return sum(c.isalpha() for c in key) >= THRESHOLDS.least_letters
+    return sum(c.isalpha() for c in key) >= THRESHOLDS.min_letters
 
 
 def _in_number_zone(edge: Edge, height: float) -> bool:

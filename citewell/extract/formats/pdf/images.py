@@ -25,25 +25,25 @@ from citewell.extract.formats.pdf.words import Word
 class ImageThresholds:
     """Thresholds of images on a page. Set by hand on the development documents.
 
-    smallest:            bytes, as stored or as PNG, of the smallest image kept; smaller ones are logos, bullets and lines
-    fewest_pixels:       pixels below which an image is not even decoded
+    min_bytes:           bytes, as stored or as PNG, of the smallest image kept; smaller ones are logos, bullets and lines
+    min_pixels:          pixels below which an image is not even decoded
     scan_share:          share of the page's area that a scan covers
     scan_characters:     characters read by OCR from which such an image is text on the page rather than a picture
     text_inside:         characters of the text layer on an image from which OCR has nothing to add
     background_runs:     runs of text that lie on an image from which it is a background
     background_overlap:  share of a run's area that lies on it
-    most:                images kept of a document
+    max_images:          images kept of a document
     compression:         zlib level of their PNG: higher ones cost time and save little
     """
 
-    smallest: int = 30 * 1024
-    fewest_pixels: int = 60 * 20
+    min_bytes: int = 30 * 1024
+    min_pixels: int = 60 * 20
     scan_share: float = 0.7
     scan_characters: int = 100
     text_inside: int = 20
     background_runs: int = 2
     background_overlap: float = 0.5
-    most: int = 1_000
+    max_images: int = 1_000
     compression: int = 3
 
 
@@ -93,7 +93,7 @@ class ImageReader:
         skipped: list[str] = []
         for place in places:
             width, height = _pixel_size(place)
-            if width * height < THRESHOLDS.fewest_pixels or _outside(place.rect, frame):
+            if width * height < THRESHOLDS.min_pixels or _outside(place.rect, frame):
                 continue
             if width * height > self._sink.options.max_pixels:
                 skipped.append(f"An image of {width} x {height} pixels, more than the limit")
@@ -123,7 +123,7 @@ class ImageReader:
             skipped.append("An image that could not be decoded")
             return None
         data = _png(picture)
-        if max(len(data), len(stored)) < THRESHOLDS.smallest:
+        if max(len(data), len(stored)) < THRESHOLDS.min_bytes:
             return None
         rect = place.rect
         lines: list[OcrLine] = []
@@ -153,7 +153,7 @@ class ImageReader:
         return lines, placed if placed.characters >= THRESHOLDS.scan_characters else None
 
     def _keep(self, data: bytes, picture: Image.Image) -> str | None:
-        if len(self._kept) >= THRESHOLDS.most:
+        if len(self._kept) >= THRESHOLDS.max_images:
             return None
         name = f"image-{len(self._kept) + 1}.png"
         path = self._sink.add_blob(name, "image/png", "image", {"width": picture.width, "height": picture.height})

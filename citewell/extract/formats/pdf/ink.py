@@ -39,22 +39,22 @@ class InkThresholds:
                    next to it
     overlap:       by which a word may reach back into the one before on its line: kerning, not another column
     flat:          height or width up to which a glyph has no outline that PDFium knows (bitmap fonts, spaces)
-    most_near:     rectangles around a span that are compared with it
-    most_units:    lines of a page; beyond, rectangles come from the font's boxes alone
-    most_pairs:    pairs of words that touch; beyond, none is cleared of the others
-    most_glyphs:   glyphs of a word that is cleared of others
-    most_others:   glyphs of other words around it
+    max_near:      rectangles around a span that are compared with it
+    max_units:     lines of a page; beyond, rectangles come from the font's boxes alone
+    max_pairs:     pairs of words that touch; beyond, none is cleared of the others
+    max_glyphs:    glyphs of a word that is cleared of others
+    max_others:    glyphs of other words around it
     rows_at_once:  rectangles compared with all others in one step of numpy
     """
 
     margin: float = 0.02
     overlap: float = 0.5
     flat: float = 0.03
-    most_near: int = 400
-    most_units: int = 10_000
-    most_pairs: int = 20_000
-    most_glyphs: int = 60
-    most_others: int = 300
+    max_near: int = 400
+    max_units: int = 10_000
+    max_pairs: int = 20_000
+    max_glyphs: int = 60
+    max_others: int = 300
     rows_at_once: int = 64
 
 
@@ -127,7 +127,7 @@ class Ink:
         rects = self._rects[place]
         whole = np.concatenate([np.fmin.reduce(rects[:, :2]), np.fmax.reduce(rects[:, 2:])])
         indices = np.flatnonzero(touching(whole[None], self._rects)[0])
-        if len(indices) > THRESHOLDS.most_near:
+        if len(indices) > THRESHOLDS.max_near:
             return []
         return list(zip(indices.tolist(), self._rects[indices].tolist(), strict=True))
 

@@ -28,7 +28,7 @@ def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) 
     """
     nameless = [match.span() for match in _NO_TEXT.finditer(text)]
     begins = _unit_begins(words, nameless)
-    if not words or len(begins) + len(nameless) > THRESHOLDS.most_units:
+    if not words or len(begins) + len(nameless) > THRESHOLDS.max_units:
         return None
     bounds = list(pairwise([*begins, len(words)]))
     spans = [(words[a].start, words[b - 1].end) for a, b in bounds]
@@ -149,7 +149,7 @@ def _partners(rects: Rects) -> dict[int, list[int]]:
     pairs = 0
     for some, others in _touching_pairs(rects):
         pairs += len(some)
-        if pairs > THRESHOLDS.most_pairs:
+        if pairs > THRESHOLDS.max_pairs:
             return {}
         for a, b in zip(some.tolist(), others.tolist(), strict=True):
             found.setdefault(a, []).append(b)
@@ -199,7 +199,7 @@ def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
     """
     whole = _around([box for _, box in own])
     foreign = [box for box in others if _touch(box, whole)]
-    if len(own) > THRESHOLDS.most_glyphs or len(foreign) > THRESHOLDS.most_others:
+    if len(own) > THRESHOLDS.max_glyphs or len(foreign) > THRESHOLDS.max_others:
         return [(0, inset(whole))]
     rect = _narrowed(whole, [box for _, box in own], foreign)
     if rect or len(own) == 1:

@@ -17,33 +17,33 @@ class DrawingThresholds:
     """Thresholds of reading lines, areas and images. Set by hand on the development documents.
 
     thin:             points of thickness up to which a filled or stroked shape is a line
-    shortest_rule:    points of the shortest line; shorter ones are parts of letters and marks
-    smallest_fill:    points of the narrower side of the smallest area
+    min_rule:         points of the shortest line; shorter ones are parts of letters and marks
+    min_fill:         points of the narrower side of the smallest area
     background:       share of the page from which an area is its background
     white:            level (0 to 255) of the darkest channel from which a colour does not show on white
     fill_segments:    path segments of the most complicated shape that is taken for a rectangle
     straight:         points by which a horizontal or vertical segment may be slanted
     typed_rule:       dashes or underscores in a row that are a line, not text
     typed_thickness:  points of thickness that such a line is given
-    most_objects:     objects read of a page; bounds time on maps and plans
-    most_rules:       lines from which the drawing is `full` and no table is looked for
-    most_segments:    segments of the longest path that lines are read from
-    deepest:          forms within forms
+    max_objects:      objects read of a page; bounds time on maps and plans
+    max_rules:        lines from which the drawing is `full` and no table is looked for
+    max_segments:     segments of the longest path that lines are read from
+    max_depth:        forms within forms
     """
 
     thin: float = 2.5
-    shortest_rule: float = 4.0
-    smallest_fill: float = 5.0
+    min_rule: float = 4.0
+    min_fill: float = 5.0
     background: float = 0.9
     white: int = 250
     fill_segments: int = 6
     straight: float = 1.0
     typed_rule: int = 10
     typed_thickness: float = 0.5
-    most_objects: int = 20_000
-    most_rules: int = 8_000
-    most_segments: int = 4_000
-    deepest: int = 6
+    max_objects: int = 20_000
+    max_rules: int = 8_000
+    max_segments: int = 4_000
+    max_depth: int = 6
 
 
 THRESHOLDS = DrawingThresholds()
@@ -83,7 +83,7 @@ def read_drawing(page: PdfPage, frame: PageFrame) -> Drawing:
         elif kind == pdfium_c.FPDF_PAGEOBJ_PATH and not drawing.full:
             drawing.paths += 1
             _add_path(drawing, handle, matrix, frame)
-            drawing.full = len(drawing.rules) > THRESHOLDS.most_rules
+            drawing.full = len(drawing.rules) > THRESHOLDS.max_rules
     return drawing
 
 
@@ -96,14 +96,14 @@ def _objects(page: PdfPage) -> Iterator[tuple[int, object, Matrix]]:
         count = pdfium_c.FPDFFormObj_CountObjects(parent) if is_form else pdfium_c.FPDFPage_CountObjects(parent)
         for index in range(count):
             seen += 1
-            if seen > THRESHOLDS.most_objects:
+            if seen > THRESHOLDS.max_objects:
                 return
             handle = (
                 pdfium_c.FPDFFormObj_GetObject(parent, index) if is_form else pdfium_c.FPDFPage_GetObject(parent, index)
             )
             kind = pdfium_c.FPDFPageObj_GetType(handle)
             if kind == pdfium_c.FPDF_PAGEOBJ_FORM:
-                if depth < THRESHOLDS.deepest:
+                if depth < THRESHOLDS.max_depth:
                     stack.append((handle, True, _times(_matrix(handle), matrix), depth + 1))
             elif kind != pdfium_c.FPDF_PAGEOBJ_TEXT:
                 yield kind, handle, matrix
@@ -143,7 +143,7 @@ def _bounds(handle: object, matrix: Matrix, frame: PageFrame) -> Rect | None:
 
 def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame) -> None:
     rect = _bounds(handle, matrix, frame)
-    if rect is None or max(rect.width, rect.height) < THRESHOLDS.shortest_rule:
+    if rect is None or max(rect.width, rect.height) < THRESHOLDS.min_rule:
         return
     stroked, filled = _draw_mode(handle)
     if not (stroked or filled) or rect.x1 < 0 or rect.y1 < 0 or rect.x0 > frame.width or rect.y0 > frame.height:
@@ -155,12 +155,12 @@ def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame
     # Few segments make a rectangle, whose edges may be lines of a table; more make a drawing.
     if filled and not stroked and segments <= THRESHOLDS.fill_segments:
         if (
-            min(rect.width, rect.height) >= THRESHOLDS.smallest_fill
+            min(rect.width, rect.height) >= THRESHOLDS.min_fill
             and rect.area < THRESHOLDS.background * frame.width * frame.height
         ):
             drawing.fills.append(rect)
         return
-    if stroked and segments <= THRESHOLDS.most_segments:
+    if stroked and segments <= THRESHOLDS.max_segments:
         drawing.rules.extend(_straight_segments(handle, segments, _times(_matrix(handle), matrix), frame))
 
 
@@ -202,5 +202,5 @@ def _straight_segments(handle: object, count: int, matrix: Matrix, frame: PageFr
 
 def _straight(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Rect]:
     rect = Rect(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
-    if min(rect.width, rect.height) <= THRESHOLDS.straight and max(rect.width, rect.height) >= THRESHOLDS.shortest_rule:
+    if min(rect.width, rect.height) <= THRESHOLDS.straight and max(rect.width, rect.height) >= THRESHOLDS.min_rule:
         yield rect

@@ -22,30 +22,30 @@ class ParagraphThresholds:
 
     Set by hand on the development documents.
 
-    size_step:       share of the size by which two lines of one paragraph may differ
-    leading_slack:   share by which the distance of baselines may exceed the usual one: smaller values cut paragraphs at lines
-                     with formulas, larger ones join paragraphs that only white space parts
-    lone_leading:    ems between baselines that are too many where the column shows no usual distance
-    least_leading:   ems between baselines from which a distance is counted towards the usual one
-    most_leading:    ems up to which it is
-    leading_step:    points to which distances are rounded for counting
-    frequent:        share of the most frequent distance's count from which another, smaller one is the usual one
-    indent:          ems by which a first line is set in
-    deepest_indent:  ems from which it is something else (a centred line, a signature)
-    short_line:      ems to spare, beside the first word of the next line, that show a line was ended on purpose
-    same_edge:       points within which the markers of one list begin
-    same_size:       points of font size by which a paragraph may differ from its continuation in the next column
+    size_step:      share of the size by which two lines of one paragraph may differ
+    leading_slack:  share by which the distance of baselines may exceed the usual one: smaller values cut paragraphs at lines
+                    with formulas, larger ones join paragraphs that only white space parts
+    lone_leading:   ems between baselines that are too many where the column shows no usual distance
+    min_leading:    ems between baselines from which a distance is counted towards the usual one
+    max_leading:    ems up to which it is
+    leading_step:   points to which distances are rounded for counting
+    frequent:       share of the most frequent distance's count from which another, smaller one is the usual one
+    indent:         ems by which a first line is set in
+    max_indent:     ems from which it is something else (a centred line, a signature)
+    short_line:     ems to spare, beside the first word of the next line, that show a line was ended on purpose
+    same_edge:      points within which the markers of one list begin
+    same_size:      points of font size by which a paragraph may differ from its continuation in the next column
     """
 
     size_step: float = 0.12
     leading_slack: float = 0.25
     lone_leading: float = 1.75
-    least_leading: float = 0.8
-    most_leading: float = 3.0
+    min_leading: float = 0.8
+    max_leading: float = 3.0
     leading_step: float = 0.5
     frequent: float = 0.5
     indent: float = 0.8
-    deepest_indent: float = 6.0
+    max_indent: float = 6.0
     short_line: float = 0.5
     same_edge: float = 2.0
     same_size: float = 0.5
@@ -109,7 +109,7 @@ def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:
         pitch = below.baseline - above.baseline
         if (
             above.size == below.size
-            and THRESHOLDS.least_leading * above.size < pitch < THRESHOLDS.most_leading * above.size
+            and THRESHOLDS.min_leading * above.size < pitch < THRESHOLDS.max_leading * above.size
         ):
             seen.setdefault(above.size, Counter())[
                 round(pitch / THRESHOLDS.leading_step) * THRESHOLDS.leading_step
@@ -163,7 +163,7 @@ def _is_indented(group: list[Line], line: Line, below: Line | None, size: float,
     if opens_item(group[0]):
         return False
     inset = sides.start(line) - sides.start(above)
-    if not THRESHOLDS.indent * size < inset < THRESHOLDS.deepest_indent * size:
+    if not THRESHOLDS.indent * size < inset < THRESHOLDS.max_indent * size:
         return False
     return below is None or sides.start(below) < sides.start(line) - THRESHOLDS.indent * size
 

@@ -31,13 +31,13 @@ class ScanThresholds:
 
     page_dpi:         dots per inch at which a page is rendered: fewer lose small print, more cost time in proportion to their
                       square
-    most_dpi:         dots per inch at which an image on a page is rendered at most
-    longest_side:     pixels of the longer side of what is rendered
-    seconds:          seconds of OCR per document, after which the rest is reported as not scanned: within the parser's time
+    max_dpi:          dots per inch at which an image on a page is rendered at most
+    max_side:         pixels of the longer side of what is rendered
+    max_seconds:      seconds of OCR per document, after which the rest is reported as not scanned: within the parser's time
                       limit
     almost_no_text:   characters of text up to which a page has next to none (a stamp, a page number), and below which none is
                       called garbage
-    fewest_paths:     drawn paths from which such a page may show text as shapes; fewer are lines and frames
+    min_paths:        drawn paths from which such a page may show text as shapes; fewer are lines and frames
     garbage_share:    share of characters without meaning (private use, control) from which a text layer is unreadable
     letter_share:     share of letters and digits below which it may be unreadable
     unmapped_share:   share of characters whose font does not say what they mean from which it then is
@@ -52,11 +52,11 @@ class ScanThresholds:
     """
 
     page_dpi: float = 200.0
-    most_dpi: float = 300.0
-    longest_side: int = 4_000
-    seconds: float = 400.0
+    max_dpi: float = 300.0
+    max_side: int = 4_000
+    max_seconds: float = 400.0
     almost_no_text: int = 12
-    fewest_paths: int = 12
+    min_paths: int = 12
     garbage_share: float = 0.3
     letter_share: float = 0.5
     unmapped_share: float = 0.5
@@ -79,7 +79,7 @@ _PRIVATE = re.compile(r"[\ue000-\uf8ff\ufffd\uffff\x00-\x08\x0e-\x1f]")
 class OcrBudget:
     """How long one document may be read by OCR; a scan of a thousand pages ends as a partial result, not as a timeout."""
 
-    def __init__(self, allowed: bool, seconds: float = THRESHOLDS.seconds) -> None:
+    def __init__(self, allowed: bool, seconds: float = THRESHOLDS.max_seconds) -> None:
         self._allowed = allowed
         self._left = seconds
 
@@ -88,7 +88,7 @@ class OcrBudget:
         """Why no OCR may be done now; None when it may."""
         if not self._allowed:
             return "OCR is off"
-        return None if self._left > 0 else f"OCR stopped after {THRESHOLDS.seconds:.0f} seconds"
+        return None if self._left > 0 else f"OCR stopped after {THRESHOLDS.max_seconds:.0f} seconds"
 
     def read(self, image: Image.Image, beat: Callable[[], None]) -> OcrPage:
         """The text of an image, on this budget."""
@@ -134,15 +134,15 @@ def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:
     # A word has a character at least.
     if len(words) >= THRESHOLDS.almost_no_text or sum(len(word.text) for word in words) >= THRESHOLDS.almost_no_text:
         return False
-    return bool(drawing.images) or drawing.paths >= THRESHOLDS.fewest_paths
+    return bool(drawing.images) or drawing.paths >= THRESHOLDS.min_paths
 
 
 def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_pixels: int) -> Image.Image:
     """The page, or an area of it, as it is shown; at most `max_pixels`."""
     rect = area or Rect(0, 0, frame.width, frame.height)
-    scale = min(dpi, THRESHOLDS.most_dpi) / _POINTS
+    scale = min(dpi, THRESHOLDS.max_dpi) / _POINTS
     scale = min(
-        scale, THRESHOLDS.longest_side / max(1.0, rect.width, rect.height), math.sqrt(max_pixels / max(1.0, rect.area))
+        scale, THRESHOLDS.max_side / max(1.0, rect.width, rect.height), math.sqrt(max_pixels / max(1.0, rect.area))
     )
     crop = (max(0.0, rect.x0), max(0.0, frame.height - rect.y1), max(0.0, frame.width - rect.x1), max(0.0, rect.y0))
     bitmap = page.render(scale=scale, crop=crop)  # pyright: ignore[reportArgumentType]

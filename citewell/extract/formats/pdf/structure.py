@@ -33,50 +33,50 @@ class StructureThresholds:
     Set by hand on the development documents. No benchmark covers headings; `tests/extract/pdf/test_text.py` holds the
     cases that set them.
 
-    larger:              times the body size from which a paragraph is a heading: smaller values take emphasised text for
-                         headings, larger ones lose those of the lowest level
-    size_step:           points of size that part two levels of heading
-    smaller:             times the body size up to which text is small, as captions and footnotes are
-    same:                times the body size from which bold text or capitals may be a heading
-    heading_characters:  characters of the longest heading
-    heading_lines:       lines of the longest heading
-    bold_characters:     characters of the longest heading that only weight or capitals show
-    bold_lines:          its lines
-    heading_letters:     letters that any heading has
-    letter_share:        share of letters in a heading told by its size; less is a figure, a formula or a price
-    capitals:            letters of a heading that only its capitals show
-    deepest_heading:     lowest level of a heading
-    caption_characters:  characters of the longest caption
-    caption_lines:       lines of a caption that nothing but its wording shows
-    footnote_zone:       share of the page's height below which footnotes begin
-    code_marks:          share of brackets, operators and the like from which text in a typewriter font is code
-    code_characters:     characters of the shortest listing
-    listing_gap:         ems between the baselines of two blocks of one listing: an empty line between them at most
-    item_indent:         ems of indentation per level of a list
-    deepest_item:        lowest level of a list item
-    sample_pages:        pages, spread over the document, that the body size and the ranks of heading sizes are read from
+    larger:                  times the body size from which a paragraph is a heading: smaller values take emphasised text for
+                             headings, larger ones lose those of the lowest level
+    size_step:               points of size that part two levels of heading
+    smaller:                 times the body size up to which text is small, as captions and footnotes are
+    same:                    times the body size from which bold text or capitals may be a heading
+    max_heading_characters:  characters of the longest heading
+    max_heading_lines:       lines of the longest heading
+    max_bold_characters:     characters of the longest heading that only weight or capitals show
+    max_bold_lines:          its lines
+    min_heading_letters:     letters that any heading has
+    letter_share:            share of letters in a heading told by its size; less is a figure, a formula or a price
+    min_capitals:            letters of a heading that only its capitals show
+    max_heading_level:       lowest level of a heading
+    max_caption_characters:  characters of the longest caption
+    caption_lines:           lines of a caption that nothing but its wording shows
+    footnote_zone:           share of the page's height below which footnotes begin
+    code_marks:              share of brackets, operators and the like from which text in a typewriter font is code
+    min_code_characters:     characters of the shortest listing
+    listing_gap:             ems between the baselines of two blocks of one listing: an empty line between them at most
+    item_indent:             ems of indentation per level of a list
+    max_item_level:          lowest level of a list item
+    sample_pages:            pages, spread over the document, that the body size and the ranks of heading sizes are read from
     """
 
     larger: float = 1.15
     size_step: float = 0.4
     smaller: float = 0.93
     same: float = 0.95
-    heading_characters: int = 220
-    heading_lines: int = 4
-    bold_characters: int = 140
-    bold_lines: int = 3
-    heading_letters: int = 2
+    max_heading_characters: int = 220
+    max_heading_lines: int = 4
+    max_bold_characters: int = 140
+    max_bold_lines: int = 3
+    min_heading_letters: int = 2
     letter_share: float = 0.4
-    capitals: int = 5
-    deepest_heading: int = 6
-    caption_characters: int = 500
+    min_capitals: int = 5
+    max_heading_level: int = 6
+    max_caption_characters: int = 500
     caption_lines: int = 2
     footnote_zone: float = 0.5
     code_marks: float = 0.04
-    code_characters: int = 4
+    min_code_characters: int = 4
     listing_gap: float = 3.0
     item_indent: float = 2.0
-    deepest_item: int = 6
+    max_item_level: int = 6
     sample_pages: int = 12
 
 
@@ -98,7 +98,7 @@ class Survey:
     def level(self, size: float) -> int:
         """Heading level of a font size: 1 for the largest that the document uses; bold at body size comes after all larger ones."""
         larger = sum(1 for known in self.sizes if known > size + THRESHOLDS.size_step)
-        return min(THRESHOLDS.deepest_heading, larger + 1)
+        return min(THRESHOLDS.max_heading_level, larger + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _block(lines: Sequence[Line], page: int, page_height: float, left: float, kn
     # What the author put into the outline is a heading, whatever it looks like.
     depth = known.outline.get((page, fold_title(text)))
     if depth is not None:
-        return Block(ElementType.TITLE, lines, min(THRESHOLDS.deepest_heading, depth))
+        return Block(ElementType.TITLE, lines, min(THRESHOLDS.max_heading_level, depth))
     if _is_caption(text, lines, known):
         return Block(ElementType.CAPTION, lines)
     if _is_code(lines):
@@ -182,13 +182,13 @@ def _block(lines: Sequence[Line], page: int, page_height: float, left: float, kn
         return Block(ElementType.FOOTNOTE, lines)
     if opens_item(lines[0]):
         inset = (lines[0].x0 - left) / max(1.0, THRESHOLDS.item_indent * lines[0].size)
-        return Block(ElementType.LIST_ITEM, lines, min(THRESHOLDS.deepest_item, 1 + max(0, round(inset))))
+        return Block(ElementType.LIST_ITEM, lines, min(THRESHOLDS.max_item_level, 1 + max(0, round(inset))))
     return Block(ElementType.PARAGRAPH, lines)
 
 
 def _is_caption(text: str, lines: Sequence[Line], known: Survey) -> bool:
     match = _CAPTION.match(text)
-    if not match or len(text) > THRESHOLDS.caption_characters:
+    if not match or len(text) > THRESHOLDS.max_caption_characters:
         return False
     # “Table 3: Rates” is a caption; “Table 3 shows that rates …” is a sentence, unless type or brevity set it apart.
     if match["after"].strip() or match.end() == len(text):
@@ -208,15 +208,15 @@ def _is_code(lines: Sequence[Line]) -> bool:
         return False
     text = " ".join(line.text for line in lines)
     marks = sum(text.count(mark) for mark in "{}()[];=<>_#/\\|$&")
-    return marks >= THRESHOLDS.code_marks * len(text) and len(text) >= THRESHOLDS.code_characters
+    return marks >= THRESHOLDS.code_marks * len(text) and len(text) >= THRESHOLDS.min_code_characters
 
 
 def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | None:
     letters = len(_LETTERS.findall(text))
     if (
-        letters < THRESHOLDS.heading_letters
-        or len(lines) > THRESHOLDS.heading_lines
-        or len(text) > THRESHOLDS.heading_characters
+        letters < THRESHOLDS.min_heading_letters
+        or len(lines) > THRESHOLDS.max_heading_lines
+        or len(text) > THRESHOLDS.max_heading_characters
         or text.endswith((",", ";"))
     ):
         return None
@@ -227,19 +227,19 @@ def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | Non
     if size >= THRESHOLDS.larger * known.body_size and letters >= THRESHOLDS.letter_share * len(text.replace(" ", "")):
         return known.level(size)
     if (
-        len(lines) > THRESHOLDS.bold_lines
-        or len(text) > THRESHOLDS.bold_characters
+        len(lines) > THRESHOLDS.max_bold_lines
+        or len(text) > THRESHOLDS.max_bold_characters
         or size < THRESHOLDS.same * known.body_size
     ):
         return None
     ends_sentence = text.endswith((".", "!", "?", "。")) and not _NUMBERED.match(text)
-    below_all = min(THRESHOLDS.deepest_heading, len(known.sizes) + 1)
+    below_all = min(THRESHOLDS.max_heading_level, len(known.sizes) + 1)
     if not known.body_bold and all(word.style.bold for line in lines for word in line.words) and not ends_sentence:
         return below_all
     if (
         len(lines) == 1
         and text.isupper()
-        and letters >= THRESHOLDS.capitals
+        and letters >= THRESHOLDS.min_capitals
         and not ends_sentence
         and not text.endswith(":")
     ):

@@ -26,16 +26,16 @@ class DetectThresholds:
     The quick look only saves time: what it lets pass is weighed by `evidence`. Set on the tables of ICDAR 2013
     (`benchmarks/tables.py`) and by hand on the development documents.
 
-    least_drawn:  lines and areas drawn on a page from which tables are looked for
-    least_rows:   rows with short runs side by side from which they are looked for on a page without drawing
-    short_run:    characters of a run that may be a cell
-    row_step:     points within which baselines count as one row in this quick look
-    margin:       points by which the middle of a word may lie outside of a table's area and still belong to it
+    min_drawn:  lines and areas drawn on a page from which tables are looked for
+    min_rows:   rows with short runs side by side from which they are looked for on a page without drawing
+    max_run:    characters of a run that may be a cell
+    row_step:   points within which baselines count as one row in this quick look
+    margin:     points by which the middle of a word may lie outside of a table's area and still belong to it
     """
 
-    least_drawn: int = 2
-    least_rows: int = 2
-    short_run: int = 34
+    min_drawn: int = 2
+    min_rows: int = 2
+    max_run: int = 34
     row_step: float = 3.0
     margin: float = 2.0
 
@@ -45,13 +45,13 @@ THRESHOLDS = DetectThresholds()
 
 def may_hold_tables(runs: Sequence[Line], lines: Sequence[Rect], fills: Sequence[Rect]) -> bool:
     """A quick look: some lines or areas are drawn, or several rows have short pieces side by side."""
-    if len(lines) + len(fills) >= THRESHOLDS.least_drawn:
+    if len(lines) + len(fills) >= THRESHOLDS.min_drawn:
         return True
-    short = [run for run in runs if run.characters <= THRESHOLDS.short_run]
-    if len(short) < 2 * THRESHOLDS.least_rows:
+    short = [run for run in runs if run.characters <= THRESHOLDS.max_run]
+    if len(short) < 2 * THRESHOLDS.min_rows:
         return False
     places = Counter(round(run.baseline / THRESHOLDS.row_step) for run in short)
-    return sum(1 for count in places.values() if count > 1) >= THRESHOLDS.least_rows
+    return sum(1 for count in places.values() if count > 1) >= THRESHOLDS.min_rows
 
 
 def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Rect]) -> list[FoundTable]:

@@ -21,7 +21,7 @@ class FrameThresholds:
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
     join:           points of the gap between pieces of one line: lines are often drawn column by column
-    shortest:       points of the shortest line that frames a table
+    min_length:     points of the shortest line that frames a table
     same_edge:      points by which the ends of a table's lines may differ
     short_band:     rows of a short band, as tables have that part every few rows by a line
     short_bands:    short bands from which text in columns is a table even without figures or short labels
@@ -36,7 +36,7 @@ class FrameThresholds:
     """
 
     join: float = 26.0
-    shortest: float = 60.0
+    min_length: float = 60.0
     same_edge: float = 6.0
     short_band: int = 7
     short_bands: int = 3
@@ -110,7 +110,7 @@ def _joined(pieces: Sequence[Rule], y: float) -> list[_Rail]:
             rails[-1] = _Rail(y, rails[-1].x0, max(rails[-1].x1, piece.end))
         else:
             rails.append(_Rail(y, piece.start, piece.end))
-    return [rail for rail in rails if rail.x1 - rail.x0 >= THRESHOLDS.shortest]
+    return [rail for rail in rails if rail.x1 - rail.x0 >= THRESHOLDS.min_length]
 
 
 def _band(words: Sequence[Word], upper: _Rail, lower: _Rail) -> list[TextRow]:

@@ -16,26 +16,26 @@ from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cel
 class JoinThresholds:
     """Thresholds of joining tables over page breaks. Set by hand on the development documents; `tests/extract/pdf/test_tables.py` has the cases.
 
-    foot_zone:          share of the page's height at its foot where text is a footer, not a continuation of the page
-    head_zone:          the same at its head
-    notes:              short lines (notes, page numbers, “continued”) that may come between the parts
-    note:               characters of the longest of them
-    same_column:        points by which columns of the two parts may miss each other
-    same_width:         share by which the widths of the two parts may differ
-    least_width_slack:  points by which they may differ in any case
-    edge:               points by which text may reach over the edge of the table and still be outside
-    most_pages:         pages of the longest table: they are held in memory together
+    foot_zone:            share of the page's height at its foot where text is a footer, not a continuation of the page
+    head_zone:            the same at its head
+    max_notes:            short lines (notes, page numbers, “continued”) that may come between the parts
+    max_note_characters:  characters of the longest of them
+    same_column:          points by which columns of the two parts may miss each other
+    same_width:           share by which the widths of the two parts may differ
+    min_width_slack:      points by which they may differ in any case
+    edge:                 points by which text may reach over the edge of the table and still be outside
+    max_pages:            pages of the longest table: they are held in memory together
     """
 
     foot_zone: float = 0.12
     head_zone: float = 0.15
-    notes: int = 3
-    note: int = 70
+    max_notes: int = 3
+    max_note_characters: int = 70
     same_column: float = 9.0
     same_width: float = 0.1
-    least_width_slack: float = 36.0
+    min_width_slack: float = 36.0
     edge: float = 2.0
-    most_pages: int = 200
+    max_pages: int = 200
 
 
 THRESHOLDS = JoinThresholds()
@@ -48,7 +48,7 @@ def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
     waiting: deque[PageContent] = deque()
     for page in pages:
         waiting.append(_joined(waiting, page) if waiting else page)
-        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > THRESHOLDS.most_pages):
+        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > THRESHOLDS.max_pages):
             while len(waiting) > 1:
                 yield waiting.popleft()
     yield from waiting
@@ -136,7 +136,7 @@ def _begins_page(page: PageContent, table: FoundTable) -> bool:
 
 
 def _are_notes(runs: Sequence[Line]) -> bool:
-    return len(runs) <= THRESHOLDS.notes and all(run.characters <= THRESHOLDS.note for run in runs)
+    return len(runs) <= THRESHOLDS.max_notes and all(run.characters <= THRESHOLDS.max_note_characters for run in runs)
 
 
 def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
@@ -161,7 +161,7 @@ def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:
         b[0] + shift < c[1] + THRESHOLDS.same_column and c[0] < b[1] + shift + THRESHOLDS.same_column
         for b, c in zip(upper.columns, lower.columns, strict=True)
     ) and abs((upper.rect.x1 - upper.rect.x0) - (lower.rect.x1 - lower.rect.x0)) < max(
-        THRESHOLDS.least_width_slack, THRESHOLDS.same_width * upper.rect.width
+        THRESHOLDS.min_width_slack, THRESHOLDS.same_width * upper.rect.width
     )
 
 

@@ -22,25 +22,24 @@ class LatticeThresholds:
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    border:        share of a side of a square that a line covers to be its border: smaller values leave merged cells apart,
-                   larger ones join cells with broken borders
-    least_cell:    points of the smallest row or column; smaller ones are double lines
-    least_filled:  cells with text without which a grid is a frame or a drawing
-    contained:     share of an area inside of a larger one from which it is shading
-    in_grid:       share of an area inside of a drawn grid from which its edges do not count as lines
-    most_fills:    areas beyond which they are a picture, and none counts
-    slack:         points by which words may reach over a column's edge when a merged cell is cut by its text
-    text_rows:     rows with several pieces, and columns, from which the text inside of one row of the grid is a table of its
-                   own
-    text_share:    share of those rows among the lines of text, and of figures among their pieces, from which it is
+    border:      share of a side of a square that a line covers to be its border: smaller values leave merged cells apart,
+                 larger ones join cells with broken borders
+    min_cell:    points of the smallest row or column; smaller ones are double lines
+    min_filled:  cells with text without which a grid is a frame or a drawing
+    contained:   share of an area inside of a larger one from which it is shading
+    in_grid:     share of an area inside of a drawn grid from which its edges do not count as lines
+    max_fills:   areas beyond which they are a picture, and none counts
+    slack:       points by which words may reach over a column's edge when a merged cell is cut by its text
+    text_rows:   rows with several pieces, and columns, from which the text inside of one row of the grid is a table of its own
+    text_share:  share of those rows among the lines of text, and of figures among their pieces, from which it is
     """
 
     border: float = 0.6
-    least_cell: float = 4.0
-    least_filled: int = 3
+    min_cell: float = 4.0
+    min_filled: int = 3
     contained: float = 0.9
     in_grid: float = 0.5
-    most_fills: int = 600
+    max_fills: int = 600
     slack: float = 1.0
     text_rows: int = 2
     text_share: float = 0.5
@@ -90,7 +89,7 @@ def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
 
 
 def _outermost(fills: Sequence[Rect]) -> list[Rect]:
-    if len(fills) > THRESHOLDS.most_fills:
+    if len(fills) > THRESHOLDS.max_fills:
         return []
     kept: list[Rect] = []
     for fill in sorted(fills, key=lambda f: -f.area):
@@ -102,7 +101,7 @@ def _outermost(fills: Sequence[Rect]) -> list[Rect]:
 def _wide_enough(values: list[float]) -> list[float]:
     kept = values[:1]
     for value in values[1:]:
-        if value - kept[-1] >= THRESHOLDS.least_cell:
+        if value - kept[-1] >= THRESHOLDS.min_cell:
             kept.append(value)
     return kept
 
@@ -226,12 +225,12 @@ def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
     """The table in a grid; None where the grid is a frame, a form or a drawing."""
     cells = lattice_cells(lattice, words)
     width = len(lattice.xs) - 1
-    if sum(1 for cell in cells if cell.words) < THRESHOLDS.least_filled:
+    if sum(1 for cell in cells if cell.words) < THRESHOLDS.min_filled:
         return None
     rows = _trimmed([[c for c in cells if c.row == r] for r in range(len(lattice.ys) - 1)], width)
     kept = [cell for row in rows for cell in row]
     filled = [cell for cell in kept if cell.words]
-    if len(filled) < THRESHOLDS.least_filled:
+    if len(filled) < THRESHOLDS.min_filled:
         return None
     inner = _area(lattice, rows)
     if _needs_text_rows(kept):

@@ -26,7 +26,7 @@ class TextGridThresholds:
     narrowest_strip:  ems between two columns of figures that are a mere space apart
     filled:           share of rows with words on both sides that parting such columns takes
     figures:          share of figures on either side that it takes
-    least_rows:       rows with several words that it takes
+    min_rows:         rows with several words that it takes
     slack:            points by which words may reach over the edge of a column or over a line
     wall_inset:       points inside of a column from which a vertical line cuts it
     """
@@ -37,7 +37,7 @@ class TextGridThresholds:
     narrowest_strip: float = 0.25
     filled: float = 0.6
     figures: float = 0.7
-    least_rows: int = 3
+    min_rows: int = 3
     slack: float = 1.0
     wall_inset: float = 2.0
 
@@ -195,7 +195,7 @@ def _split_by_words(column: Interval, rows: Sequence[TextRow], size: float) -> l
     inside = [[w for w in row.words if low <= (w.x0 + w.x1) / 2 <= high] for row in rows]
     filled = [words for words in inside if words]
     several = [words for words in filled if len(words) > 1]
-    if len(several) < THRESHOLDS.least_rows or len(several) < THRESHOLDS.filled * len(filled):
+    if len(several) < THRESHOLDS.min_rows or len(several) < THRESHOLDS.filled * len(filled):
         return [column]
     parts = _covered([(w.x0, w.x1) for words in filled for w in words], _tolerance(len(filled)))
     found: list[Interval] = [parts[0]] if parts else [column]
