@@ -48,12 +48,14 @@ if TYPE_CHECKING:
         UnsupportedType,
         WrongPassword,
     )
-    from citewell.library import AnswerStream, Citewell
+    from citewell.library import AnswerStream, AsyncAnswerStream, AsyncCitewell, Citewell
     from citewell.types import Answer, Citation, Hit, Resource
 
 __all__ = [
     "Answer",
     "AnswerStream",
+    "AsyncAnswerStream",
+    "AsyncCitewell",
     "Citation",
     "Citewell",
     "CitewellError",
@@ -104,6 +106,8 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 _ELSEWHERE = {
     "AnswerStream": "citewell.library",
+    "AsyncAnswerStream": "citewell.library",
+    "AsyncCitewell": "citewell.library",
     "Citewell": "citewell.library",
     "Answer": "citewell.types",
     "Citation": "citewell.types",

@@ -66,6 +66,8 @@ def test_everything_a_user_needs_is_at_the_top_of_the_package() -> None:
     assert {kind.__name__ for kind in _KINDS} | {
         "Answer",
         "AnswerStream",
+        "AsyncAnswerStream",
+        "AsyncCitewell",
         "Citation",
         "Citewell",
         "Hit",
