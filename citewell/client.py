@@ -23,7 +23,7 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
     holder = folder.holder()
     if holder is not None:
         if holder.url is None:
-            raise DataFolderBusy(f"Process {holder.pid} is using {settings.data}. Try again when it is done.")
+            raise DataFolderBusy(f"Process {holder.pid} is using {settings.data}. Try again when it has finished.")
         async with httpx.AsyncClient(base_url=holder.url, headers=headers, timeout=_TIMEOUT) as client:
             yield client
         return

@@ -32,7 +32,7 @@ class CitewellError(Exception):
 
 
 class InvalidInput(CitewellError):
-    """The request cannot be understood."""
+    """The request is not valid."""
 
     code = "invalid_input"
 
@@ -68,7 +68,7 @@ class InvalidCursor(InvalidInput):
 
 
 class IncompleteUpload(InvalidInput):
-    """The upload broke off before the end. Nothing was kept; send the file again."""
+    """The upload was interrupted. Nothing was kept; send the file again."""
 
     code = "incomplete_upload"
 
@@ -86,7 +86,7 @@ class ForeignRequest(CitewellError):
 
 
 class NotFound(CitewellError):
-    """There is no such thing, or it is not yours."""
+    """It does not exist, or it is not yours."""
 
     code = "not_found"
 
@@ -104,13 +104,13 @@ class Conflict(CitewellError):
 
 
 class TooLarge(CitewellError):
-    """The file is larger than this server accepts."""
+    """The file is larger than this server accepts. Split it, or raise `CITEWELL_MAX_UPLOAD_BYTES`."""
 
     code = "too_large"
 
 
 class RequestTimeout(CitewellError):
-    """The body of the request came too slowly, or not at all. Nothing was kept; send it again."""
+    """The body of the request arrived too slowly, or not at all. Nothing was kept; send it again."""
 
     code = "request_timeout"
 
@@ -142,19 +142,19 @@ class UnreadableCopy(Unavailable):
 
 
 class DiskFull(CitewellError):
-    """The server's disk is full. Free some space; what was accepted is kept, and work on it goes on by itself."""
+    """The server's disk is full. Free some space; accepted files are kept, and processing resumes by itself."""
 
     code = "disk_full"
 
 
 class ConfigurationError(CitewellError):
-    """The configuration does not work. See `citewell doctor`."""
+    """The configuration is not valid. See `citewell doctor`."""
 
     code = "configuration"
 
 
 class MissingDependency(ConfigurationError):
-    """An optional package is needed for this. Install the extra that the message names."""
+    """An optional package is missing. Install the extra that the message names."""
 
     code = "missing_dependency"
 
@@ -172,7 +172,7 @@ class ProviderAuthError(ProviderError):
 
 
 class ProviderRateLimited(ProviderError):
-    """The provider's rate limit is reached."""
+    """The provider's rate limit is reached. Try again later."""
 
     code = "provider_rate_limited"
 
@@ -182,7 +182,7 @@ class ProviderRateLimited(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The provider cannot be reached, or did not answer in time."""
+    """The provider cannot be reached, or did not answer in time. Try again shortly."""
 
     code = "provider_unavailable"
 
@@ -213,7 +213,7 @@ class PasswordRequired(ExtractionError):
 
 
 class WrongPassword(ExtractionError):
-    """The password does not open the file."""
+    """The password does not open the file. Upload it again with the right one."""
 
     code = "wrong_password"
 
@@ -225,7 +225,7 @@ class DamagedFile(ExtractionError):
 
 
 class LimitExceeded(ExtractionError):
-    """The file goes beyond a limit that protects the server."""
+    """The file exceeds a limit that protects the server."""
 
     code = "limit_exceeded"
 
@@ -244,7 +244,7 @@ class ParserCrashed(ExtractionError):
 
 
 class ParserOutOfMemory(ExtractionError):
-    """Reading the file needs more memory than a parser may use. Divide it, or raise `CITEWELL_PARSER_MEMORY_BYTES`."""
+    """Reading the file needs more memory than a parser may use. Split it, or raise `CITEWELL_PARSER_MEMORY_BYTES`."""
 
     code = "parser_out_of_memory"
 
@@ -268,7 +268,7 @@ class Unexpected(CitewellError):
 
 
 class DataFolderBusy(CitewellError):
-    """Another process holds this data folder. Stop it, or talk to it over HTTP."""
+    """Another process holds this data folder. Stop it, or use its HTTP API."""
 
     code = "data_folder_busy"
 

@@ -44,7 +44,7 @@ class DataFolder:
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not _lock(lock):
             os.close(lock)
-            raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or talk to it over HTTP.")
+            raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or use its HTTP API.")
         self._lock = lock
         try:
             self.announce(None)
@@ -93,9 +93,7 @@ class DataFolder:
                 self._write_token(path)
             token = path.read_bytes().strip()
         if not _TOKEN.fullmatch(token):
-            raise ConfigurationError(
-                f"The token in {path} is damaged. Delete this file, and the next start makes a new token."
-            )
+            raise ConfigurationError(f"The token in {path} is damaged. Delete it; the next start creates a new token.")
         return token.decode()
 
     def _write_token(self, path: Path) -> None:

@@ -62,14 +62,14 @@ class AsyncAnswerStream(AsyncIterator[str]):
             if isinstance(event, Failed):
                 raise from_code(event.code, event.message, event.details)
             if event is None:
-                raise CitewellError("The stream closed before the answer was complete.")
+                raise CitewellError("The stream closed before the answer was complete. Ask again.")
         raise StopAsyncIteration
 
     @property
     def answer(self) -> Answer:
         """The whole answer; raises `InvalidInput` before its end."""
         if self._answer is None:
-            raise InvalidInput("The answer has not come to its end. Read all of its pieces first.")
+            raise InvalidInput("The answer is not complete yet. Iterate to its end first.")
         return self._answer
 
     @property
@@ -447,7 +447,7 @@ class Citewell:
         """Run work on the loop; an interruption of this thread (Ctrl-C) stops the work too."""
         if not self._thread.is_alive():
             work.close()
-            raise InvalidInput("Open it first: `with Citewell(folder) as cw:`.")
+            raise InvalidInput("The data folder is not open. Open it with: `with Citewell(folder) as cw:`.")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

@@ -16,7 +16,7 @@ UNIDIOMATIC = {
     r"\banew\b": "again",
     r"\bof (?:ours|theirs)\b": "name the owner: Citewell's, the vendor's",
     r"(?<!there )\b(?:is|are) none\b(?! of (?:these|those|them)\b)": "is not one, is missing",
-    r"\bthe very (?!first|last|same)": "the exact",
+    r"\bthe very (?!first|last|same|edge|end|beginning|top|bottom)": "the exact",
     r"\bpresent (?:version|state|one)\b": "current",
     r"\bbehind (?:the (?:text|last|first|middle|end|word|number|heading|sentence|row|column|code|links?)|its end)\b": "after",
     r"\bforeign hosts?\b": "third party",

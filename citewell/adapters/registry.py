@@ -87,7 +87,7 @@ def build_blob_store(settings: BlobSettings) -> BlobStore:
 def _model(settings: OpenAIChat | AnthropicChat | OpenAIVision | AnthropicVision, model: str | None) -> str:
     if model is None:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is set: name the model to use in {settings.name_of('model')}."
+            f"{settings.name_of('provider')} is set, but no model is. Set {settings.name_of('model')}."
         )
     return model
 

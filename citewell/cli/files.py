@@ -241,9 +241,9 @@ async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict
             if r["id"] == name or r["filename"] == name or (len(name) >= 4 and r["id"].startswith(name))
         ]
         if not matches:
-            raise InvalidInput(f"There is no file {name!r}. See: citewell ls")
+            raise InvalidInput(f"There is no file {name!r}. List the files with: citewell ls")
         if len({r["id"] for r in matches}) > 1:
-            raise InvalidInput(f"{name!r} means several files; give an id. See: citewell ls")
+            raise InvalidInput(f"{name!r} matches several files. Give an id from: citewell ls")
         chosen[matches[0]["id"]] = matches[0]["filename"]
     async with connect(settings) as client:
         return [(name, await call(client, "DELETE", f"/resources/{i}")) for i, name in chosen.items()]
@@ -261,7 +261,7 @@ def _files(paths: list[Path]) -> list[Path]:
         else:
             raise InvalidInput(f"There is no file {str(path)!r}.")
     if not files:
-        raise InvalidInput("There are no files there.")
+        raise InvalidInput("No files were found there.")
     return files
 
 

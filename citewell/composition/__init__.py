@@ -154,7 +154,7 @@ def _opening(settings: Settings) -> Generator[None]:
         with folder_errors(settings.data):
             yield
     except OSError as error:
-        raise Unavailable(f"A server that the settings name cannot be reached: {error}") from error
+        raise Unavailable(f"A configured server cannot be reached: {error}") from error
     except DBAPIError as error:
         raise ConfigurationError(f"The database cannot be opened: {error.orig}") from error
 

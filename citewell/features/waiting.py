@@ -31,7 +31,7 @@ async def _last(events: AsyncGenerator[AgentEvent]) -> Done | Failed:
         async for event in events:
             if isinstance(event, Done | Failed):
                 return event
-    return Failed("internal", "The stream closed before the answer was complete.")
+    return Failed("internal", "The stream closed before the answer was complete. Ask again.")
 
 
 async def _disconnected(request: Request) -> None:

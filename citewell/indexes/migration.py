@@ -78,7 +78,7 @@ class IndexMigration:
     async def wait(self, index_id: str) -> None:
         """Wait until the build of this index has ended."""
         if index_id not in self._builds:
-            raise NotFound("There is no such build.")
+            raise NotFound("No such index is being built.")
         await asyncio.wait({self._builds[index_id]})
 
     async def close(self) -> None:

@@ -44,7 +44,7 @@ def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:
         size, overlap = (_number(chosen, name, getattr(base, name)) for name in ("size", "overlap"))
         return replace(default, strategy=strategy, size=size, overlap=overlap)
     except ValueError as error:
-        raise InvalidInput(f"This chunking does not work: {error}") from error
+        raise InvalidInput(f"This chunking is not valid: {error}") from error
 
 
 def sentence_embedder(embedder: Embedder, loop: asyncio.AbstractEventLoop) -> SentenceEmbedder:

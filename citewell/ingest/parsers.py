@@ -97,7 +97,7 @@ class ParserPool:
                     return await self._attempt(source, filename, options, scratch, on_progress)
                 except TemplateDiedError:
                     _log.warning("The parsers' template process died; starting it again.")
-        raise ParserCrashed("The parsers' template process died again and again.")
+        raise ParserCrashed("The parsers' template process keeps dying. See the server's log.")
 
     async def close(self) -> None:
         """End the template and every parser; files being read fail. Calling it twice is harmless."""
@@ -110,7 +110,7 @@ class ParserPool:
     async def _running_template(self) -> TemplateClient:
         async with self._starting:
             if self._closed:
-                raise Unavailable("The parsers are shut down.")
+                raise Unavailable("The server is shutting down.")
             if self._template is None or not self._template.alive:
                 if self._template is not None:
                     await self._template.close()

@@ -137,7 +137,7 @@ def _parse(record: Mapping[str, Any]) -> TextRecord:
         raise InvalidInput(f"A record has no `{unknown[0]}`. {suggestion(unknown[0], _FIELDS)}")
     record_id, text = record.get("id"), record.get("text")
     if record_id is None or not str(record_id):
-        raise InvalidInput("A record needs an `id`.")
+        raise InvalidInput("A record has no `id`. Add one.")
     if not isinstance(text, str):
         raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
     title = str(record.get("title") or "").strip()

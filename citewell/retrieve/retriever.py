@@ -70,7 +70,7 @@ class Retriever:
         if request.rerank and self._reranker is None:
             raise InvalidInput(NO_RERANKER)
         if request.variations and self._chat is None:
-            raise InvalidInput("No chat model is configured: set CITEWELL_CHAT_PROVIDER, or leave `variations` out.")
+            raise InvalidInput("No chat model is configured: set CITEWELL_CHAT_PROVIDER, or omit `variations`.")
         with timed(trace, "scope"):
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)

@@ -221,7 +221,7 @@ def default_data_folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError as error:
-        raise ConfigurationError("This user has no home folder. Set CITEWELL_DATA to the data folder.") from error
+        raise ConfigurationError("This user has no home folder. Set CITEWELL_DATA to a folder for the data.") from error
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "citewell"
     if sys.platform == "win32":

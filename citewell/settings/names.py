@@ -211,4 +211,4 @@ def _shown(given: Given, kind: str, fields: Mapping[str, Sequence[str]]) -> str:
 
 def _refuse_empty(kind: str, name: str, value: object) -> None:
     if isinstance(value, str) and not value.strip() and kind not in _MAY_BE_EMPTY:
-        raise ConfigurationError(f"{name} is empty. Give it a value, or remove it.")
+        raise ConfigurationError(f"{name} is empty. Set a value, or remove it.")

@@ -95,7 +95,7 @@ def _listening(value: str) -> str:
 
 def _qdrant_host(value: str) -> str:
     if not _HOST.fullmatch(value) and not _is_ip(value):
-        raise ValueError("must be a host's name alone; an address with its scheme goes into QDRANT_URL")
+        raise ValueError("must be a host name only; put an address with a scheme into QDRANT_URL")
     return value
 
 
@@ -122,7 +122,7 @@ def _folder(value: Path) -> Path:
     try:
         return value.expanduser().absolute()
     except RuntimeError:
-        raise ValueError("must be a folder that exists or can be made: there is no such user's home") from None
+        raise ValueError("must be a folder that exists or can be created: there is no such user's home") from None
 
 
 def _parsed(value: object) -> object:

@@ -160,7 +160,7 @@ def _values_checked() -> Generator[None]:
     try:
         yield
     except (OverflowError, UnicodeEncodeError, DataError) as error:
-        raise InvalidInput("A number is too large, or a text holds characters that cannot be stored.") from error
+        raise InvalidInput("A number is too large, or a text contains characters that cannot be stored.") from error
 
 
 def insert_new(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
@@ -256,7 +256,7 @@ def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
 def _refuse_nul(context: ExceptionContext) -> None:
     """Postgres holds no NUL in texts, neither in rows nor in what they are compared with."""
     if getattr(context.original_exception, "sqlstate", None) == _NOT_IN_REPERTOIRE:
-        raise InvalidInput("A text of the request holds a NUL character. Remove it.") from context.original_exception
+        raise InvalidInput("A text of the request contains a NUL character. Remove it.") from context.original_exception
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -216,7 +216,7 @@ class ResourceRepository:
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
         if row is None or row[0] is None:
-            raise NotFound("There is no file behind this resource.")
+            raise NotFound("This resource has no file.")
         return Original(row[0], row[1], row[2], row[3], row[4])
 
     async def delete(self, owner_id: str, resource_id: str) -> Receipt:

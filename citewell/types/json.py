@@ -27,7 +27,7 @@ def sound(value: JsonValue, deepest: int = MAX_DEPTH, *, finite: bool = True) ->
     if isinstance(value, str):
         return well_formed(value)
     if finite and isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("It holds a number that is too large, or none at all.")
+        raise ValueError("It contains a number that is too large or not finite.")
     if not isinstance(value, Mapping | Sequence):
         return value
     if not deepest:

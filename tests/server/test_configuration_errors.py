@@ -179,7 +179,7 @@ def test_a_data_folder_that_cannot_be_written_is_one_line(command: str, tmp_path
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", "cw_schlüssel".encode(), b"two words", b" \n"])
 def test_a_damaged_token_is_one_line_that_says_how_to_have_a_new_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token").write_bytes(content)
-    refused(run(tmp_path, "token", CITEWELL_DATA=str(tmp_path)), str(tmp_path / "token"), "Delete this file")
+    refused(run(tmp_path, "token", CITEWELL_DATA=str(tmp_path)), str(tmp_path / "token"), "Delete it")
     (tmp_path / "token").unlink()
     assert run(tmp_path, "token", CITEWELL_DATA=str(tmp_path)).stdout.strip().startswith("cw_")
 

@@ -40,7 +40,7 @@ class LocalBlobStore:
         """The file itself, not a copy: do not write to it."""
         path = self._path(key)
         if not await asyncio.to_thread(path.is_file):
-            raise NotFound(f"There is nothing under {key}.")
+            raise NotFound(f"No blob is stored under {key}. Upload its file again.")
         yield path
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -48,7 +48,7 @@ class LocalBlobStore:
         try:
             file = await asyncio.to_thread(self._path(key).open, "rb")
         except FileNotFoundError as error:
-            raise NotFound(f"There is nothing under {key}.") from error
+            raise NotFound(f"No blob is stored under {key}. Upload its file again.") from error
         with file:
             if end is not None and os.fstat(file.fileno()).st_size < end:
                 raise DamagedFile

@@ -101,7 +101,9 @@ def chat(
 def build(settings: AnthropicChat | AnthropicVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
     if settings.api_key is None:
-        raise ConfigurationError(f"{settings.name_of('provider')} is 'anthropic': put its key into ANTHROPIC_API_KEY.")
+        raise ConfigurationError(
+            f"{settings.name_of('provider')} is 'anthropic', but there is no key. Set ANTHROPIC_API_KEY."
+        )
     key = settings.api_key.get_secret_value()
     warm = settings.temperature is not None
     inner = chat(model, key, settings.base_url, settings.seconds, with_temperature=warm)

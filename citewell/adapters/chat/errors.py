@@ -39,7 +39,7 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
         return ProviderAuthError(f"The provider's account has no credit. {text}")
     if status == 429:
         return ProviderRateLimited(
-            f"The provider's rate limit is reached. {text}", retry_after=retry_after(headers or {})
+            f"The provider's rate limit is reached. Try again later. {text}", retry_after=retry_after(headers or {})
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
         return ProviderUnavailable(f"The provider answered with status {status}. {text}")

@@ -182,9 +182,9 @@ class StreamReader:
     def end(self) -> list[ChatDelta]:
         """Tool calls, then usage with the stop reason. A stream without a stop reason was cut off: `ProviderUnavailable`."""
         if self._stop is None:
-            raise ProviderUnavailable("The provider's answer broke off before its end.")
+            raise ProviderUnavailable("The provider's answer ended early. Ask again.")
         if self._stop in ("content_filter", "refusal"):
-            raise ProviderRejected("The model refused to answer.", stop_reason=self._stop)
+            raise ProviderRejected("The model refused to answer. Rephrase the question.", stop_reason=self._stop)
         deltas = self._flush()
         if self._stop in _COMPLETE:
             deltas += [ChatDelta(tool_call=_tool_call(call)) for call in self._calls.values()]

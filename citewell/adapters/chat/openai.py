@@ -90,7 +90,7 @@ def build(settings: OpenAIChat | OpenAIVision, model: str) -> PatientChat:
     key = settings.api_key
     if key is None and settings.base_url is None:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is 'openai': put its key into OPENAI_API_KEY, or set CITEWELL_CHAT_BASE_URL."
+            f"{settings.name_of('provider')} is 'openai', but there is no key. Set OPENAI_API_KEY, or CITEWELL_CHAT_BASE_URL for another endpoint."
         )
     secret = key.get_secret_value() if key else "none"
     inner = chat(model, secret, settings.base_url, settings.seconds)

@@ -126,14 +126,14 @@ def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
     """The built-in embedder; `ConfigurationError` when the settings name another model or size."""
     if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
-            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}: "
-            f"remove {settings.name_of('model')}, or choose another provider."
+            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}. "
+            f"Remove {settings.name_of('model')}, or choose another provider."
         )
     embedder = BuiltinEmbedder.load()
     if settings.dimensions not in (None, embedder.fingerprint.dimensions):
         raise ConfigurationError(
-            f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions: "
-            f"remove {settings.name_of('dimensions')}."
+            f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions. "
+            f"Remove {settings.name_of('dimensions')}."
         )
     return embedder
 

@@ -48,9 +48,7 @@ class BuiltinModel:
         try:
             manifest = _Manifest.model_validate_json((folder / "manifest.json").read_bytes())
         except (OSError, ValidationError) as error:
-            raise ConfigurationError(
-                f"The built-in model in {folder} is incomplete. Install Citewell again."
-            ) from error
+            raise ConfigurationError(f"The built-in model in {folder} is incomplete. Reinstall Citewell.") from error
         return cls(folder, manifest.dimensions, manifest.max_tokens, manifest.outputs)
 
     @property
@@ -95,7 +93,7 @@ class BuiltinModel:
         try:
             data = (self.folder / name).read_bytes()
         except OSError as error:
-            raise ConfigurationError(f"{self.folder / name} cannot be read. Install Citewell again.") from error
+            raise ConfigurationError(f"{self.folder / name} cannot be read. Reinstall Citewell.") from error
         if hashlib.sha256(data).hexdigest() != self._hashes.get(name):
-            raise ConfigurationError(f"{self.folder / name} is damaged. Install Citewell again.")
+            raise ConfigurationError(f"{self.folder / name} is damaged. Reinstall Citewell.")
         return data

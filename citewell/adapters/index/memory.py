@@ -103,7 +103,7 @@ def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
 def _holds(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
     kind = PAYLOAD_FIELDS.get(condition.field)
     if kind is None:
-        raise InvalidFilter(f"There is no field {condition.field!r} to filter by.")
+        raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
     wanted = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     stored = payload.get(condition.field)
     values = list(stored) if isinstance(stored, Sequence) and not isinstance(stored, str) else [stored]

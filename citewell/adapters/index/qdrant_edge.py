@@ -319,7 +319,7 @@ class QdrantEdgeIndex:
         except CitewellError:
             raise
         except Exception as error:  # the engine raises nothing more specific
-            raise Unavailable(f"The index could not do this: {error}") from error
+            raise Unavailable(f"The index operation failed: {error}") from error
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:

@@ -39,7 +39,7 @@ def open_shard(path: Path) -> qe.EdgeShard:
     except Exception as error:  # the engine raises nothing more specific
         if "WouldBlock" in str(error):
             raise DataFolderBusy from error
-        raise Unavailable(f"The index in {path} does not open: {error}") from error
+        raise Unavailable(f"The index in {path} cannot be opened: {error}") from error
 
 
 def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:

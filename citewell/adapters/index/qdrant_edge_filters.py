@@ -33,11 +33,11 @@ def admits_nothing(filter: Filter) -> bool:
 def _condition(condition: Condition) -> qe.FieldCondition:
     kind = PAYLOAD_FIELDS.get(condition.field)
     if kind is None:
-        raise InvalidFilter(f"There is no field {condition.field!r} to filter by.")
+        raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if kind is FieldKind.KEYWORD:
         if condition.operator not in (Operator.EQ, Operator.IN):
-            raise InvalidFilter(f"The field {condition.field!r} has no order; use eq or in.")
+            raise InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
         return _match_any(condition.field, [keyword(str(value)) for value in values])
     numbers = [_integer(condition.field, value) for value in values]
     if condition.operator is Operator.GTE:
@@ -49,7 +49,7 @@ def _condition(condition: Condition) -> qe.FieldCondition:
 
 def _integer(field: str, value: str | int | float) -> int:
     if isinstance(value, str) or int(value) != value:
-        raise InvalidFilter(f"The field {field!r} is compared with whole numbers.")
+        raise InvalidFilter(f"The field {field!r} takes whole numbers.")
     return int(value)
 
 

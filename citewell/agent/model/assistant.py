@@ -111,7 +111,7 @@ class ModelAssistant:
             return calls
         text = speaker.finish()
         if not text:
-            raise ProviderUnavailable("The model gave an empty answer.")
+            raise ProviderUnavailable("The model returned an empty answer. Ask again.")
         if speaker.removed:
             turn.note("removed_citations", list(dict.fromkeys(speaker.removed)))
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()

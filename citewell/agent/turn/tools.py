@@ -116,7 +116,7 @@ class Toolbox:
         wanted = _text(arguments, "resource_id")
         allowed = {r.id for r in await self._library.list_resources(request.owner_id, request.scope)}
         if wanted not in allowed:
-            raise InvalidInput("There is no such file in the scope of this question.")
+            raise InvalidInput("No such file is in the scope of this question.")
         first = _integer(arguments, "first", 1, 1, 10**9)
         last = _integer(arguments, "last", first, first, first + 50)
         elements = await self._library.read_resource(request.owner_id, wanted, first, last)

@@ -67,7 +67,7 @@ class CompoundFile:
             if self._ole.get_type(path) != olefile.STGTY_STREAM:
                 return None
             if self._ole.get_size(path) > MAX_STREAM:
-                raise LimitExceeded(f"A part of the file has more than {MAX_STREAM:,} bytes.")
+                raise LimitExceeded(f"A part of the file exceeds the limit of {MAX_STREAM:,} bytes.")
             return self._ole.openstream(path).read()
 
     def read_summary(self, sink: Sink) -> None:

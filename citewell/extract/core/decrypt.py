@@ -75,7 +75,9 @@ def _encrypted_office(file: BinaryIO) -> _OfficeFile | None:
         office = cast(_OfficeFile, msoffcrypto.OfficeFile(file))
         return office if office.is_encrypted() else None
     except DecryptionError as error:
-        raise CorruptFile("The file is encrypted in a way that cannot be opened here.") from error
+        raise CorruptFile(
+            "The file is encrypted with an unsupported method. Save it without encryption and upload it again."
+        ) from error
     except _DAMAGE:
         return None
 

@@ -31,7 +31,7 @@ def parse_office_xml(data: bytes) -> XmlElement:
     """XML of an office format, in which a document type declaration has no place."""
     root = parse_xml(data)
     if root.getroottree().docinfo.internalDTD is not None:
-        raise CorruptFile("The file holds a document type declaration, which its format forbids.")
+        raise CorruptFile("The file contains a document type declaration, which its format forbids.")
     return root
 
 
@@ -105,7 +105,7 @@ def _doctype_end(text: str, position: int) -> int:
             depth -= 1
         elif depth <= 0:
             return position
-    raise LimitExceeded("The document type declaration of this file has no end, or is too long.")
+    raise LimitExceeded("The document type declaration of this file is not closed or too long.")
 
 
 def xml_pieces(path: Path, encoding: str) -> Iterator[tuple[bytes, bool]]:

@@ -37,11 +37,11 @@ class SafeZip:
         try:
             self._zip = zipfile.ZipFile(path)
         except _DAMAGE as error:
-            raise CorruptFile("The ZIP container is damaged or cut off.") from error
+            raise CorruptFile("The ZIP container is damaged or truncated.") from error
         self._infos = {info.filename: info for info in self._zip.infolist()}
         if len(self._zip.infolist()) > options.max_archive_members:
             self._zip.close()
-            raise LimitExceeded(f"The container has more than {options.max_archive_members:,} members.")
+            raise LimitExceeded(f"The container exceeds the limit of {options.max_archive_members:,} members.")
 
     def __enter__(self) -> Self:
         return self
@@ -71,19 +71,19 @@ class SafeZip:
                 self._left -= len(piece)
                 if self._left < 0:
                     raise LimitExceeded(
-                        f"The container unpacks to more than {self.budget:,} bytes.", member=info.filename
+                        f"Unpacked, the container exceeds the limit of {self.budget:,} bytes.", member=info.filename
                     )
                 yield piece
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """A whole member; `LimitExceeded` when it has more than `limit` bytes, `KeyError` for an unknown name."""
         if limit is not None and self._infos[name].file_size > limit:
-            raise LimitExceeded(f"A part of the container has more than {limit:,} bytes.", member=name)
+            raise LimitExceeded(f"A part of the container exceeds the limit of {limit:,} bytes.", member=name)
         out = bytearray()
         for piece in self.pieces(name):
             out += piece
             if limit is not None and len(out) > limit:
-                raise LimitExceeded(f"A part of the container has more than {limit:,} bytes.", member=name)
+                raise LimitExceeded(f"A part of the container exceeds the limit of {limit:,} bytes.", member=name)
         return bytes(out)
 
     def extract_to(self, name: str | zipfile.ZipInfo, target: Path) -> int:
@@ -99,7 +99,7 @@ class SafeZip:
             return self._zip.open(info, pwd=self._password)
         except NotImplementedError as error:
             raise CorruptFile(
-                "A member of the ZIP container is packed in a way that cannot be read.", member=info.filename
+                "A member of the ZIP container is compressed with an unsupported method.", member=info.filename
             ) from error
         except RuntimeError as error:
             if self._password:
@@ -122,8 +122,8 @@ def _check_directory(path: Path, size: int, max_members: int) -> None:
         tail = file.read()
     at = tail.rfind(_END_OF_DIRECTORY)
     if at < 0 or len(tail) < at + 22:
-        raise CorruptFile("The ZIP container is damaged or cut off.")
+        raise CorruptFile("The ZIP container is damaged or truncated.")
     length = int.from_bytes(tail[at + 12 : at + 16], "little")
     entries = int.from_bytes(tail[at + 10 : at + 12], "little")
     if (entries != 0xFFFF and entries > max_members) or min(length, size) > max(max_members, 64) * _DIRECTORY_ENTRY_MAX:
-        raise LimitExceeded(f"The container has more than {max_members:,} members.")
+        raise LimitExceeded(f"The container exceeds the limit of {max_members:,} members.")

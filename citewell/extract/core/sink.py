@@ -183,7 +183,9 @@ class Sink:
     def add_child(self, filename: str, locator: Locator | None = None) -> Path:
         """Declare a file found inside this one and return the path to write it to."""
         if len(self.children) >= self.options.max_archive_members:
-            raise LimitExceeded(f"More than {self.options.max_archive_members} files inside this file.")
+            raise LimitExceeded(
+                f"This file contains more than {self.options.max_archive_members} files. Split it and upload the parts."
+            )
         path = f"child-{len(self.children)}"
         self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator()))
         return self.folder / path
@@ -221,7 +223,9 @@ class Sink:
         line = _encoded(element)
         self._written += len(line)
         if self._written > self.options.max_output_bytes:
-            raise LimitExceeded(f"The text of this file exceeds {self.options.max_output_bytes:,} bytes.")
+            raise LimitExceeded(
+                f"The text of this file exceeds the limit of {self.options.max_output_bytes:,} bytes. Split it and upload the parts."
+            )
         if not self._elements:
             (self.folder / TITLE_FILE).write_text(str(self.metadata.get("title") or ""), "utf-8", errors="replace")
         self._file.write(line)

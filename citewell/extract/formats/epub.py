@@ -63,7 +63,7 @@ class _Book:
         self._metadata()
         chapters = self._spine()
         if chapters and all(chapter.path in self._encrypted for chapter in chapters):
-            raise ExtractionError("The book is protected against copying (DRM) and cannot be read.")
+            raise ExtractionError("The book is copy-protected (DRM) and cannot be read.")
         titles = self._contents()
         self._front()
         for number, chapter in enumerate(chapters, 1):

@@ -65,7 +65,7 @@ class AuthService:
     async def create_token(self, owner_id: str, name: str, days: int | None) -> tuple[TokenInfo, str]:
         """A new token and its secret, shown this once."""
         if not name.strip():
-            raise InvalidInput("A token needs a name.")
+            raise InvalidInput("The token has no name. Give it one.")
         expires_at = time.time() + days * 86_400 if days else None
         return await self.owners.create_token(owner_id, name.strip(), expires_at)
 

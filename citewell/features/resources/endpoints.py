@@ -104,7 +104,9 @@ async def list_resources(
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
     if status is not None and status != "ready" and status not in set(Status):
-        raise InvalidInput(f"There is no status {named(status)}.", allowed=["ready", *(s.value for s in Status)])
+        raise InvalidInput(
+            f"{named(status)} is not a status. See the list at /docs.", allowed=["ready", *(s.value for s in Status)]
+        )
     service = _service(request)
     narrowed = ResourceFilter(
         status=status,

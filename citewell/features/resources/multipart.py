@@ -54,7 +54,7 @@ async def receive_upload(
         if not form.ended:
             raise IncompleteUpload
         if form.filename is None:
-            raise InvalidInput("There is no part called `file` with a file name.")
+            raise InvalidInput("The form has no part `file` with a file name. Add one.")
         return Upload(spool.finish(), form.filename, form.fields)
 
 
@@ -65,7 +65,7 @@ async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser, spool: Sp
         received += len(data)
         await asyncio.to_thread(parser.write, data)
         if received - spool.size > _MAX_AROUND:
-            raise TooLarge(f"The form has more than {_MAX_AROUND:,} bytes beside the file.")
+            raise TooLarge(f"The form has more than {_MAX_AROUND:,} bytes besides the file.")
 
 
 @dataclass(slots=True)

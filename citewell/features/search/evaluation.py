@@ -19,7 +19,7 @@ async def measure(search: SearchService, owner_id: str, judged: Judgements, name
     """The named configurations on the records that the owner has added. Raises `InvalidInput` for an unknown name."""
     unknown = [name for name in names if name not in CONFIGURATIONS]
     if unknown:
-        raise InvalidInput(f"There is no configuration {unknown[0]!r}.", known=list(CONFIGURATIONS))
+        raise InvalidInput(f"There is no search configuration {unknown[0]!r}.", known=list(CONFIGURATIONS))
     return [await evaluate(name, _ranker(search, owner_id, CONFIGURATIONS[name]), judged, CUTOFF) for name in names]
 
 
@@ -29,7 +29,7 @@ def _ranker(
     index = search.indexes.active
     reranker = search.reranker if configuration.rerank else None
     if configuration.rerank and reranker is None:
-        raise InvalidInput("No reranker is configured. Set CITEWELL_RERANK_PROVIDER, or leave this configuration out.")
+        raise InvalidInput("No reranker is configured. Set CITEWELL_RERANK_PROVIDER, or omit this configuration.")
     retriever = Retriever(index.embedder, index.store, search.chunks, reranker, configuration.options)
 
     async def rank(query: str) -> Sequence[str]:

@@ -222,7 +222,7 @@ async def test_a_damaged_or_missing_file_is_named(tmp_path: Path, name: str) -> 
     (damaged / name).write_bytes((damaged / name).read_bytes()[:100])
     (missing / name).unlink()
     for folder in (damaged, missing):
-        with pytest.raises(ConfigurationError, match=f"{folder.name}.*Install Citewell again"):
+        with pytest.raises(ConfigurationError, match=f"{folder.name}.*Reinstall Citewell"):
             await BuiltinEmbedder.load(folder).embed(["a"])
 
 

@@ -401,7 +401,7 @@ def test_a_long_group_lists_its_first_rows_and_counts_all(sheets: Sheets) -> Non
         ({"aggregates": (Aggregate(Function.AVG, "date"),)}, "`date` holds date, which has no avg"),
         ({"aggregates": (Aggregate(Function.MEDIAN, "boolean"),)}, "has no median"),
         ({"groups": (ColumnRef("text", DatePart.YEAR),)}, "`text` holds text, not dates; it has no year"),
-        ({"groups": (ColumnRef("text"),), "columns": ("date",)}, "may only name what is grouped by"),
+        ({"groups": (ColumnRef("text"),), "columns": ("date",)}, "may only name columns of `groups`"),
         ({"groups": (ColumnRef("text"),), "order": (Order("date"),)}, "`order` names 'date'; it may name text, count"),
         ({"conditions": (_where("integer", Comparator.EQ, "many"),)}, "`integer` holds integer; 'many' cannot be compared with it"),
         ({"conditions": (_where("date", Comparator.GT, "yesterday"),)}, "'yesterday' cannot be compared"),

@@ -147,7 +147,7 @@ def _count(reading: Reading) -> Plan:
     if spare:
         raise CannotPlan(f"it is not clear what {_named([c.name for c in spare])} has to do with the count")
     if counted is None and not (reading.asks_rows or reading.names_table):
-        raise CannotPlan("it is not clear what is to be counted")
+        raise CannotPlan("it is not clear what to count")
     table = reading.words.table
     if reading.groups:
         return _groups(reading, Aggregate(Function.COUNT), None)
@@ -171,7 +171,7 @@ def _count_distinct(reading: Reading) -> Plan:
     last = reading.operations[0].last
     mention = next((m for m in reading.columns if 0 <= m.first - last <= 1), None)
     if mention is None or [c for c in _metrics(reading) if c.name != mention.column.name]:
-        raise CannotPlan("it is not clear what is to be counted")
+        raise CannotPlan("it is not clear what to count")
     aggregate = Aggregate(Function.COUNT_DISTINCT, mention.column.name)
     if reading.groups:
         return _groups(reading, aggregate, mention.column)
@@ -323,7 +323,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
     """Two or more values of one column, by one figure each."""
     compared = [c for c in reading.conditions if c.comparison is Comparator.IN and isinstance(c.value, tuple)]
     if len(compared) != 1 or reading.groups:
-        raise CannotPlan("it is not clear which two values are to be compared")
+        raise CannotPlan("it is not clear which two values to compare")
     subject = next(c for c in reading.words.table.columns if c.name == compared[0].ref.column)
     values = compared[0].value
     assert isinstance(values, tuple)
@@ -406,7 +406,7 @@ def _one_metric(reading: Reading, apart: TableColumn | None = None, *, dated: bo
         named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
         named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
     if len(named) != 1:
-        raise CannotPlan("it is not clear which column is to be measured")
+        raise CannotPlan("it is not clear which column to measure")
     if named[0].kind not in kinds:
         raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
     return named[0]

@@ -85,7 +85,7 @@ class _Writer:
 
     def grouped(self, query: TableQuery) -> tuple[str, tuple[str, ...], str]:
         if query.columns and set(query.columns) - {g.column for g in query.groups}:
-            raise InvalidInput("With aggregates, `columns` may only name what is grouped by.")
+            raise InvalidInput("With aggregates, `columns` may only name columns of `groups`.")
         groups = [self._ref(ref) for ref in query.groups]
         aggregates = [self._aggregate(a) for a in (query.aggregates or (Aggregate(Function.COUNT),))]
         names = (

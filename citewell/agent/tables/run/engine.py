@@ -85,7 +85,9 @@ class TableEngine:
             cursor.interrupt()
             if isinstance(stopped, asyncio.CancelledError):
                 raise
-            raise Unavailable(f"The query took longer than {_SECONDS:.0f} seconds and was stopped.") from None
+            raise Unavailable(
+                f"The query took longer than {_SECONDS:.0f} seconds and was cancelled. Narrow it."
+            ) from None
 
     async def _connection(self, path: Path) -> DuckDBPyConnection:
         """Opening takes 20-90 ms, so the last few stay open; one that is put out closes when its last cursor is gone."""
@@ -145,9 +147,9 @@ def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]
     try:
         return connection.execute(sql, parameters).fetchall()
     except duckdb.OutOfMemoryException:
-        raise Unavailable("The query needs more memory than it may use. Narrow it.") from None
+        raise Unavailable("The query exceeds its memory limit. Narrow it.") from None
     except duckdb.InterruptException:
-        raise Unavailable("The query was stopped.") from None
+        raise Unavailable("The query was cancelled.") from None
     except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException):
         raise InvalidInput(
             "The table cannot answer this query: a value does not fit its column, or a result is out of range."

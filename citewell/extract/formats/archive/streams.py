@@ -38,7 +38,7 @@ def stream_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
         if _is_tar(source.peek()):
             yield from _tar_members(source)
         elif source.packed is file:
-            raise CorruptFile("The file is not an archive that can be read.")
+            raise CorruptFile("The file is not a readable archive.")
         else:
             yield Member(_stored_name(head), None, partial(_write, source))
 
@@ -68,15 +68,15 @@ class Budgeted:
         try:
             piece = self._ahead or self.packed.read(size)
         except _DAMAGE as error:
-            raise CorruptFile("The compressed stream is damaged or cut off.") from error
+            raise CorruptFile("The compressed stream is damaged or truncated.") from error
         self._ahead = b""
         self._left -= len(piece)
         if self._left < 0:
-            raise LimitExceeded(f"The archive unpacks to more than {self._budget:,} bytes.")
+            raise LimitExceeded(f"Unpacked, the archive exceeds the limit of {self._budget:,} bytes.")
         if self._header_left is not None:
             self._header_left -= len(piece)
             if self._header_left < 0:
-                raise LimitExceeded("A member's header is larger than a header may be.")
+                raise LimitExceeded("A member's header exceeds the size limit.")
         return piece
 
     def limit_header(self, size: int | None) -> None:
@@ -140,14 +140,14 @@ def _open_tar(source: Budgeted) -> tarfile.TarFile:
     try:
         return tarfile.open(fileobj=cast("IO[bytes]", source), mode="r|", errors="replace")
     except _DAMAGE as error:
-        raise CorruptFile("The TAR archive is damaged or cut off.") from error
+        raise CorruptFile("The TAR archive is damaged or truncated.") from error
 
 
 def _next(archive: tarfile.TarFile) -> tarfile.TarInfo | None:
     try:
         return archive.next()
     except _DAMAGE as error:
-        raise CorruptFile("The TAR archive is damaged or cut off.") from error
+        raise CorruptFile("The TAR archive is damaged or truncated.") from error
 
 
 def _write_member(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> int:
@@ -155,7 +155,7 @@ def _write_member(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path)
         member = archive.extractfile(info)
         return 0 if member is None else _write(member, target)
     except _DAMAGE as error:
-        raise CorruptFile("A member of the TAR archive is damaged or cut off.") from error
+        raise CorruptFile("A member of the TAR archive is damaged or truncated.") from error
 
 
 def _write(source: _Readable, target: Path) -> int:

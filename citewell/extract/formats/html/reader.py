@@ -72,9 +72,9 @@ def _parsed(text: str) -> tuple[XmlElement, bool]:
         data = text.replace("\x00", "").encode("utf-8", "replace")
         root = cast("XmlElement | None", etree.fromstring(data, parser))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        raise CorruptFile("There is no HTML in this file.") from error
+        raise CorruptFile("The file contains no HTML.") from error
     if root is None:
-        raise CorruptFile("There is no HTML in this file.")
+        raise CorruptFile("The file contains no HTML.")
     return root, not any("Excessive depth" in str(entry.message) for entry in parser.error_log)
 
 

@@ -102,7 +102,7 @@ def _load_damaged(path: Path, index: int, error: Exception, sink: Sink) -> Image
             image.load()
             upright = ImageOps.exif_transpose(image)
     except LIBRARY_DAMAGE as second:
-        raise CorruptFile(f"The picture is damaged: {second}") from second
+        raise CorruptFile(f"The image is damaged: {second}") from second
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = before
     sink.warn(f"the picture is damaged and was read in part: {error}")
@@ -115,13 +115,13 @@ def _open(path: Path, max_pixels: int) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise LimitExceeded(f"The image exceeds the limit of {max_pixels:,} pixels.") from error
     except LIBRARY_DAMAGE as error:
-        raise CorruptFile("The file is not a picture that can be read.") from error
+        raise CorruptFile("The file is not a readable image.") from error
 
 
 def _check_size(image: Image.Image, sink: Sink) -> None:
     if image.width * image.height > sink.options.max_pixels:
         raise LimitExceeded(
-            f"The picture has {image.width:,} × {image.height:,} pixels; {sink.options.max_pixels:,} are allowed."
+            f"The image has {image.width:,} × {image.height:,} pixels; the limit is {sink.options.max_pixels:,} in all."
         )
 
 

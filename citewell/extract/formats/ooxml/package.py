@@ -63,7 +63,7 @@ class OfficePackage:
         """The bytes of a part; `CorruptFile` when it is missing."""
         name = self._names.get(part.lower())
         if name is None:
-            raise CorruptFile(f"The file lacks its part {part}.")
+            raise CorruptFile(f"The file has no part {part}.")
         return self._zip.read(name, MAX_XML_BYTES)
 
     def xml(self, part: str) -> XmlElement:
@@ -84,14 +84,14 @@ class OfficePackage:
         """The bytes of a part of any size, in pieces; `CorruptFile` when it is missing."""
         name = self._names.get(part.lower())
         if name is None:
-            raise CorruptFile(f"The file lacks its part {part}.")
+            raise CorruptFile(f"The file has no part {part}.")
         return self._zip.pieces(name)
 
     def extract_to(self, part: str, target: Path) -> int:
         """Write a part to `target`; returns the size in bytes."""
         name = self._names.get(part.lower())
         if name is None:
-            raise CorruptFile(f"The file lacks its part {part}.")
+            raise CorruptFile(f"The file has no part {part}.")
         return self._zip.extract_to(name, target)
 
     def main_part(self, kinds: tuple[str, ...]) -> str:

@@ -82,7 +82,7 @@ def decrypt_package(archive: SafeZip, entries: dict[str, XmlElement], password: 
                 left -= len(data)
                 out.writestr(name, data)
     except (ValueError, TypeError, KeyError, binascii.Error, zlib.error, UnsupportedAlgorithm) as error:
-        raise CorruptFile("The encrypted file is damaged, or encrypted in a way that cannot be opened here.") from error
+        raise CorruptFile("The encrypted file is damaged, or encrypted with an unsupported method.") from error
 
 
 def _entry(element: XmlElement) -> _Encryption:
@@ -123,7 +123,7 @@ def _plain(archive: SafeZip, name: str, entry: _Encryption, password: str, limit
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     data = inflater.decompress(packed, max(1, limit))
     if inflater.unconsumed_tail:
-        raise LimitExceeded(f"The file unpacks to more than {limit:,} bytes.")
+        raise LimitExceeded(f"Unpacked, the file exceeds the limit of {limit:,} bytes.")
     return data
 
 
@@ -133,12 +133,12 @@ def _key(entry: _Encryption, password: str) -> bytes:
     if entry.argon is not None:
         passes, memory, lanes = entry.argon
         if memory > _MAX_ARGON_KIB or passes > _MAX_ARGON_PASSES:
-            raise LimitExceeded("Opening the file asks for more work than the limit allows.")
+            raise LimitExceeded("Decrypting the file exceeds the work limit.")
         return Argon2id(
             salt=entry.salt, length=entry.key_size, iterations=passes, lanes=lanes, memory_cost=memory
         ).derive(start)
     if entry.iterations > _MAX_ITERATIONS:
-        raise LimitExceeded("Opening the file asks for more work than the limit allows.")
+        raise LimitExceeded("Decrypting the file exceeds the work limit.")
     return hashlib.pbkdf2_hmac("sha1", start, entry.salt, entry.iterations, entry.key_size)
 
 

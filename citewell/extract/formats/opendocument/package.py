@@ -43,7 +43,7 @@ class OpenPackage:
     def content(self) -> XmlElement:
         """The root of the content; `CorruptFile` when it is missing or damaged."""
         if "content.xml" not in self._archive:
-            raise CorruptFile("The file lacks its content.")
+            raise CorruptFile("The file has no content part.")
         return parse_office_xml(self._archive.read("content.xml", MAX_XML_BYTES))
 
     def xml(self, part: str) -> XmlElement | None:

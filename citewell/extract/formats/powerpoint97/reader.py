@@ -47,7 +47,7 @@ def extract(path: Path, sink: Sink) -> None:
     with CompoundFile(path) as compound:
         stream = compound.read("PowerPoint Document")
         if stream is None:
-            raise CorruptFile("The file holds no presentation.")
+            raise CorruptFile("The file contains no presentation.")
         user = compound.read("Current User") or b""
         images = compound.read("Pictures") or b""
         compound.read_summary(sink)

@@ -33,7 +33,7 @@ def extract(path: Path, sink: Sink) -> None:
         raise CorruptFile(f"The RTF file exceeds the limit of {MAX_RTF_BYTES:,} bytes.")
     data = path.read_bytes()
     if not data.lstrip().startswith(b"{\\rtf"):
-        raise CorruptFile("The file does not begin as RTF does.")
+        raise CorruptFile("The file does not start with an RTF header.")
     sink.start_unit("file", 1)
     read_rtf(data, sink, Outline())
 

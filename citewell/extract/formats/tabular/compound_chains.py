@@ -41,7 +41,7 @@ def _fat_sectors(data: bytes, size: int, count: int) -> list[int]:
     following, seen = struct.unpack_from("<I", data, 68)[0], set[int]()
     while following < _LAST:
         if following in seen:
-            raise CorruptFile("The OLE container is damaged: a chain of sectors runs in a circle.")
+            raise CorruptFile("The OLE container is damaged: a chain of sectors forms a loop.")
         _within(following, count)
         seen.add(following)
         *more, following = _numbers(data, size, [following]) or [_LAST]
@@ -86,7 +86,7 @@ def _check(following: Sequence[int], count: int) -> None:
             path.append(here)
             here = following[here]
         if here < len(following) and done[here] == 1:
-            raise CorruptFile("The OLE container is damaged: a chain of sectors runs in a circle.")
+            raise CorruptFile("The OLE container is damaged: a chain of sectors forms a loop.")
         _within(here, count)
         for sector in path:
             done[sector] = 2

@@ -33,7 +33,7 @@ def leaves(value: JsonData, path: str = "") -> Iterator[tuple[str, Cell]]:
         else:
             stack.pop()
         if len(stack) > MAX_DEPTH:
-            raise LimitExceeded(f"The data are nested deeper than {MAX_DEPTH} levels.")
+            raise LimitExceeded(f"The data is nested deeper than {MAX_DEPTH} levels.")
 
 
 def leaf(value: JsonData) -> Cell:

@@ -117,7 +117,7 @@ class JsonStream:
                 if not (cut_off and self._more()):
                     raise Damaged from error
             except RecursionError as error:
-                raise LimitExceeded(f"The data are nested deeper than {MAX_DEPTH} levels.") from error
+                raise LimitExceeded(f"The data is nested deeper than {MAX_DEPTH} levels.") from error
             else:
                 if self._buffer[end : end + 1] in _ENDS or not self._more():
                     self._at = end
@@ -129,7 +129,7 @@ class JsonStream:
             return False
         pending = len(self._buffer) - self._at
         if pending > _MAX_VALUE:
-            raise LimitExceeded(f"One value of the data has more than {_MAX_VALUE:,} characters.")
+            raise LimitExceeded(f"A value exceeds the limit of {_MAX_VALUE:,} characters.")
         piece = self._file.read(max(_PIECE, pending))
         self._ended = not piece
         self._buffer = self._buffer[self._at :] + piece

@@ -57,11 +57,11 @@ class _Reach:
             self._row += self._repeat
             if self._filled and self._row * self._width > self._most:
                 raise LimitExceeded(
-                    f"A sheet spans {self._row:,} rows and {self._width:,} columns, which is too large."
+                    f"A sheet spans {self._row:,} rows and {self._width:,} columns, which exceeds the limit."
                 )
 
     def doctype(self, *_: object) -> None:
-        raise CorruptFile("The spreadsheet holds a document type declaration, which its format forbids.")
+        raise CorruptFile("The spreadsheet contains a document type declaration, which its format forbids.")
 
     def _fill(self) -> None:
         self._filled = True

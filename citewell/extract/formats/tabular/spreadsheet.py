@@ -136,5 +136,5 @@ def _refuse_bomb(path: Path, sink: Sink) -> None:
     with SafeZip(path, sink.options) as container:
         claimed = sum(info.file_size for info in container.infos)
         if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
-            raise LimitExceeded(f"The spreadsheet claims to unpack to {claimed:,} bytes.")
+            raise LimitExceeded(f"The spreadsheet declares {claimed:,} unpacked bytes, which exceeds the limit.")
         check_ods(container, _MAX_CELLS)

@@ -60,7 +60,7 @@ def read_fib(document: bytes) -> Fib:
         (length,) = struct.unpack_from("<I", document, 0x34)
         return Fib(document, "", Lengths(length, 0, 0, 0, 0, 0), True, (old_text[0], old_text[1]))
     if len(document) < _PAIRS_AT + 8 * (PIECES + 1):
-        raise CorruptFile("The Word document's header is cut off.")
+        raise CorruptFile("The Word document's header is truncated.")
     main, footnotes, headers, _, comments, endnotes, boxes = struct.unpack_from("<7I", document, 76)
     lengths = Lengths(main, footnotes, headers, comments, endnotes, boxes)
     (pairs,) = struct.unpack_from("<H", document, 152)

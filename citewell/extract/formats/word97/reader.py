@@ -43,7 +43,7 @@ def extract(path: Path, sink: Sink) -> None:
     with CompoundFile(path) as compound:
         document = compound.read("WordDocument")
         if document is None:
-            raise CorruptFile("The file holds no Word document.")
+            raise CorruptFile("The file contains no Word document.")
         fib = read_fib(document)
         table = compound.read(fib.table_stream) or b""
         data = compound.read("Data") or b""
