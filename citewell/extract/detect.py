@@ -17,9 +17,13 @@ from citewell.extract.core.safezip import SafeZip
 from citewell.types import Category, DetectedType, ExtractOptions
 
 _HEAD = 64 * 1024
+"""Bytes of a file that its type is told by."""
 _JSON_CHECK_MAX = 8 * 1024 * 1024
+"""Bytes up to which a file is parsed to tell whether it is JSON; of larger ones the model decides."""
 _MODEL_CERTAIN = 0.8
+"""Score (0 to 1) from which the content-type model is believed against the file's name. Set by hand."""
 _MIN_ROWS = 5
+"""Lines of the shortest text that regular delimiters make a table. Set by hand."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "png"),

@@ -42,10 +42,14 @@ _UNDECOMPOSED = str.maketrans(
 # English words fall to a stemmer alone; Vietnamese words are single syllables.
 _WITHOUT_PIECES = frozenset({"en", "vi"})
 _PIECE = 4
+"""Characters of the pieces of words outside English (decision 0004)."""
 _CHARACTER_WEIGHT = 0.4
+"""Weight of a single Chinese character beside its bigrams (decision 0004)."""
 _PAIR_WEIGHT = 0.3
+"""Weight of two neighbouring words as one term: names (decision 0004)."""
 _SYLLABLES = frozenset({"vi"})
 _SYLLABLE_PAIR_WEIGHT = 0.6
+"""The same where white space separates syllables, not words."""
 _FOLDABLE = frozenset({Script.LATIN, Script.GREEK, Script.CYRILLIC, Script.ARABIC, Script.HEBREW})
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:([.,'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
@@ -57,8 +61,11 @@ _CLITIC_TAILS = frozenset({"s", "t", "re", "ve", "ll", "d", "m"})
 _SIGNS = re.compile(r"[.,@\-‐‑/:'’&+_]+")
 _of_thread = threading.local()
 _MAX_REMEMBERED_LENGTH = 32
+"""Characters of the longest word that is cached, and that is part of a pair."""
 _MAX_TERM = 64
+"""Characters kept of a term."""
 _MAX_PARTS = 8
+"""Parts of a compound that are terms of their own."""
 
 
 class _Stemmer(Protocol):

@@ -11,7 +11,9 @@ from citewell.text.stopwords import STOP_WORDS
 from citewell.text.tokens import written_tokens
 
 _SAMPLE_CHARACTERS = 2_000
+"""Characters that the language is told by."""
 _SCRIPT_CHARACTERS = 400
+"""Characters that the script is told by."""
 
 
 class Script(StrEnum):
@@ -87,6 +89,7 @@ _TELLING = {
 }  # fmt: skip
 _SIGNS = re.compile(r"['’\-‐‑]")
 _ENOUGH = 0.3
+"""Points of evidence from which a language is named. Set by hand."""
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 MAX_CELLS = 1_000_000
+"""Squares of the largest table kept as a grid."""
 Grid = tuple[tuple[str, ...], ...]
 
 

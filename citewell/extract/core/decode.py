@@ -12,7 +12,9 @@ from citewell.errors import CorruptFile
 from citewell.extract.core.encodings import guess_encoding
 
 _SAMPLE = 256 * 1024
+"""Bytes that an encoding is guessed from."""
 _PIECE = 64 * 1024
+"""Bytes read at once, and characters of the longest line given out."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -12,6 +12,7 @@ import unicodedata
 from functools import cache
 
 _SAMPLE = 6_000
+"""Bytes, those above ASCII with their neighbours, that encodings are scored on; more change no guess."""
 _STRETCH = re.compile(rb"[\x00-\x7f]{0,12}(?:[\x80-\xff]+[\x00-\x7f]{0,12})+")
 # In order of preference where two fit equally well.
 _ENCODINGS = (

@@ -10,7 +10,9 @@ from citewell.extract.core.sink import Sink
 from citewell.types import ElementType, Locator
 
 _TARGET = 1_500
+"""Characters after which a piece of code ends before the next unindented line."""
 _MAX = 6_000
+"""Characters at which it ends anywhere."""
 
 
 def extract(path: Path, sink: Sink) -> None:

@@ -11,8 +11,11 @@ from citewell.extract.core.sink import Sink
 from citewell.types import ElementType, Locator
 
 MAX_PARAGRAPH = 4_096
+"""Characters of the longest paragraph; a longer one is divided at a line's or sentence's end."""
 _FLUSH_AT = 64 * 1024
+"""Characters held in memory of text without empty lines."""
 _WRAPPED_LINE = 200
+"""Characters beyond which a line was not wrapped by hand, and is a paragraph of its own. Set by hand."""
 _PROGRESS_EVERY = 1_000
 _LINE_END = re.compile(r"\n")
 _SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")

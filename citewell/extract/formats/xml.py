@@ -16,10 +16,15 @@ from citewell.extract.formats.html.tables import cell_text
 from citewell.types import ElementType, Locator
 
 _GROUP = 1_500
+"""Characters of short fields that are joined to one element, about what a chunk holds."""
 _LABELLED = 200
+"""Characters of the longest field that is shown as “name: value”."""
 _MAX_TITLE = 300
+"""Characters of the longest heading."""
 _MAX_PARTS = 5_000
+"""Parts of mixed text held in memory."""
 _MAX_DEPTH = 100
+"""Nesting up to which elements have a structure of their own."""
 _TITLES = frozenset(("title", "head", "heading", "headline"))
 _MARKUP = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?/?>")
 _UNDECLARED = re.compile(r"Entity '([^']{1,40})' not defined")

@@ -9,7 +9,9 @@ from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.formats.ooxml.package import attribute, child, value
 
 _BODY_LEVEL = 9
+"""The outline level that means body text (ECMA-376, 17.3.1.20)."""
 _MAX_CHAIN = 20
+"""Styles based on one another that are followed; more is a loop."""
 _HEADING = re.compile(r"heading ([1-9])")
 
 

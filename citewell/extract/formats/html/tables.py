@@ -18,7 +18,9 @@ _LINE_BREAKING = frozenset(
 )  # fmt: skip
 _LEFT_OUT = frozenset(["script", "style", "template", "noscript"])
 _MAX_CELL_TEXT = 4_000
+"""Characters of a cell beyond which a table is page layout."""
 _MAX_SPAN = 1_000
+"""Largest row or column span believed."""
 
 
 def is_data_table(table: XmlElement) -> bool:

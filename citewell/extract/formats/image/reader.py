@@ -22,6 +22,7 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "ICO", "AVIF", "
 _PAGED = ("TIFF",)
 _ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")
 _MIN_READ_SIZE = 12
+"""Pixels of the shorter side below which an image cannot hold a readable word."""
 
 
 def extract(path: Path, sink: Sink) -> None:

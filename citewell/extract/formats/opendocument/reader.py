@@ -25,6 +25,7 @@ _FURNITURE_CLASSES = frozenset(("header", "footer", "date-time", "page-number"))
 _LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
 _POINTS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75, None: 1.0}
 _BAND = 18.0
+"""Points (a quarter of an inch): shapes whose tops differ by less are in one row."""
 _PROGRESS_EVERY = 200
 
 

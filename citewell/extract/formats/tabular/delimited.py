@@ -17,7 +17,9 @@ from citewell.extract.formats.tabular.writer import MAX_COLUMNS, DataFile, Table
 from citewell.types import ElementType, Locator
 
 _HEAD_RECORDS = 100
+"""Records that the header is looked for in."""
 _SAMPLE_CHARACTERS = 256 * 1024
+"""Characters that delimiter and quotes are told by."""
 
 
 def extract(path: Path, sink: Sink) -> None:

@@ -11,7 +11,9 @@ from itertools import islice
 
 _DELIMITERS = ",;\t|:^~"
 _SAMPLE_RECORDS = 200
+"""Records by which a delimiter's regularity is judged."""
 MAX_FIELD = 64 * 1024 * 1024
+"""Characters of the longest cell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from citewell.errors import LimitExceeded
 from citewell.extract.formats.tabular.values import Cell, tidy
 
 MAX_DEPTH = 200
+"""Levels of nested data that are read."""
 _MAX_LIST_LENGTH = 20
+"""Plain values of the longest list that is shown in one cell."""
 _CONTAINERS = (dict, list)
 JsonData: TypeAlias = "dict[str, JsonData] | list[JsonData] | str | int | float | bool | None"
 

@@ -8,9 +8,12 @@ from datetime import date
 from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, is_marker, line_of
 
 MAX_HEADER_ROWS = 5
+"""Rows of the tallest header. Set by hand on the development workbooks."""
 _SAMPLE_ROWS = 60
+"""Rows below that tell, by their types, whether the first ones are a header."""
 _RESERVED = "_row"
 _MAX_NAME_LENGTH = 300
+"""Characters of the longest column name."""
 
 
 def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _SAMPLE_ROWS = 1_000
+"""Rows whose values suggest the type of a column, before all rows are checked."""
 _SAMPLE_VALUES = 100
+"""Different values of each column that do."""
 _COLUMNS_PER_QUERY = 20
+"""Columns checked in one query; bounds memory on wide tables."""
 _MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
 
 

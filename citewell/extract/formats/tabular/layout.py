@@ -11,8 +11,11 @@ from citewell.extract.formats.tabular.sheet_rows import Merges
 from citewell.extract.formats.tabular.values import Cell, line_of
 
 _WIDEST_GAP = 4
+"""Columns from the last of one part to the first of the next (blank ones and one) within a table; more separate two. Set by hand."""
 _SHORT = 4
+"""Rows below which a part beside another one belongs to it on weak evidence. Set by hand."""
 _SAMPLE_ROWS = 200
+"""Rows of a region that its columns are judged by."""
 
 
 @dataclass(slots=True)

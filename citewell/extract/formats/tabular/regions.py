@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from citewell.extract.formats.tabular.values import Cell, is_marker, tidy
 
 _MAX_HEADS = 5_000
+"""Rows remembered as possible headers of a sheet."""
 _MAX_REGIONS = 2_000
+"""Regions beyond which a sheet has scattered cells rather than tables, and is read as one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,11 @@ from citewell.extract.formats.tabular.values import Cell, line_of, row_text, row
 from citewell.types import JsonObject, Locator
 
 SMALL_ROWS = 50
+"""Rows of the largest table that is also shown as a whole, besides its rows."""
 SMALL_COLUMNS = 20
+"""Its columns."""
 _ROOM_FOR_ROWS = 0.75
+"""Share of the output limit that rows may fill; the rest is for what comes after the table."""
 
 
 _Row: TypeAlias = tuple[int, Sequence[Cell], Sequence[str]]

@@ -17,6 +17,7 @@ from citewell.types import ElementType, Locator
 
 _FOOTNOTE = re.compile(r"[(\[]?[a-z0-9*†‡]{1,2}[)\]]|\*|†|note|source|n\.b\.", re.IGNORECASE)
 _FOOTNOTE_LENGTH = 60
+"""Characters beyond which a lone cell below a table is a note, not a row. Set by hand."""
 
 
 def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> None:

@@ -13,8 +13,11 @@ from citewell.extract.formats.tabular.sheet_rows import SheetRows
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
 
 _HEAD_ROWS = 60
+"""Rows of a region that its header is looked for in."""
 _BLANK_BELOW_HEADER = 2
+"""Blank rows between a header and its table. Set by hand."""
 _MAX_TITLE_LENGTH = 200
+"""Characters of the longest table name."""
 
 
 def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) -> list[SheetTable | Region]:

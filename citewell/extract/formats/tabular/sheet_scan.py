@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _OVERLAP = 4_096
+"""Bytes that two pieces of XML have in common, so that no cell is cut."""
 _MAX_ERRORS = 10_000
+"""Error cells remembered of a sheet."""
 _ERROR_MARK = b't="e"'
 _ERROR = re.compile(
     rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]{1,20})<',

@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 _NUMBERS = ("integer", "number")
 _ORDERED = (*_NUMBERS, "date", "datetime", "time")
 _EXACT_DISTINCT_ROWS = 500_000
+"""Rows up to which different values are counted exactly; beyond, they are estimated."""
 _COLUMNS_PER_QUERY = 25
+"""Columns summed up in one query,"""
 _CELLS_PER_QUERY = 1_000_000
+"""and cells: bounds memory."""
 _SAMPLES = 5
+"""Example values shown of a column."""
 _SAMPLE_ROWS = 1_000
+"""Rows that they are taken from, before the whole column is asked."""
 _MAX_SAMPLE_LENGTH = 200
+"""Characters shown of an example."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from citewell.types import JsonValue
 
 Cell: TypeAlias = str | int | float | bool | date | time | timedelta | None
 _MAX_EXACT = 2**53
+"""Largest whole number that a double holds exactly."""
 _PLAIN_JSON = frozenset({str, int, float, bool})
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
@@ -21,6 +22,7 @@ NULL_MARKERS = (
 )
 _MARKERS = frozenset(NULL_MARKERS)
 _MAX_MARKER_LENGTH = 12
+"""Characters of the longest text that means “no value”."""
 _BOOLEANS = frozenset({"true", "false"})
 
 

@@ -25,9 +25,12 @@ MAX_COLUMNS = 1_000
 """Columns that a table may have; what lies beyond them shares one more, `MORE`, as a JSON object."""
 MORE = "(more)"
 _ALWAYS_COLUMNS = 100
+"""Columns below which a table is never sparse."""
 _CELLS_PER_VALUE = 50
+"""Cells per filled cell beyond which a wider one is: a few values far apart rather than a table."""
 _ROOMY_CELLS = 20_000_000  # of an inflated table: far beyond what any but a hostile file has
 _PROGRESS_ROWS = 5_000
+"""Rows after which progress is reported."""
 
 
 class DataFile:
