@@ -22,8 +22,8 @@ import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.citations.check import CheckedAnswer, CitationChecker
-from citewell.agent.citations.matching import find
-from citewell.agent.citations.numbers import figures
+from citewell.agent.citations.matching import find_match
+from citewell.agent.citations.numbers import find_figures
 from citewell.agent.interface import Source
 from citewell.ports import FloatMatrix, TextKind
 from citewell.text.sentences import sentences
@@ -60,7 +60,7 @@ def hit(text: str, number: int) -> Hit:
 
 def reword(text: str, pick: random.Random) -> str:
     """The same said a little differently: synonyms, no parentheses, figures ungrouped, a clause moved."""
-    text = re.sub(r"\s*\([^()]*\)", "", text) if not figures(" ".join(re.findall(r"\([^()]*\)", text))) else text
+    text = re.sub(r"\s*\([^()]*\)", "", text) if not find_figures(" ".join(re.findall(r"\([^()]*\)", text))) else text
     words = [_SYNONYMS.get(word, word) if pick.random() < 0.7 else word for word in text.split(" ")]
     text = re.sub(r"(\d),(\d{3})\b", r"\1\2", " ".join(words))
     clause = re.match(r"^((?:In|After|During|When|If|Since|Because|While|As) [^,]{8,60}), (.+?)([.!])$", text)
@@ -105,7 +105,7 @@ class Maker:
                     if 6 <= len(s.split()) <= 40 and not set('["\n') & set(s) and self.is_own(s, index, indices)
                 ]
                 if with_figure and not items:
-                    good = [s for s in good if any(not f.spelled for f in figures(s))]
+                    good = [s for s in good if any(not f.spelled for f in find_figures(s))]
                 if good:
                     items.append(Item(self.pick.choice(good), index))
             if len(items) == 3 and len({item.text for item in items}) == 3:
@@ -113,7 +113,7 @@ class Maker:
 
     def is_own(self, sentence: str, index: int, indices: list[int]) -> bool:
         """Whether no other of these passages says it (web pages share their menus): else citing that one would be no error."""
-        return all(find(sentence, self.passages[other]).ratio < 0.7 for other in indices if other != index)
+        return all(find_match(sentence, self.passages[other]).ratio < 0.7 for other in indices if other != index)
 
     def sources(self, indices: list[int]) -> tuple[Source, ...]:
         return tuple(Source(n, hit(self.passages[index], index)) for n, index in enumerate(indices, start=1))
@@ -133,10 +133,10 @@ def true_answer(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
 
 def other_number(maker: Maker, digits: str, passage: str) -> str:
     """A number written alike that the passage does not have; with more digits where it has all of that length."""
-    known = {str(v) for f in figures(passage) for v in f.values}
+    known = {str(v) for f in find_figures(passage) for v in f.values}
     for tries in range(1_000):
         changed = re.sub(r"\d", lambda _: str(maker.pick.randrange(1, 10)), digits) + "7" * (tries // 100)
-        if not {str(v) for f in figures(changed) for v in f.values} & known:
+        if not {str(v) for f in find_figures(changed) for v in f.values} & known:
             return changed
     raise ValueError(f"every number like {digits} stands in the passage")
 
@@ -144,7 +144,7 @@ def other_number(maker: Maker, digits: str, passage: str) -> str:
 def wrong_figure(maker: Maker) -> tuple[str, tuple[Source, ...], set[int]]:
     indices, items = maker.draw(with_figure=True)
     text = items[0].text
-    figure = maker.pick.choice([f for f in figures(text) if not f.spelled])
+    figure = maker.pick.choice([f for f in find_figures(text) if not f.spelled])
     written = text[figure.start : figure.end]
     digits = re.search(r"\d+(?:[.,]\d+)*", written)
     assert digits is not None

@@ -21,7 +21,7 @@ from typing import Any
 
 import duckdb
 
-from citewell.agent.citations.numbers import figures
+from citewell.agent.citations.numbers import find_figures
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
@@ -288,7 +288,7 @@ MAKERS: list[Callable[..., Question | None]] = [
 
 def holds(text: str, expected: list[Any]) -> bool:
     """Whether every expected figure (to 10 digits) and name stands in the text."""
-    have = [value for figure in figures(text) for value in figure.values]
+    have = [value for figure in find_figures(text) for value in figure.values]
     for value in expected:
         if isinstance(value, int | float):
             if not any(abs(abs(float(h)) - abs(value)) <= 1e-9 * max(1.0, abs(value)) for h in have):

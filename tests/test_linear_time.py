@@ -19,9 +19,9 @@ from types import ModuleType
 import pytest
 
 from citewell.agent.citations import check as citations
-from citewell.agent.citations import claims, numbers, saying
-from citewell.agent.citations.matching import find, sentence_around
-from citewell.agent.citations.support import containment, objections, stated
+from citewell.agent.citations import claims, numbers, writer
+from citewell.agent.citations.matching import find_match, surrounding_sentences
+from citewell.agent.citations.support import containment, find_objections, locate_claim
 from citewell.agent.extractive import answerer as extractive
 from citewell.agent.extractive import lists
 from citewell.agent.interface import PastMessage, Source
@@ -67,7 +67,7 @@ UNITS = {
     "politeness": "so thanks ", "requests": "how do i ", "sentences": "The fee is 5,000 in 2024. ",
 }  # fmt: skip
 # Files are cut, and answers checked, in threads; what a model says comes in pieces, each of which is a step of its own.
-UNHURRIED = {"chunk.": 10, "agent.citations.support.judge": 5, "agent.citations.saying.": 10}
+UNHURRIED = {"chunk.": 10, "agent.citations.support.judge_paraphrase": 5, "agent.citations.writer.": 10}
 SHAPES = {name: unit * (SIZE // len(unit.encode()) + 1) for name, unit in UNITS.items()} | {
     "unsorted marks": "a" + "\u0301" * (SIZE // 4) + "\u0323" * (SIZE // 4),
     "distinct words": " ".join(f"word{n}x" for n in range(SIZE // 8)),
@@ -110,10 +110,10 @@ def _part(text: str) -> str:
 
 def _said(text: str, piece: int) -> str:
     sources = (Source(1, hit(_POLICY)),)
-    speaker = saying.Speaker(lambda _: None, lambda: sources)
+    answer = writer.AnswerWriter(lambda _: None, lambda: sources)
     for start in range(0, len(text), piece):
-        speaker.say(text[start : start + piece])
-    return speaker.finish()
+        answer.write(text[start : start + piece])
+    return answer.finish()
 
 
 def _checked(answer: str, source: str) -> object:
@@ -150,26 +150,30 @@ READERS: dict[str, Reader] = {
     "agent.extractive.lists.find_steps": lambda t: lists.find_steps(
         question.read_question("list the steps"), [hit(t)], cut_statements([hit(_POLICY)])
     ),
-    "agent.citations.matching.find:claim": lambda t: find(t, _POLICY),
-    "agent.citations.matching.find:passage": lambda t: find("the loan is a 1 5,000 and not on page 3 of this year", t),
-    "agent.citations.matching.find:both": lambda t: find(t, t[9:] + "zz"),
-    "agent.citations.matching.sentence_around": lambda t: sentence_around(t, 10, 20),
-    "agent.citations.numbers.missing_figures": lambda t: numbers.missing_figures(t, "7 8"),
-    "agent.citations.numbers.missing_figures:source": lambda t: numbers.missing_figures("7 8", t),
+    "agent.citations.matching.find_match:claim": lambda t: find_match(t, _POLICY),
+    "agent.citations.matching.find_match:passage": lambda t: find_match(
+        "the loan is a 1 5,000 and not on page 3 of this year", t
+    ),
+    "agent.citations.matching.find_match:both": lambda t: find_match(t, t[9:] + "zz"),
+    "agent.citations.matching.surrounding_sentences": lambda t: surrounding_sentences(t, 10, 20),
+    "agent.citations.numbers.find_missing_figures": lambda t: numbers.find_missing_figures(t, "7 8"),
+    "agent.citations.numbers.find_missing_figures:source": lambda t: numbers.find_missing_figures("7 8", t),
     "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
     "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
-    "agent.understand.topics.topic_terms": lambda t: topics.topic_terms(t, _asked_before(t), 3),
-    "agent.citations.support.stated": lambda t: stated(t, hit(_POLICY)),
-    "agent.citations.support.objections": lambda t: objections(t, [_POLICY]),
-    "agent.citations.support.objections:evidence": lambda t: objections('the "amount of some" 5', [t]),
+    "agent.understand.topics.find_topic_terms": lambda t: topics.find_topic_terms(t, _asked_before(t), 3),
+    "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
+    "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),
+    "agent.citations.support.find_objections:evidence": lambda t: find_objections('the "amount of some" 5', [t]),
     "agent.citations.support.containment": lambda t: containment("the loan", t),
-    "agent.citations.support.judge:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
-    "agent.citations.support.judge:source": lambda t: _checked('It is "5,000 a year for" A Name [1].', _part(t)),
+    "agent.citations.support.judge_paraphrase:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
+    "agent.citations.support.judge_paraphrase:source": lambda t: _checked(
+        'It is "5,000 a year for" A Name [1].', _part(t)
+    ),
     "agent.extractive.answerer.score:source": lambda t: _extracted("what are the steps of the loan?", t),
     "agent.extractive.answerer.score:question": lambda t: _extracted(_part(t), _POLICY),
     "agent.understand.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
-    "agent.citations.saying.say": lambda t: _said(t, SIZE),
-    "agent.citations.saying.say:pieces": lambda t: _said(_part(t), 8),
+    "agent.citations.writer.write": lambda t: _said(t, SIZE),
+    "agent.citations.writer.write:pieces": lambda t: _said(_part(t), 8),
     "agent.tables.language.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
     "agent.tables.language.reading.read:longest": _expecting(
         lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)
@@ -219,11 +223,11 @@ NO_READERS = {
     "agent.extractive.answerer.choose", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
-    "agent.citations.support.objected", "agent.citations.support.judge", "points.pulled", "retrieve.context.merge_neighbours",
+    "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.pieces.locate", "chunk.rows.row_headings",
-    "chunk.sections.cut_sections", "agent.citations.places.narrow", "agent.citations.places.piece_offsets", "agent.graph.with_references",
-    "agent.tables.run.totals.total_rows",
+    "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
+    "agent.tables.run.totals.find_total_rows",
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import Source, TextDelta
@@ -63,7 +63,7 @@ class RuleAssistant:
             return Draft(extract.text, True, extract.sources)
         text = extract.text
         if refused is not None:
-            text += f" I could not work it out from the tables: {neutralise(quotable(refused.reason))}."
+            text += f" I could not work it out from the tables: {neutralise(escape_markers(refused.reason))}."
         return _say(turn, Draft(text, False, nearest=extract.sources))
 
 

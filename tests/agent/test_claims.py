@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from citewell.agent.citations.claims import claims, keep_known, marked_numbers
 from citewell.agent.citations.markdown import neutralise, safe_end
-from citewell.agent.citations.matching import find
-from citewell.agent.citations.numbers import missing_figures
+from citewell.agent.citations.matching import find_match
+from citewell.agent.citations.numbers import find_missing_figures
 
 
 def test_markers_in_a_sentence_part_it_and_one_after_the_full_stop_belongs_before_it() -> None:
@@ -79,25 +79,25 @@ def test_unknown_numbers_leave_the_markers_and_the_text_stays_whole() -> None:
     ],
 )
 def test_figures_are_compared_by_value(claim: str, source: str, missing: list[str]) -> None:
-    assert missing_figures(claim, source) == missing
+    assert find_missing_figures(claim, source) == missing
 
 
 @given(st.integers(min_value=3, max_value=10**12))
 def test_a_figure_agrees_with_itself_however_it_is_grouped(number: int) -> None:
-    assert missing_figures(f"it is {number:,} in all", f"{number}") == []
-    assert missing_figures(f"it is {number} in all", f"sum: {number:,}.") == []
-    assert missing_figures(f"it is {number + 1} in all", f"sum: {number:,}.") == [str(number + 1)]
+    assert find_missing_figures(f"it is {number:,} in all", f"{number}") == []
+    assert find_missing_figures(f"it is {number} in all", f"sum: {number:,}.") == []
+    assert find_missing_figures(f"it is {number + 1} in all", f"sum: {number:,}.") == [str(number + 1)]
 
 
 def test_a_match_is_found_across_line_breaks_and_case() -> None:
-    match = find("Interest is due MONTHLY", "Fees: none.\nInterest is\ndue monthly, in cash.")
+    match = find_match("Interest is due MONTHLY", "Fees: none.\nInterest is\ndue monthly, in cash.")
     assert match.ratio == 1.0
     assert "Fees: none.\nInterest is\ndue monthly, in cash."[match.start : match.end] == "Interest is\ndue monthly"
 
 
 def test_a_near_match_is_the_stretch_that_holds_most_of_the_words() -> None:
     passage = "Bring a pen. The officer visits the shop within ten working days of the call. Then wait."
-    match = find("The officer comes to the shop within ten days", passage)
+    match = find_match("The officer comes to the shop within ten days", passage)
     assert 0.7 < match.ratio < 1.0
     assert passage[match.start : match.end].startswith("The officer")
 

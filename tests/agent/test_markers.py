@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.citations.bracketed import MarkerReader, quotable, spaced
+from citewell.agent.citations.bracketed import MarkerReader, escape_markers, space_markers
 from citewell.agent.citations.check import CheckedAnswer, CitationChecker
 from citewell.agent.citations.claims import claims, keep_known, marked_numbers
-from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, Source, TextDelta, TurnRequest
@@ -106,11 +106,11 @@ def test_a_text_that_comes_in_pieces_is_said_as_the_whole_would_be(text: str, si
         def emit(delta: TextDelta) -> None:
             out.append(delta.text)
 
-        speaker = Speaker(emit, lambda: SOURCES if own else SOURCES[1:])
+        writer = AnswerWriter(emit, lambda: SOURCES if own else SOURCES[1:])
         for piece in pieces:
-            speaker.say(piece)
-        assert speaker.finish() == "".join(out)
-        return speaker.text
+            writer.write(piece)
+        assert writer.finish() == "".join(out)
+        return writer.text
 
     assert said([text[i : i + size] for i in range(0, len(text), size)]) == said([text])
 
@@ -118,21 +118,21 @@ def test_a_text_that_comes_in_pieces_is_said_as_the_whole_would_be(text: str, si
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ANY_TEXT, st.integers(min_value=1, max_value=9))
 async def test_what_was_said_is_what_is_checked(checker: CitationChecker, text: str, size: int) -> None:
-    speaker = Speaker(lambda _: None, lambda: SOURCES)
+    writer = AnswerWriter(lambda _: None, lambda: SOURCES)
     for i in range(0, len(text), size):
-        speaker.say(text[i : i + size])
-    said = speaker.finish()
+        writer.write(text[i : i + size])
+    said = writer.finish()
     assert (await checker.check("ada", said, SOURCES, settled=True)).text == said
 
 
 @settings(deadline=None)
 @given(ANY_TEXT)
 def test_the_text_of_a_file_never_looks_like_a_citation(text: str) -> None:
-    assert not markers(quotable(text))
-    assert not markers(spaced(text))
-    assert quotable(quotable(text)) == quotable(text)
-    assert spaced(spaced(text)) == spaced(text)
-    assert keep_known(f"{quotable(text)}\n\nIt helps [1].", KNOWN)[0].endswith("It helps [1].")
+    assert not markers(escape_markers(text))
+    assert not markers(space_markers(text))
+    assert escape_markers(escape_markers(text)) == escape_markers(text)
+    assert space_markers(space_markers(text)) == space_markers(text)
+    assert keep_known(f"{escape_markers(text)}\n\nIt helps [1].", KNOWN)[0].endswith("It helps [1].")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_text_of_a_file_never_looks_like_a_citation(text: str) -> None:
     ],
 )
 def test_a_files_own_numbers_are_shown_apart_from_ours(text: str, shown: str) -> None:
-    assert quotable(text) == shown
+    assert escape_markers(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -203,37 +203,37 @@ async def test_numbers_that_a_model_copies_from_a_source_are_the_sources(
     ],
 )
 def test_markers_in_every_form(answer: str, text: str) -> None:
-    speaker = Speaker(lambda _: None, lambda: SOURCES[:1] + tuple(Source(n, GARDEN) for n in (2, 3)))
-    speaker.say(answer)
-    assert speaker.finish() == text
+    writer = AnswerWriter(lambda _: None, lambda: SOURCES[:1] + tuple(Source(n, GARDEN) for n in (2, 3)))
+    writer.write(answer)
+    assert writer.finish() == text
 
 
 def test_a_removed_marker_neither_joins_words_nor_makes_a_tag() -> None:
-    speaker = Speaker(lambda _: None, lambda: ())
-    speaker.say("one[9]two <[9]img src=x> https:[9]//x.y www[9].x.y")
-    said = speaker.finish()
+    writer = AnswerWriter(lambda _: None, lambda: ())
+    writer.write("one[9]two <[9]img src=x> https:[9]//x.y www[9].x.y")
+    said = writer.finish()
     assert "one two" in said
     assert not any(bad in said for bad in ("<img", "https://", "www.x"))
 
 
 def test_citations_that_come_beside_the_text_stay_out_of_code() -> None:
-    speaker = Speaker(lambda _: None, lambda: SOURCES)
-    speaker.say("Set it so:\n```yaml\nports: [8080]\n```")
-    speaker.cite(2)
-    speaker.say("\nThen ")
-    speaker.say("start.")
-    speaker.cite(1)
-    assert speaker.finish() == "Set it so:\n```yaml\nports: [ 8080 ]\n```\n[2]\nThen start. [1]"
+    writer = AnswerWriter(lambda _: None, lambda: SOURCES)
+    writer.write("Set it so:\n```yaml\nports: [8080]\n```")
+    writer.cite(2)
+    writer.write("\nThen ")
+    writer.write("start.")
+    writer.cite(1)
+    assert writer.finish() == "Set it so:\n```yaml\nports: [ 8080 ]\n```\n[2]\nThen start. [1]"
 
 
 def test_a_citation_in_the_middle_of_code_waits_for_its_end() -> None:
-    speaker = Speaker(lambda _: None, lambda: SOURCES)
-    speaker.say("```\na = 1\n")
-    speaker.cite(1)
-    speaker.say("b = 2\n```\nDone.")
-    assert speaker.finish() == "```\na = 1\nb = 2\n```\n[1]\nDone."
-    open_to_the_end = Speaker(lambda _: None, lambda: SOURCES)
-    open_to_the_end.say("```\na = 1")
+    writer = AnswerWriter(lambda _: None, lambda: SOURCES)
+    writer.write("```\na = 1\n")
+    writer.cite(1)
+    writer.write("b = 2\n```\nDone.")
+    assert writer.finish() == "```\na = 1\nb = 2\n```\n[1]\nDone."
+    open_to_the_end = AnswerWriter(lambda _: None, lambda: SOURCES)
+    open_to_the_end.write("```\na = 1")
     open_to_the_end.cite(1)
     assert open_to_the_end.finish() == "```\na = 1\n```\n[1]"
 

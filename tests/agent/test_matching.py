@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.agent.citations import matching
-from citewell.agent.citations.matching import Match, find, quoted_spans, sentence_around, words
+from citewell.agent.citations.matching import Match, find_match, quoted_spans, surrounding_sentences, words
 
 _FEW_WORDS = st.lists(st.sampled_from("abcde"), max_size=30)
 
@@ -44,28 +44,28 @@ def test_a_quotation_has_eight_characters_or_more() -> None:
 
 def test_words_that_stand_there_are_found_at_their_first_place_and_only_as_whole_words() -> None:
     passage = "The shop is open. A shopping list. The shop is open again."
-    found = find("the SHOP, is open", passage)
+    found = find_match("the SHOP, is open", passage)
     assert found == Match(0, 16, 1.0)
     assert passage[found.start : found.end] == "The shop is open"
-    assert find("shop", "shopping") == Match(0, 0, 0.0)
-    assert find("list", passage) == Match(passage.index("list"), passage.index("list") + 4, 1.0)
+    assert find_match("shop", "shopping") == Match(0, 0, 0.0)
+    assert find_match("list", passage) == Match(passage.index("list"), passage.index("list") + 4, 1.0)
 
 
 def test_nothing_is_found_in_nothing_or_without_a_common_word() -> None:
     for claim, passage in (("", "a b"), ("a b", ""), ("?!", "a b"), ("x y", "a b")):
-        assert find(claim, passage) == Match(0, 0, 0.0)
+        assert find_match(claim, passage) == Match(0, 0, 0.0)
 
 
 def test_the_share_of_a_near_match_is_that_of_the_words_in_order() -> None:
     passage = "Nothing here. The red lamp hangs over the green door today. Nothing there."
-    found = find("the red lamp stands over the door", passage)
+    found = find_match("the red lamp stands over the door", passage)
     assert passage[found.start : found.end] == "The red lamp hangs over the green door"
     assert found.ratio == 6 / 7
 
 
 def test_of_two_stretches_that_hold_as_much_the_first_counts() -> None:
     passage = "red lamp old. " + "x " * 60 + "red lamp new."
-    found = find("red lamp blue", passage)
+    found = find_match("red lamp blue", passage)
     assert (found.start, found.end, found.ratio) == (0, 8, 2 / 3)
 
 
@@ -73,7 +73,7 @@ def test_a_long_claim_is_found_in_parts_from_the_first_place_to_the_last() -> No
     wanted = [f"w{n}" for n in range(250)]
     have = [word for n, word in enumerate(wanted) if n % 5]  # 80 of each 100 words
     passage = "before it " + " ".join(have) + " after it"
-    found = find(" ".join(wanted), passage)
+    found = find_match(" ".join(wanted), passage)
     assert found.ratio == 0.8
     assert passage[found.start : found.end] == " ".join(have)
 
@@ -81,27 +81,27 @@ def test_a_long_claim_is_found_in_parts_from_the_first_place_to_the_last() -> No
 def test_what_goes_beyond_five_parts_of_a_claim_counts_as_missing() -> None:
     wanted = [f"w{n}" for n in range(600)]
     passage = " ".join([*wanted[:300], "between", *wanted[300:]])
-    found = find(" ".join(wanted), passage)
+    found = find_match(" ".join(wanted), passage)
     assert found.ratio == 500 / 600
 
 
 def test_parts_that_are_nowhere_count_as_missing() -> None:
     wanted = [f"w{n}" for n in range(101)]
-    assert find(" ".join(wanted), "something else").ratio == 0.0
-    assert find(" ".join(wanted), "x w100 y") == Match(2, 6, 1 / 101)
+    assert find_match(" ".join(wanted), "something else").ratio == 0.0
+    assert find_match(" ".join(wanted), "x w100 y") == Match(2, 6, 1 / 101)
 
 
 def test_many_equal_words_are_aligned_as_few_are() -> None:
     """More pairs of equal words than are aligned one by one."""
     claim = " ".join(["the lamp and the door"] * 12) + " end"
     passage = "start " + " ".join(["the lamp and a the door"] * 12)
-    found = find(claim, passage)
+    found = find_match(claim, passage)
     assert found.ratio == 60 / 61
     assert passage[found.start : found.end] == passage[len("start ") :]
 
 
 def test_the_sentences_around_a_stretch_are_whole() -> None:
     passage = "One is here. Two is there. Three is gone."
-    assert sentence_around(passage, 14, 16) == (13, 26)
-    assert sentence_around(passage, 11, 14) == (0, 26)
-    assert sentence_around("", 3, 5) == (3, 5)
+    assert surrounding_sentences(passage, 14, 16) == (13, 26)
+    assert surrounding_sentences(passage, 11, 14) == (0, 26)
+    assert surrounding_sentences("", 3, 5) == (3, 5)

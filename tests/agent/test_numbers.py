@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from citewell.agent.citations.numbers import figures, missing_figures
+from citewell.agent.citations.numbers import find_figures, find_missing_figures
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ from citewell.agent.citations.numbers import figures, missing_figures
     ],
 )
 def test_the_values_of_a_figure(text: str, values: set[str]) -> None:
-    assert {value for figure in figures(text) for value in figure.values} == {Decimal(value) for value in values}
+    assert {value for figure in find_figures(text) for value in figure.values} == {Decimal(value) for value in values}
 
 
 def test_figures_have_their_places_and_say_whether_they_are_words() -> None:
     text = "In 2024 (up 3%) seven of AC-2501 cost -1,200 k."
-    found = [(text[f.start : f.end], f.spelled) for f in figures(text)]
+    found = [(text[f.start : f.end], f.spelled) for f in find_figures(text)]
     assert found == [("2024", False), ("3", False), ("seven", True), ("2501", False), ("1,200 k", False)]
 
 
 def test_figures_agree_where_they_may_be_the_same_number() -> None:
-    (small,), (large,), (grouped,) = figures("1.5"), figures("1500"), figures("1.500")
+    (small,), (large,), (grouped,) = find_figures("1.5"), find_figures("1500"), find_figures("1.500")
     assert grouped.agrees(small)
     assert grouped.agrees(large)
     assert not small.agrees(large)
@@ -61,10 +61,10 @@ def test_figures_agree_where_they_may_be_the_same_number() -> None:
 
 def test_what_is_missing_is_named_as_it_is_written() -> None:
     claim = "Of 5,000 loans two were late, three were lost, and 17 k were new."
-    assert missing_figures(claim, "5000 loans") == ["three", "17 k"]
-    assert missing_figures(claim, "5000 loans, 3 lost, 17,000 new") == []
+    assert find_missing_figures(claim, "5000 loans") == ["three", "17 k"]
+    assert find_missing_figures(claim, "5000 loans, 3 lost, 17,000 new") == []
 
 
 def test_only_the_first_hundred_digits_of_a_run_count() -> None:
-    (figure,) = figures("9" * 300)
+    (figure,) = find_figures("9" * 300)
     assert figure.values == frozenset({Decimal("9" * 100).normalize()})

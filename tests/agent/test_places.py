@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.agent.citations.places import narrow, piece_offsets
+from citewell.agent.citations.places import locate_pieces, narrow_locator
 from citewell.types import Box, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"
@@ -27,7 +27,7 @@ def _narrowed(quote: str, metadata: JsonObject, place: Locator = _PLACE) -> Loca
         pieces=(Piece("e1", 0, len(_TEXT)),),
     )
     start = _TEXT.index(quote)
-    return narrow(chunk, start, start + len(quote), {"e1": element})
+    return narrow_locator(chunk, start, start + len(quote), {"e1": element})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def _paragraphs(first: Locator, second: Locator) -> tuple[Chunk, dict[str, Eleme
 
 def _of(quote: str, chunk: Chunk, elements: dict[str, Element]) -> Locator:
     start = chunk.text.index(quote)
-    return narrow(chunk, start, start + len(quote), elements)
+    return narrow_locator(chunk, start, start + len(quote), elements)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_rectangles_that_do_not_belong_to_spans_are_all_kept() -> None:
 
 def test_characters_are_counted_from_the_beginning_of_the_file() -> None:
     chunk, elements = _paragraphs(Locator(char_start=100, char_end=130), Locator(char_start=200, char_end=213))
-    assert [(p.start, low, high) for p, low, high in piece_offsets(chunk, elements)] == [(6, 0, 24), (2, 26, 37)]
+    assert [(p.start, low, high) for p, low, high in locate_pieces(chunk, elements)] == [(6, 0, 24), (2, 26, 37)]
     for quote, start, end in (
         ("First", 106, 111),
         ("Second line.", 118, 130),
@@ -149,9 +149,9 @@ def test_words_that_come_twice_are_those_of_their_own_piece() -> None:
     chunk = _chunk(
         Piece("e1", 0, 11), Piece("e2", 0, 11), text="Same words.\nSame words.", place=Locator(page=1, pages=(1, 2))
     )
-    assert narrow(chunk, 0, 11, elements).pages == (1,)
-    assert narrow(chunk, 12, 23, elements).pages == (2,)
-    assert narrow(chunk, 11, 12, elements).pages == (1, 2)  # between the two, nothing says more
+    assert narrow_locator(chunk, 0, 11, elements).pages == (1,)
+    assert narrow_locator(chunk, 12, 23, elements).pages == (2,)
+    assert narrow_locator(chunk, 11, 12, elements).pages == (1, 2)  # between the two, nothing says more
 
 
 def test_rows_of_records_are_those_of_the_elements_that_are_quoted() -> None:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from citewell.agent.citations.check import with_references
-from citewell.agent.citations.matching import Match, find
+from citewell.agent.citations.matching import Match, find_match
 from citewell.agent.citations.support import (
     CitedText,
     Support,
     containment,
-    evidence_of,
-    judge,
-    objected,
-    objections,
+    evidence_text,
+    find_objections,
+    judge_paraphrase,
+    locate_claim,
     read_passages,
-    stated,
     verdict_of,
+    with_objections,
 )
 from citewell.types import ChunkType, Citation, Hit, Locator, Verdict
 from tests.agent.fakes import WordEmbedder, hit
@@ -31,7 +31,7 @@ async def _judged(claim: str, passage: Hit) -> Support:
     embedder = WordEmbedder()
     (read,) = await read_passages(embedder, [passage])
     (vector,) = await embedder.embed([claim], "query")
-    return judge(claim, vector, read, stated(claim, passage))
+    return judge_paraphrase(claim, vector, read, locate_claim(claim, passage))
 
 
 def _flat(*similarities: float) -> tuple[CitedText, np.ndarray]:
@@ -57,38 +57,38 @@ def test_verdicts_by_score(score: float, verdict: Verdict) -> None:
 
 @pytest.mark.parametrize(("score", "kept"), [(0.9, 0.3), (0.3, 0.3), (0.1, 0.1)])
 def test_an_objection_refutes_whatever_the_score(score: float, kept: float) -> None:
-    found = objected(Support(Verdict.SUPPORTED, score, 3, 7, ("first",)), ("second",))
+    found = with_objections(Support(Verdict.SUPPORTED, score, 3, 7, ("first",)), ("second",))
     assert found == Support(Verdict.UNSUPPORTED, kept, 3, 7, ("first", "second"))
 
 
 def test_meaning_alone_weighs_half() -> None:
     passage, vector = _flat(0.8, 0.1, 0.0)
-    found = judge("zzz qqq", vector, passage, Match(0, 0, 0.0))
+    found = judge_paraphrase("zzz qqq", vector, passage, Match(0, 0, 0.0))
     assert (round(found.score, 4), found.verdict, found.start, found.end) == (0.4, Verdict.UNSUPPORTED, 0, 16)
 
 
 def test_two_sentences_in_a_row_are_nearer_than_each_alone() -> None:
     passage, vector = _flat(0.0, 0.7, 0.7)
-    found = judge("zzz qqq", vector, passage, Match(0, 0, 0.0))
+    found = judge_paraphrase("zzz qqq", vector, passage, Match(0, 0, 0.0))
     assert (found.start, found.end) == (17, 61)
     assert found.score == pytest.approx(0.5 * 1.4 / (1.4**2 + 2 * (1 - 0.49)) ** 0.5)
 
 
 def test_similarity_below_zero_counts_as_none() -> None:
     passage, vector = _flat(-0.9, -0.9, -0.9)
-    assert judge("The lamp", vector, passage, Match(0, 0, 0.0)).score == pytest.approx(0.5)
+    assert judge_paraphrase("The lamp", vector, passage, Match(0, 0, 0.0)).score == pytest.approx(0.5)
 
 
 def test_a_passage_without_sentences_is_one() -> None:
     empty = CitedText("???", "???", (), np.zeros((0, 4), np.float32))
-    found = judge("lamp", np.ones(4, np.float32), empty, Match(0, 0, 0.0))
+    found = judge_paraphrase("lamp", np.ones(4, np.float32), empty, Match(0, 0, 0.0))
     assert (found.score, found.start, found.end) == (0.0, 0, 3)
 
 
 def test_words_that_nearly_stand_there_place_the_support_in_their_sentence() -> None:
     passage, vector = _flat(0.9, 0.0, 0.0)
     claim = "the door was green"
-    found = judge(claim, vector, passage, find(claim, TEXT))
+    found = judge_paraphrase(claim, vector, passage, find_match(claim, TEXT))
     assert (found.start, found.end) == (17, 35)
     assert found.score == pytest.approx(max(0.75 * 0.95, 0.45 + 0.5))
     assert found.verdict is Verdict.SUPPORTED
@@ -96,7 +96,7 @@ def test_words_that_nearly_stand_there_place_the_support_in_their_sentence() -> 
 
 def test_a_doubt_takes_a_claim_just_below_supported() -> None:
     passage, vector = _flat(0.95, 0.0, 0.0)
-    found = judge("the lamp is not red", vector, passage, find("the lamp is not red", TEXT))
+    found = judge_paraphrase("the lamp is not red", vector, passage, find_match("the lamp is not red", TEXT))
     assert (found.score, found.verdict) == (pytest.approx(0.61), Verdict.WEAK)
     assert found.reasons == ("only one of claim and source denies",)
 
@@ -118,7 +118,7 @@ async def test_names_and_denials_are_what_is_doubted(claim: str, doubts: tuple[s
 def test_at_most_twenty_names_are_listed_each_in_part() -> None:
     passage, vector = _flat(0.9, 0.0, 0.0)
     many = "so " + " ".join(f"Name{'x' * 90}{chr(97 + n)}" for n in range(26))
-    reasons = judge(many, vector, passage, Match(0, 0, 0.0)).reasons
+    reasons = judge_paraphrase(many, vector, passage, Match(0, 0, 0.0)).reasons
     assert len(reasons) == 20
     assert reasons[0] == f"name {('Name' + 'x' * 90)[:80]} is not in the source"
 
@@ -143,7 +143,7 @@ def test_at_most_twenty_names_are_listed_each_in_part() -> None:
 def test_figures_and_quotations_have_to_be_in_the_evidence(
     claim: str, evidence: list[str], expected: tuple[str, ...]
 ) -> None:
-    assert objections(claim, evidence) == expected
+    assert find_objections(claim, evidence) == expected
 
 
 def test_containment_is_the_share_of_terms() -> None:
@@ -155,18 +155,18 @@ def test_containment_is_the_share_of_terms() -> None:
 def test_evidence_is_the_passage_with_what_is_over_it() -> None:
     found = hit("The text.", headings=("Part", "Chapter"), filename="a.md")
     found = replace(found, chunk=replace(found.chunk, context="Context."))
-    assert evidence_of(found) == "a.md\nContext.\nPart\nChapter\nThe text."
+    assert evidence_text(found) == "a.md\nContext.\nPart\nChapter\nThe text."
 
 
 def test_a_heading_states_a_claim_for_the_first_sentence_below_it() -> None:
     below = hit(TEXT, headings=("How to open the door",))
-    assert stated("How to open the door", below) == Match(0, 16, 1.0)
-    assert stated("How to open the window", below).ratio < 1.0
+    assert locate_claim("How to open the door", below) == Match(0, 16, 1.0)
+    assert locate_claim("How to open the window", below).ratio < 1.0
 
 
 def test_a_row_may_be_quoted_with_the_words_of_its_header() -> None:
     table = "| Month | Visitors |\n| --- | --- |\n| January | 120 |\n| February | 340 |"
-    found = stated("Month: February, Visitors: 340", hit(table, type=ChunkType.TABLE))
+    found = locate_claim("Month: February, Visitors: 340", hit(table, type=ChunkType.TABLE))
     assert found.ratio == 1.0
     assert "February" in table[found.start : found.end]
     assert "January" not in table[found.start : found.end]

@@ -156,7 +156,9 @@ async def test_questions_are_answered_side_by_side(tmp_path: Path, model: tuple[
 
     def told(request: dict[str, Any]) -> Reply:
         asked = str(request["messages"][-1])
-        return Reply(text="In the shallows [1]." if "do herons wade" in asked else "Behind the blue door [1].", pieces=6)
+        return Reply(
+            text="In the shallows [1]." if "do herons wade" in asked else "Behind the blue door [1].", pieces=6
+        )
 
     provider.script = told
     async with AsyncCitewell(tmp_path / "data", **settings) as cw:

@@ -15,7 +15,7 @@ from citewell.agent.citations.matching import words
 from citewell.agent.interface import Source
 
 MAX_SOURCES = 9_999
-_WIDEST_RANGE = 50
+_MAX_RANGE = 50
 _MAX_DIGITS = 9
 _CONTEXT = 400
 MAX_HELD = 1_000
@@ -43,7 +43,7 @@ _STICKS = frozenset(".,;:!?)]}\"'”’»。，、！？；：")
 _BEFORE, _AFTER, _ENOUGH = 4, 3, 3
 
 
-def quotable(text: str) -> str:
+def escape_markers(text: str) -> str:
     """Words of a file as they appear in an answer: without numbers that read as citations, or quotes that would open code."""
     out: list[str] = []
     end = 0
@@ -53,7 +53,7 @@ def quotable(text: str) -> str:
     return "".join([*out, _quotable_prose(text, end, len(text))])
 
 
-def spaced(text: str) -> str:
+def space_markers(text: str) -> str:
     """A text with `[12]` as `[ 12 ]`: no citation to anyone, and code all the same."""
     return _ONE.sub(lambda one: f"[ {one[1]} ]" if _is_list(one[1]) else one[0], text)
 
@@ -287,7 +287,7 @@ def _apart(run: str, before: str) -> str:
     """Numbers of a file's own, after the words `before`, in a form that is not a citation."""
     space = run[: len(run) - len(run.lstrip(" \t"))]
     if _IN_CODE.search(before + space):
-        return spaced(run)
+        return space_markers(run)
     return _ONE.sub(lambda one: f"({one[1].removeprefix('^')})" if _is_list(one[1]) else one[0], run)
 
 
@@ -308,7 +308,7 @@ def _numbers(inner: str) -> tuple[int, ...] | None:
     out: list[int] = []
     for part in re.split(r"[,;]", inner):
         ends = [int(end) for end in _DASH.split(part.strip())]
-        if len(ends) > 2 or (len(ends) == 2 and not 0 < ends[0] < ends[1] <= ends[0] + _WIDEST_RANGE):
+        if len(ends) > 2 or (len(ends) == 2 and not 0 < ends[0] < ends[1] <= ends[0] + _MAX_RANGE):
             return None
         out += range(ends[0], ends[-1] + 1)
     return tuple(dict.fromkeys(out)) if max(out) <= MAX_SOURCES else None

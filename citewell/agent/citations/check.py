@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.claims import Claim, claims, keep_known
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.citations.matching import Match
-from citewell.agent.citations.places import narrow
-from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.places import narrow_locator
 from citewell.agent.citations.support import (
     THRESHOLDS,
     CitedText,
     Support,
-    evidence_of,
-    judge,
-    objected,
-    objections,
+    evidence_text,
+    find_objections,
+    judge_paraphrase,
+    locate_claim,
     read_passages,
-    stated,
+    with_objections,
 )
+from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import ElementLookup, Source
 from citewell.agent.offload import offload
 from citewell.ports import Embedder, FloatMatrix
@@ -94,7 +94,7 @@ class CitationChecker:
         if self._elements is not None and chunk.pieces:
             ids = [piece.element_id for piece in chunk.pieces]
             elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
-        locator = narrow(chunk, support.start, support.end, elements)
+        locator = narrow_locator(chunk, support.start, support.end, elements)
         return Citation(
             n=n,
             chunk_id=chunk.id,
@@ -112,16 +112,17 @@ class CitationChecker:
 def with_references(text: str, citations: Sequence[Citation]) -> str:
     """The answer followed by `References` with a line per citation: `[1] Loan Policy.pdf (p. 3)`."""
     lines = [
-        f"[{citation.n}] {neutralise(quotable(citation.label))}" for citation in sorted(citations, key=lambda c: c.n)
+        f"[{citation.n}] {neutralise(escape_markers(citation.label))}"
+        for citation in sorted(citations, key=lambda c: c.n)
     ]
     return "\n".join([text, "", "References", *lines])
 
 
 def _settled(answer: str, sources: Sequence[Source]) -> tuple[str, Sequence[int]]:
     """The answer as a `Speaker` would have said it, and the numbers in it that name nothing."""
-    speaker = Speaker(lambda _: None, lambda: sources)
-    speaker.say(answer)
-    return speaker.finish(), speaker.removed
+    writer = AnswerWriter(lambda _: None, lambda: sources)
+    writer.write(answer)
+    return writer.finish(), writer.removed
 
 
 def _characters(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> int:
@@ -130,7 +131,7 @@ def _characters(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> int:
 
 
 def _stated(claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Match]]:
-    return [{n: stated(claim.text, hits[n]) for n in claim.numbers} for claim in claims]
+    return [{n: locate_claim(claim.text, hits[n]) for n in claim.numbers} for claim in claims]
 
 
 def _supports(
@@ -142,7 +143,7 @@ def _supports(
         best_other = max((s.score for n, s in each.items() if n not in claim.numbers), default=0.0)
         best_cited = max(each[n].score for n in claim.numbers)
         elsewhere = best_other - best_cited > THRESHOLDS.swap_margin
-        out.append({n: objected(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
+        out.append({n: with_objections(each[n], (_ELSEWHERE,)) if elsewhere else each[n] for n in claim.numbers})
     return out
 
 
@@ -155,18 +156,18 @@ def _weakest(
     """Per number the weakest support of its claims, in the light of what speaks against each."""
     weakest: dict[int, Support] = {}
     for index, claim in enumerate(claims):
-        reasons = objections(claim.text, [evidence_of(hits[n]) for n in claim.numbers])
+        reasons = find_objections(claim.text, [evidence_text(hits[n]) for n in claim.numbers])
         for n, match in matches[index].items():
             support = _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else by_claim[index][n]
-            support = objected(support, reasons) if reasons else support
+            support = with_objections(support, reasons) if reasons else support
             if n not in weakest or support.score < weakest[n].score:
                 weakest[n] = support
     return weakest
 
 
 def _support(claim: str, vector: FloatMatrix, passage: CitedText, hit: Hit) -> Support:
-    match = stated(claim, hit)
-    return _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else judge(claim, vector, passage, match)
+    match = locate_claim(claim, hit)
+    return _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else judge_paraphrase(claim, vector, passage, match)
 
 
 def _verbatim(match: Match) -> Support:

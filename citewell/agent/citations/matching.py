@@ -48,7 +48,7 @@ def quoted_spans(claim: str) -> list[str]:
     return [m[1] for m in _QUOTED.finditer(claim)]
 
 
-def find(claim: str, passage: str) -> Match:
+def find_match(claim: str, passage: str) -> Match:
     """The stretch of `passage` that holds most of `claim` in order; ratio 0 when nothing does."""
     wanted, have = _read(claim), _read(passage)
     if not wanted or not have:
@@ -142,7 +142,7 @@ def _common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-def sentence_around(passage: str, start: int, end: int) -> tuple[int, int]:
+def surrounding_sentences(passage: str, start: int, end: int) -> tuple[int, int]:
     """The whole sentences that `passage[start:end]` touches."""
     touched = [(a, b) for a, b in sentence_spans(passage) if a < end and b > start]
     return (touched[0][0], touched[-1][1]) if touched else (start, end)

@@ -43,7 +43,7 @@ class Figure(NamedTuple):
         return not self.values.isdisjoint(other.values)
 
 
-def figures(text: str) -> list[Figure]:
+def find_figures(text: str) -> list[Figure]:
     """All numbers of `text`, in order; codes such as `AC-2501` count by their digits, ordinals by their value."""
     found: list[Figure] = []
     for match in _NUMBER.finditer(text):
@@ -56,12 +56,12 @@ def figures(text: str) -> list[Figure]:
     return found
 
 
-def missing_figures(claim: str, source: str) -> list[str]:
+def find_missing_figures(claim: str, source: str) -> list[str]:
     """The figures of `claim`, as written, that occur nowhere in `source`. Small numbers in words ("one of them") do not count."""
     have = _values_in(source)
     return [
         claim[f.start : f.end].strip()
-        for f in figures(claim)
+        for f in find_figures(claim)
         if not (f.spelled and max(f.values) <= 2) and f.values.isdisjoint(have)
     ]
 
@@ -69,7 +69,7 @@ def missing_figures(claim: str, source: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _values_in(source: str) -> frozenset[Decimal]:
     """What the figures of a source may be; remembered, as all claims of an answer are compared with the same few sources."""
-    return frozenset(value for figure in figures(source) for value in figure.values)
+    return frozenset(value for figure in find_figures(source) for value in figure.values)
 
 
 @lru_cache(maxsize=20_000)

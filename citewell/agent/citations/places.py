@@ -10,7 +10,7 @@ from citewell.types import Box, Chunk, Element, ElementType, Locator, Piece
 _HEADER_LINES = 2  # the header of a Markdown table and the rule under it
 
 
-def piece_offsets(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[Piece, int, int]]:
+def locate_pieces(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[Piece, int, int]]:
     """Each piece whose element is known, with the span of `chunk.text` that it fills. Pieces are verbatim and in order."""
     out: list[tuple[Piece, int, int]] = []
     cursor = 0
@@ -27,13 +27,13 @@ def piece_offsets(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[P
     return out
 
 
-def narrow(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) -> Locator:
+def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) -> Locator:
     """The place of `chunk.text[start:end]`; the chunk's own place where its elements say no more."""
     boxes: list[Box] = []
     pages: set[int] = set()
     spans: list[tuple[int, int]] = []
     rows: list[Locator] = []
-    for piece, low, high in piece_offsets(chunk, elements):
+    for piece, low, high in locate_pieces(chunk, elements):
         if low >= end or high <= start:
             continue
         element = elements[piece.element_id]

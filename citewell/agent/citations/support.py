@@ -10,8 +10,8 @@ from itertools import islice
 
 import numpy as np
 
-from citewell.agent.citations.matching import Match, find, quoted_spans, sentence_around, words
-from citewell.agent.citations.numbers import missing_figures
+from citewell.agent.citations.matching import Match, find_match, quoted_spans, surrounding_sentences, words
+from citewell.agent.citations.numbers import find_missing_figures
 from citewell.agent.statements import cut_statements
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
@@ -93,21 +93,21 @@ async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[CitedTe
     passages: list[CitedText] = []
     start = 0
     for hit, own in zip(hits, spans, strict=True):
-        passages.append(CitedText(hit.chunk.text, evidence_of(hit), own, vectors[start : start + len(own)]))
+        passages.append(CitedText(hit.chunk.text, evidence_text(hit), own, vectors[start : start + len(own)]))
         start += len(own)
     return passages
 
 
-def evidence_of(hit: Hit) -> str:
+def evidence_text(hit: Hit) -> str:
     """The passage with its headings and file name."""
     return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
 
 
-def stated(claim: str, hit: Hit) -> Match:
+def locate_claim(claim: str, hit: Hit) -> Match:
     """Where the passage has the claim's words, and how many of them. A table row may be quoted with
     its header's words; a heading over the passage counts too, its first sentence stands for it."""
     text = hit.chunk.text
-    found = find(claim, text)
+    found = find_match(claim, text)
     if found.ratio < THRESHOLDS.verbatim and hit.chunk.type in _WITH_ROWS:
         # So many words, and a space between each two, take so many characters.
         shortest = 2 * THRESHOLDS.verbatim * len(words(claim)) - 1
@@ -115,40 +115,40 @@ def stated(claim: str, hit: Hit) -> Match:
             if (
                 candidate.row
                 and len(candidate.shown) >= shortest
-                and find(claim, candidate.shown).ratio >= THRESHOLDS.verbatim
+                and find_match(claim, candidate.shown).ratio >= THRESHOLDS.verbatim
             ):
                 return Match(candidate.start, candidate.end, 1.0)
     if found.ratio < THRESHOLDS.verbatim and any(
-        find(claim, heading).ratio >= THRESHOLDS.verbatim for heading in hit.chunk.locator.headings
+        find_match(claim, heading).ratio >= THRESHOLDS.verbatim for heading in hit.chunk.locator.headings
     ):
         first = next(iter(sentence_spans(text)), (0, len(text)))
         return Match(*first, 1.0)
     return found
 
 
-def objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
+def find_objections(claim: str, evidence: Sequence[str]) -> tuple[str, ...]:
     """What speaks against a claim that rests on these texts together: figures and quotations that none of them contains."""
     if not words(claim):
         return ("no words stand before it",)
     together = "\n".join(evidence)
-    missing = dict.fromkeys(missing_figures(claim, together))
+    missing = dict.fromkeys(find_missing_figures(claim, together))
     found = [f"figure {figure[:REASON_CHARACTERS]} is not in the source" for figure in islice(missing, MAX_REASONS)]
     found += [
         f"quotation is not in the source: {quote[:REASON_CHARACTERS]}"
         for quote in islice(dict.fromkeys(quoted_spans(claim)), MAX_REASONS)
-        if max((find(quote, text).ratio for text in evidence), default=0.0) < THRESHOLDS.quote
+        if max((find_match(quote, text).ratio for text in evidence), default=0.0) < THRESHOLDS.quote
     ]
     return tuple(found)
 
 
-def judge(claim: str, vector: FloatMatrix, passage: CitedText, match: Match) -> Support:
+def judge_paraphrase(claim: str, vector: FloatMatrix, passage: CitedText, match: Match) -> Support:
     """The support that one passage gives to a claim which it does not state word by word.
 
-    vector: the claim's embedding, shape (dimensions,); match: what `stated` found.
+    vector: the claim's embedding, shape (dimensions,); match: what `locate_claim` found.
     """
     similarity, start, end = _most_similar(vector, passage)
     if match.ratio >= THRESHOLDS.placed:
-        start, end = sentence_around(passage.text, match.start, match.end)
+        start, end = surrounding_sentences(passage.text, match.start, match.end)
     contained = containment(claim, passage.evidence)
     meaning = THRESHOLDS.similarity_weight * max(similarity, 0.0) + THRESHOLDS.containment_weight * contained
     score = max(match.ratio * THRESHOLDS.match_weight, meaning)
@@ -165,7 +165,7 @@ def verdict_of(score: float) -> Verdict:
     return Verdict.WEAK if score >= THRESHOLDS.weak else Verdict.UNSUPPORTED
 
 
-def objected(support: Support, reasons: tuple[str, ...]) -> Support:
+def with_objections(support: Support, reasons: tuple[str, ...]) -> Support:
     """The support in the light of objections: none."""
     score = min(support.score, THRESHOLDS.objected)
     return Support(Verdict.UNSUPPORTED, score, support.start, support.end, (*support.reasons, *reasons))

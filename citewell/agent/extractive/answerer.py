@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
@@ -121,7 +121,7 @@ class ExtractiveAnswerer:
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
                 sources.append(Source(numbers[chunk_id], statement.hit))
-            text = neutralise(quotable(_BULLET.sub("", statement.shown)))
+            text = neutralise(escape_markers(_BULLET.sub("", statement.shown)))
             if as_list:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
@@ -151,7 +151,7 @@ def choose(
             chosen.append(candidate)
     if fact and not any(s.expected for s in chosen):
         within = [s for s in scored if s.expected and s.score >= limits.within_reach * scored[0].score]
-        chosen = [*within[:1], *chosen[: most - 1]]
+        chosen = [*within[:1], *chosen[: most - 1]] or chosen[:1]
     return chosen
 
 

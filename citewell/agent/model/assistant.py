@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.agent.citations.bracketed import spaced
-from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.bracketed import space_markers
+from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import NO_ANSWER
 from citewell.agent.model import prompts
-from citewell.agent.model.history import Memory
+from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.window import TokenCounter, source_blocks
 from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
@@ -55,7 +55,7 @@ class ModelAssistant:
         self._toolbox = toolbox
         self._planner = planner
         self._counter = counter
-        self._memory = Memory(model, counter)
+        self._history = ThreadHistory(model, counter)
         self._budget = budget
 
     async def step(self, turn: TurnState) -> Step:
@@ -77,43 +77,43 @@ class ModelAssistant:
     async def _small_talk(self, turn: TurnState) -> Draft:
         messages = [
             ChatMessage(role="system", content=prompts.SMALL_TALK),
-            *await self._memory.recall(turn, self._budget.context_tokens // _HISTORY_SHARE),
+            *await self._history.recall(turn, self._budget.context_tokens // _HISTORY_SHARE),
             ChatMessage(role="user", content=turn.request.message),
         ]
-        speaker = Speaker(turn.emit, tuple)
+        writer = AnswerWriter(turn.emit, tuple)
         await self._stream(
             turn,
             messages,
-            speaker,
+            writer,
             tools=False,
             max_tokens=min(_SMALL_TALK_TOKENS, self._budget.answer_tokens or _SMALL_TALK_TOKENS),
         )
-        return Draft(speaker.finish(), answered=True)
+        return Draft(writer.finish(), answered=True)
 
     async def _ask(self, turn: TurnState, messages: list[ChatMessage]) -> Step:
         dialogue = turn.dialogue
         last = self._is_last(turn)
         if last:
             messages = [*messages, ChatMessage(role="user", content=prompts.LAST_CALL)]
-        if dialogue.speaker is None:
-            dialogue.speaker = Speaker(turn.emit, lambda: turn.book.sources)
-        speaker = dialogue.speaker
+        if dialogue.writer is None:
+            dialogue.writer = AnswerWriter(turn.emit, lambda: turn.book.sources)
+        writer = dialogue.writer
         # Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
         tools = Capability.TOOLS in self._model.capabilities and not (last and not dialogue.rounds)
-        said_before = len(speaker.text)
-        calls = await self._stream(turn, messages, speaker, tools=tools, max_tokens=self._budget.answer_tokens)
+        written_before = len(writer.text)
+        calls = await self._stream(turn, messages, writer, tools=tools, max_tokens=self._budget.answer_tokens)
         if calls and not last:
-            said = speaker.finish()[said_before:]
+            said = writer.finish()[written_before:]
             answer = ChatMessage(role="assistant", content=said.strip(), tool_calls=calls)
             dialogue.rounds.append((answer, len(turn.results)))
             if said and not said.endswith("\n"):
-                speaker.say("\n\n")
+                writer.write("\n\n")
             return calls
-        text = speaker.finish()
+        text = writer.finish()
         if not text:
             raise ProviderUnavailable("The model returned an empty answer. Ask again.")
-        if speaker.removed:
-            turn.note("removed_citations", list(dict.fromkeys(speaker.removed)))
+        if writer.removed:
+            turn.note("removed_citations", list(dict.fromkeys(writer.removed)))
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
         return Draft(text, answered, turn.book.sources, () if answered else turn.book.sources[:3])
 
@@ -121,7 +121,7 @@ class ModelAssistant:
         self,
         turn: TurnState,
         messages: Sequence[ChatMessage],
-        speaker: Speaker,
+        writer: AnswerWriter,
         *,
         tools: bool,
         max_tokens: int | None = None,
@@ -137,9 +137,9 @@ class ModelAssistant:
                 temperature=self._budget.temperature,
             ):
                 if delta.text:
-                    speaker.say(delta.text)
+                    writer.write(delta.text)
                 if delta.cited_source is not None:
-                    speaker.cite(delta.cited_source)
+                    writer.cite(delta.cited_source)
                 if delta.tool_call is not None:
                     calls.append(delta.tool_call)
                 if delta.usage is not None:
@@ -154,11 +154,11 @@ class ModelAssistant:
         first = dialogue.rounds[0][1] if dialogue.rounds else len(results)
         found = {source.n: source for result in results[:first] for source in result.sources}
         blocks = source_blocks(list(found.values()), self._counter, dialogue.context_tokens)
-        tables = [spaced(result.text) for result in results[:first] if result.call.name == "query_table"]
-        thread = await self._memory.recall(turn, dialogue.context_tokens // _HISTORY_SHARE)
+        tables = [space_markers(result.text) for result in results[:first] if result.call.name == "query_table"]
+        thread = await self._history.recall(turn, dialogue.context_tokens // _HISTORY_SHARE)
         native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
         question = prompts.question_prompt(
-            spaced(turn.question), tables, has_sources=bool(blocks), native_citations=native
+            space_markers(turn.question), tables, has_sources=bool(blocks), native_citations=native
         )
         rules = prompts.system_prompt(native_citations=native, instructions=turn.request.instructions)
         messages = [
@@ -174,7 +174,7 @@ class ModelAssistant:
 
     def _tool_message(self, turn: TurnState, result: ToolResult) -> ChatMessage:
         blocks = source_blocks(result.sources, self._counter, turn.dialogue.context_tokens // 2)
-        return ChatMessage(role="tool", content=spaced(result.text), tool_call_id=result.call.id, sources=blocks)
+        return ChatMessage(role="tool", content=space_markers(result.text), tool_call_id=result.call.id, sources=blocks)
 
     def _is_last(self, turn: TurnState) -> bool:
         """Whether the model must answer now."""

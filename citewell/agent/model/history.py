@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from citewell.agent.citations.bracketed import spaced
+from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import PastMessage, ThreadSummary
 from citewell.agent.model import prompts
@@ -21,7 +21,7 @@ _MAX_WORD_LENGTH = 128  # characters
 _LISTED_CHARACTERS = 160
 
 
-class Memory:
+class ThreadHistory:
     """Fits a thread into a budget of tokens.
 
     What overflows is summarised by the chat model, once for several turns: an overflowing thread is cut to half of the budget.
@@ -108,5 +108,5 @@ def _usable(past: PastMessage, scope: Scope) -> bool:
 
 def _message(past: PastMessage) -> ChatMessage:
     """Numbers of an earlier answer mean other passages now, so they are taken out."""
-    content = spaced(past.content) if past.role == "user" else strip_markers(past.content)
+    content = space_markers(past.content) if past.role == "user" else strip_markers(past.content)
     return ChatMessage(role=past.role, content=content or "…")

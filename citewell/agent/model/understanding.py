@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from citewell.agent.model import prompts
-from citewell.agent.model.history import Memory
+from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.window import TokenCounter
 from citewell.agent.turn.state import TurnState
 from citewell.agent.understand.intent import Intent
@@ -28,7 +28,7 @@ class ModelUnderstanding:
 
     def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
         self._model = model
-        self._memory = Memory(model, counter)
+        self._history = ThreadHistory(model, counter)
 
     async def read(self, turn: TurnState) -> Understood:
         """As the rules where they are sure, or where the model's answer cannot be used."""
@@ -47,7 +47,7 @@ class ModelUnderstanding:
 
     async def _ask(self, turn: TurnState) -> str:
         request = turn.request
-        thread = await self._memory.recall(turn, _HISTORY_TOKENS)
+        thread = await self._history.recall(turn, _HISTORY_TOKENS)
         lines = [f"{message.role}: {message.content}" for message in thread]
         content = "\n".join([*lines, f"user (last message): {request.message}"])
         messages = [

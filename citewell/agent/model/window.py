@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from citewell.agent.citations.bracketed import spaced
+from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.interface import Source
 from citewell.ports import ChatMessage, SourceBlock
 from citewell.retrieve.context import best_at_the_ends
@@ -47,4 +47,4 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
     label = hit.chunk.locator.label(hit.filename)
-    return SourceBlock(n=source.n, title=spaced(label), source=hit.filename, text=spaced(hit.chunk.text))
+    return SourceBlock(n=source.n, title=space_markers(label), source=hit.filename, text=space_markers(hit.chunk.text))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest
 from citewell.agent.tables.language.table_planner import Planned, Refused
 from citewell.agent.tables.run.engine import TableResult
@@ -90,7 +90,7 @@ class Dialogue:
     summary:        of the thread's oldest messages, when this turn had one made
     """
 
-    speaker: Speaker | None = None
+    writer: AnswerWriter | None = None
     rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
     context_tokens: int = 0
     tokens: int = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from citewell.agent.interface import NO_ANSWER, PastMessage
 from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.agent.understand.topics import topic_terms
+from citewell.agent.understand.topics import find_topic_terms
 from citewell.text.analysis import analyze
 
 _EXCHANGED = re.compile(
@@ -73,7 +73,7 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
         exchanged = _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
-    terms = topic_terms(text, past, THRESHOLDS.topic_terms)
+    terms = find_topic_terms(text, past, THRESHOLDS.topic_terms)
     if not terms:
         return Rephrased(text, (text,))
     with_topic = f"{text} ({' '.join(terms)})"

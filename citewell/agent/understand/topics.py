@@ -23,7 +23,7 @@ _CONVERSATION = frozenset(
 _LOOKED_BACK = 32  # characters before a word in which the end of the sentence before is looked for
 
 
-def topic_terms(message: str, history: Sequence[PastMessage], count: int) -> list[str]:
+def find_topic_terms(message: str, history: Sequence[PastMessage], count: int) -> list[str]:
     """At most `count` words of the thread, as written there, best first; none that the message holds itself.
 
     A word counts for every message it occurs in, recent ones more, the user's more than the assistant's, names (capitalised in

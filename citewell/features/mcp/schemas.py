@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp import types
 
-from citewell.agent.citations.bracketed import spaced
+from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.interface import Source
 from citewell.agent.turn.state import ToolResult
 from citewell.errors import CitewellError
@@ -43,7 +43,7 @@ def tool_result(result: ToolResult) -> types.CallToolResult:
 
 def _passage(source: Source) -> str:
     hit = source.hit
-    return f"[{source.n}] {spaced(hit.chunk.locator.label(hit.filename))}\n{spaced(hit.chunk.text)}"
+    return f"[{source.n}] {space_markers(hit.chunk.locator.label(hit.filename))}\n{space_markers(hit.chunk.text)}"
 
 
 def _data(source: Source) -> dict[str, Any]:

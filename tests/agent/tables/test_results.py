@@ -27,7 +27,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableEngine, TableResult
 from citewell.agent.tables.run.results import (
     condition_words,
-    number_text,
+    format_number,
     result_text,
     row_hits,
     row_words,
@@ -77,7 +77,7 @@ def test_values_are_written_as_people_write_them(value: Any, text: str) -> None:
 
 @given(st.one_of(st.floats(), st.integers(-(10**40), 10**40), st.decimals(-(10**30), 10**30, places=8)))
 def test_any_number_can_be_shown_and_read_back(value: float | Decimal) -> None:
-    back = float(number_text(value).replace(",", ""))
+    back = float(format_number(value).replace(",", ""))
     if not math.isnan(value):
         assert back == pytest.approx(float(value), rel=1e-11)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citewell.agent.tables.run.engine import TableEngine
-from citewell.agent.tables.run.totals import holds_subtotals, total_rows
+from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from tests.agent.tables.sheets import OWNER, Sheets
 
 BODY = [("Accra", 100, 1.5), ("Kumasi", 250, 2.25), ("Tamale", None, 4.0)]
@@ -20,7 +20,7 @@ def sheets(tmp_path: Path) -> Sheets:
 
 async def _totals(sheets: Sheets, *last: tuple[object, ...]) -> tuple[int, ...]:
     table = sheets.add({"Branch": "text", "Loans": "integer", "Amount": "number"}, [*BODY, *last])
-    return await total_rows(TableEngine(sheets), OWNER, table)
+    return await find_total_rows(TableEngine(sheets), OWNER, table)
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ async def test_a_table_of_two_rows_or_of_words_has_none(sheets: Sheets) -> None:
     engine = TableEngine(sheets)
     small = sheets.add({"Branch": "text", "Loans": "integer"}, [("Accra", 5), ("Total", 5)])
     words = sheets.add({"Branch": "text"}, [("Accra",), ("Kumasi",), ("Total",)])
-    assert await total_rows(engine, OWNER, small) == await total_rows(engine, OWNER, words) == ()
+    assert await find_total_rows(engine, OWNER, small) == await find_total_rows(engine, OWNER, words) == ()
 
 
 async def test_sums_out_of_range_are_no_total(sheets: Sheets) -> None:
     huge = sheets.add({"n": "integer"}, [(9 * 10**37,)] * 4, types={"n": "DECIMAL(38, 0)"})
-    assert await total_rows(TableEngine(sheets), OWNER, huge) == ()
+    assert await find_total_rows(TableEngine(sheets), OWNER, huge) == ()
 
 
 async def test_cells_that_are_no_number_are_no_total(sheets: Sheets) -> None:
     odd = sheets.add({"a": "number", "b": "number"}, [(float("nan"), float("inf"))] * 4)
-    assert await total_rows(TableEngine(sheets), OWNER, odd) == ()
+    assert await find_total_rows(TableEngine(sheets), OWNER, odd) == ()
 
 
 def test_more_totals_than_the_last_row_are_subtotals() -> None:

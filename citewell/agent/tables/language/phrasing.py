@@ -8,14 +8,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, cast
 
-from citewell.agent.citations.bracketed import quotable
+from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import number_text, shown
+from citewell.agent.tables.run.results import format_number, shown
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
@@ -85,7 +85,7 @@ def _quoted_value(value: Any) -> Any:
 
 
 def _words(text: str) -> str:
-    return neutralise(quotable(text))
+    return neutralise(escape_markers(text))
 
 
 def conditions_text(conditions: Sequence[RowCondition]) -> str:
@@ -106,7 +106,7 @@ def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
         noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
     verb = "is" if count == 1 else "are"
     where = conditions_text(plan.query.conditions)
-    return f"There {verb} {number_text(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
+    return f"There {verb} {format_number(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
 
 
 def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -116,7 +116,7 @@ def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     where = conditions_text(plan.query.conditions)
     if row.values[0] is None:
         return f"No row{where} has a value in {plan.metric.name} [{numbers[0]}]."
-    rows = f"{number_text(row.rows.count)} {'row' if row.rows.count == 1 else 'rows'}"
+    rows = f"{format_number(row.rows.count)} {'row' if row.rows.count == 1 else 'rows'}"
     name = _FUNCTIONS[plan.function]
     return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
 

@@ -21,7 +21,7 @@ from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
-from citewell.agent.tables.run.totals import holds_subtotals, total_rows
+from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.types import TableColumn, TableInfo
@@ -137,7 +137,7 @@ class TablePlanner:
                 if found is not None:
                     values[column.name] = found
         label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
-        totals = await total_rows(self._engine, owner_id, table)
+        totals = await find_total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
         words = await asyncio.to_thread(table_words, table, values)
         self._known[key] = _Known(words, label, totals, subtotals)

@@ -25,7 +25,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float | Decimal):
-        return number_text(value)
+        return format_number(value)
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
     if isinstance(value, date | time):
@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def number_text(value: float | Decimal) -> str:
+def format_number(value: float | Decimal) -> str:
     """At most 12 significant digits, without trailing zeros; `NaN` and `Infinity` by these names, as a Parquet file may hold them."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -30,7 +30,7 @@ _NUMERIC = frozenset({"integer", "number"})
 _SUBTOTAL = re.compile(r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|summe|insgesamt)\b", re.I)
 
 
-async def total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
+async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
     """The row number of the last row if it is a total of all the others: called so and equal in one numeric column at least,
     or equal in two and more without the name; else nothing."""
     numeric = [column.name for column in table.columns if column.kind in _NUMERIC]

@@ -1,4 +1,4 @@
-"""Hands a model's text on as it comes, without what must not be rendered and without citations of nothing."""
+"""Writes an answer as a model's text comes in, without what must not be rendered and without citations of nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.types.json import well_formed
 _TAIL = re.compile(r"(?<!\s)\s*(?:\[\d+)?\Z")
 
 
-class Speaker:
+class AnswerWriter:
     """Collects an answer's text and emits it in pieces that will not change any more."""
 
     def __init__(self, emit: Callable[[TextDelta], None], sources: Callable[[], Sequence[Source]]) -> None:
@@ -30,13 +30,13 @@ class Speaker:
         """The numbers that were cited and name nothing."""
         return self._reader.removed
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Take the next piece; hold back what could still become a link, a tag, code or a citation."""
         text, self._half = _without_half(self._half + text)
         self._release(self._reader.read(text))
 
     def cite(self, n: int) -> None:
-        """Put `[n]` behind what was said."""
+        """Put `[n]` after what was written."""
         self._release(self._reader.cite(n))
 
     def finish(self) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.agent.citations.markdown import neutralise
-from citewell.agent.citations.saying import Speaker
+from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import Source, TextDelta
 from citewell.text.sentences import sentence_spans
 from citewell.text.tokens import composed
@@ -16,10 +16,10 @@ from tests.agent.fakes import hit
 
 def _said(*pieces: str) -> str:
     emitted: list[TextDelta] = []
-    speaker = Speaker(emitted.append, lambda: (Source(1, hit("The limit is 5.")),))
+    writer = AnswerWriter(emitted.append, lambda: (Source(1, hit("The limit is 5.")),))
     for piece in pieces:
-        speaker.say(piece)
-    whole = speaker.finish()
+        writer.write(piece)
+    whole = writer.finish()
     assert "".join(delta.text for delta in emitted) == whole
     return whole
 
