@@ -225,7 +225,7 @@ NO_READERS = {
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
     "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
-    "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.pieces.locate", "chunk.rows.row_headings",
+    "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
     "agent.tables.run.totals.find_total_rows",
 }  # fmt: skip
