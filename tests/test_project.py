@@ -180,9 +180,7 @@ def test_no_two_public_classes_share_a_name() -> None:
 
 
 def test_limits_are_called_max_or_min() -> None:
-    superlative = re.compile(
-        r"_?(?:MAX_COUNT|MAX_LENGTH|MIN_LENGTH|MIN_COUNT|MIN_COUNT|MAX_SIZE|MIN_SIZE|MAX_DEPTH|HIGHEST|LOWEST)(?:_|$)"
-    )
+    superlative = re.compile(r"_?(?:MOST|LONGEST|SHORTEST|FEWEST|LEAST|LARGEST|SMALLEST|DEEPEST|HIGHEST|LOWEST)(?:_|$)")
     found = [
         f"{name}: {node.id}"
         for name, _, tree in _modules("citewell")
