@@ -7,7 +7,7 @@ SHELL := /bin/bash
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?=
-PYTEST := -n 2 --dist loadfile --max-worker-restart 0
+PYTEST := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 QUICK := tests/agent tests/chunk tests/indexes tests/retrieve tests/storage tests/text tests/test_configuration.py tests/test_points.py
 
 VENV := .venv

@@ -42,6 +42,15 @@ def _no_network() -> Iterator[None]:
     patch.undo()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of slow tests come first, the slowest at the front, so that at the end no worker waits for the other."""
+    seconds: dict[Path, float] = {}
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            seconds[item.path] = seconds.get(item.path, 0.0) + (mark.args[0] if mark.args else 10.0)
+    items.sort(key=lambda item: -seconds.get(item.path, 0.0))
+
+
 def _is_local(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

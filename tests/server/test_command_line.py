@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top / "data"
 
 
+@pytest.fixture(scope="module")
+def held(folder: Path) -> Iterator[Path]:
+    """A copy of that folder, held by a running server: a command there starts no application of its own."""
+    data = shutil.copytree(folder, folder.parent / "held")
+    with RunningServer(data):
+        yield data
+
+
 def test_ask_answers_with_references(folder: Path) -> None:
     said = _citewell("ask", "What does a visiting boat pay for a night?", "--data", folder)
     assert "14 crowns" in said
@@ -50,34 +60,34 @@ def test_ask_answers_with_references(folder: Path) -> None:
     assert "Harbour rules.md" in said.split("References")[1]
 
 
-def test_ask_names_sheet_and_row_of_data(folder: Path) -> None:
-    answer = _json("ask", "Which day had the highest kilos?", "--data", folder)
+def test_ask_names_sheet_and_row_of_data(held: Path) -> None:
+    answer = _json("ask", "Which day had the highest kilos?", "--data", held)
     assert "Tuesday" in answer["answer"]
     assert answer["citations"][0]["locator"]["row"] == 3
 
 
-def test_search_lists_passages_with_scores_and_places(folder: Path) -> None:
+def test_search_lists_passages_with_scores_and_places(folder: Path, held: Path) -> None:
     found = _json("search", "engines at night", "--data", folder)
     best = found["hits"][0]
     assert best["filename"] == "Harbour rules.md"
     assert "No engines after ten" in best["text"]
     assert best["score"] > 0
-    assert "Harbour rules.md" in _citewell("search", "engines at night", "--data", folder)
+    assert "Harbour rules.md" in _citewell("search", "engines at night", "--data", held)
 
 
-def test_answers_and_searches_are_reranked_on_demand(folder: Path) -> None:
-    asked = ("ask", "What does a visiting boat pay for a night?", "--data", folder)
+def test_answers_and_searches_are_reranked_on_demand(held: Path) -> None:
+    asked = ("ask", "What does a visiting boat pay for a night?", "--data", held)
     assert _json(*asked, "--rerank")["usage"]["rerank_units"] == 1
     assert _json(*asked)["usage"]["rerank_units"] == 0
-    found = _json("search", "engines at night", "--rerank", "--top-k", "2", "--data", folder)["hits"]
+    found = _json("search", "engines at night", "--rerank", "--top-k", "2", "--data", held)["hits"]
     assert len(found) == 2
     assert all("rerank" in hit["scores"] for hit in found)
 
 
-def test_ls_lists_files(folder: Path) -> None:
+def test_ls_lists_files(folder: Path, held: Path) -> None:
     assert {r["filename"] for r in _json("ls", "--data", folder)} == {"Harbour rules.md", "catch.csv"}
-    assert [r["filename"] for r in _json("ls", "--data", folder, "--status", "ready")]
-    assert "catch.csv" in _citewell("ls", "--data", folder)
+    assert [r["filename"] for r in _json("ls", "--data", held, "--status", "ready")]
+    assert "catch.csv" in _citewell("ls", "--data", held)
 
 
 def test_token_prints_a_token_as_its_last_word(folder: Path) -> None:
@@ -89,10 +99,10 @@ def test_doctor_says_what_works(folder: Path) -> None:
     assert findings["database"] == findings["index"] == findings["embedder"] == "ok"
 
 
-def test_errors_are_one_line_and_an_exit_code(folder: Path) -> None:
-    assert "There is no file" in _citewell("add", "/no/such/file", "--data", folder, code=2)
+def test_errors_are_one_line_and_an_exit_code(folder: Path, held: Path) -> None:
+    assert "There is no file" in _citewell("add", "/no/such/file", "--data", held, code=2)
     assert "empty_query" in _citewell("search", " ", "--data", folder, code=2)
-    assert "There is no file" in _citewell("rm", "nothing like this", "--data", folder, code=2)
+    assert "There is no file" in _citewell("rm", "nothing like this", "--data", held, code=2)
     assert "CITEWELL_AUTH_SECRET" in _citewell("serve", "--host", "0.0.0.0", "--data", folder, code=2)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from citewell import Citewell
 from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.folder import DataFolder
+from tests.server.typed import citewell
 
 SECRET = "0123456789abcdef0123456789abcdef-not-a-real-one"
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -91,16 +91,7 @@ def run(folder: Path, *arguments: str, code: str = "", **variables: str) -> subp
     """The command line as typed in a folder of its own; `code` runs before it in the same process."""
     (folder / "note.txt").write_text("A note to be added.")
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "HOME", "LANG")}
-    start = ["-c", f"{code}\nfrom citewell.cli import main\nmain()"] if code else ["-m", "citewell.cli"]
-    return subprocess.run(
-        [sys.executable, *start, *arguments],
-        cwd=folder,
-        env={"PYTHONPATH": str(Path(__file__).parent.parent.parent), **kept, **variables},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    return citewell(arguments, folder, {"PYTHONPATH": str(Path(__file__).parents[2]), **kept, **variables}, code)
 
 
 def refused(done: subprocess.CompletedProcess[str], *wanted: str) -> str:
