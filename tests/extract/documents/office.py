@@ -37,6 +37,25 @@ def paragraph(text: str = "", style: str = "", properties: str = "", inner: str 
     return f"<w:p><w:pPr>{style_tag}{properties}</w:pPr>{runs}</w:p>"
 
 
+def blocks(*markup: str) -> str:
+    """One after another."""
+    return "".join(markup)
+
+
+def table(*rows: str) -> str:
+    return f"<w:tbl>{''.join(rows)}</w:tbl>"
+
+
+def row(*cells: str, properties: str = "") -> str:
+    """A row of `cell`s; a text alone is a cell with one paragraph."""
+    inside = "".join(text if text.startswith("<w:tc>") else cell(paragraph(text)) for text in cells)
+    return f"<w:tr>{f'<w:trPr>{properties}</w:trPr>' if properties else ''}{inside}</w:tr>"
+
+
+def cell(*paragraphs: str, properties: str = "") -> str:
+    return f"<w:tc>{f'<w:tcPr>{properties}</w:tcPr>' if properties else ''}{''.join(paragraphs)}</w:tc>"
+
+
 def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 

@@ -10,7 +10,9 @@ from tests.extract.documents.compound import compound_file
 
 TEXT_AT = 2048
 PAIRS = 93
+# Word's own numbers of its built-in styles, and the places of styles in the files that are written here.
 HEADING_1, TITLE, CAPTION = 1, 62, 34
+NORMAL, HEADING, SUBHEADING, TITLE_STYLE, CAPTION_STYLE, OWN_HEADING = range(6)
 
 
 @dataclass
@@ -138,6 +140,23 @@ def modifier(code: int, value: int) -> bytes:
 
 
 IN_TABLE = modifier(0x2416, 1)
+
+
+def styled(text: str, style: int, modifiers: bytes = b"") -> tuple[str, int, bytes]:
+    """A paragraph with its mark."""
+    return f"{text}\r", style, modifiers
+
+
+def plain(text: str) -> tuple[str, int, bytes]:
+    """A paragraph without style."""
+    return styled(text, NORMAL)
+
+
+def table_row(cells: list[str], edges: list[int], merges: list[int] | None = None) -> list[tuple[str, int, bytes]]:
+    """The paragraphs of a row and its end mark; a line break in a cell begins a paragraph."""
+    marked = [f"{text}\x07".replace("\n", "\r") for text in cells]
+    paragraphs = [part for text in marked for part in text.splitlines(keepends=True)]
+    return [*((text, NORMAL, IN_TABLE) for text in paragraphs), ("\x07", NORMAL, row_end(edges, merges))]
 
 
 def row_end(edges: list[int], merges: list[int] | None = None) -> bytes:

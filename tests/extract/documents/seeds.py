@@ -15,6 +15,7 @@ from tests.extract.documents.office import (
     NAMESPACES,
     NUMBERING,
     blip,
+    cell,
     chart,
     docx,
     drawing,
@@ -23,9 +24,22 @@ from tests.extract.documents.office import (
     paragraph,
     picture,
     relationships_part,
+    row,
     run,
+    table,
 )
-from tests.extract.documents.office97 import IN_TABLE, Doc, modifier, ppt, row_end, shape, text_records
+from tests.extract.documents.office97 import (
+    HEADING,
+    NORMAL,
+    Doc,
+    modifier,
+    plain,
+    ppt,
+    shape,
+    styled,
+    table_row,
+    text_records,
+)
 from tests.extract.documents.opendocument import document
 from tests.extract.documents.outlook import attachment, outlook, wide
 
@@ -74,17 +88,17 @@ RTF_HEAD = (
 
 
 def _docx() -> bytes:
-    table = (
-        '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>' + paragraph("a") + "</w:tc></w:tr><w:tr><w:tc>" + paragraph("b")
-        + '</w:tc><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>' + paragraph("c") + "</w:tc></w:tr></w:tbl>"
-    )  # fmt: skip
+    merged = table(
+        row(cell(paragraph("a"), properties='<w:gridSpan w:val="2"/>')),
+        row("b", cell(paragraph("c"), properties='<w:vMerge w:val="restart"/>')),
+    )
     equation = (
         "<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>"
     )
     body = (
         paragraph("Head", "berschrift1")
         + numbered("one", 1)
-        + table
+        + merged
         + paragraph(inner=run("x") + equation + '<w:r><w:footnoteReference w:id="2"/></w:r>')
     )
     body += paragraph(
@@ -138,11 +152,16 @@ def _mail() -> bytes:
 def _doc() -> bytes:
     return Doc(
         [
-            ("Head\r", 1, b""), ("one\r", 0, modifier(0x460B, 1)), ("a\x07", 0, IN_TABLE), ("b\x07", 0, IN_TABLE),
-            ("\x07", 0, row_end([0, 1000, 2000])), ("Claim\x02 \x13 HYPERLINK \"x\" \x14y\x15\r", 0, b""),
+            styled("Head", HEADING),
+            styled("one", NORMAL, modifier(0x460B, 1)),
+            *table_row(["a", "b"], [0, 1000, 2000]),
+            plain('Claim\x02 \x13 HYPERLINK "x" \x14y\x15'),
         ],
-        footnotes=[(22, "\x02 note\r")], headers=[""] * 7 + ["head\r"], levels=[(0, "\x00.")], deleted=[(2, 3)],
-    ).build()  # fmt: skip
+        footnotes=[(22, "\x02 note\r")],
+        headers=[""] * 7 + ["head\r"],
+        levels=[(0, "\x00.")],
+        deleted=[(2, 3)],
+    ).build()
 
 
 def seeds() -> dict[str, bytes]:

@@ -15,6 +15,8 @@ from tests.extract.documents.office import (
     NAMESPACES,
     NUMBERING,
     blip,
+    blocks,
+    cell,
     chart,
     docx,
     drawing,
@@ -23,7 +25,9 @@ from tests.extract.documents.office import (
     paragraph,
     picture,
     relationships_part,
+    row,
     run,
+    table,
 )
 from tests.extract.documents.reading import Reading, read, read_bytes
 
@@ -42,10 +46,16 @@ def reading_of(
 
 
 def test_headings_of_any_language_version_give_levels_and_the_path_of_what_follows(tmp_path: Path) -> None:
-    body = (
-        paragraph("My report", "Titel") + paragraph("One", "berschrift1") + paragraph("Inner", "berschrift2") + paragraph("Text.")
-        + paragraph("Two", "Chapter") + paragraph("More.") + paragraph("Own", properties='<w:outlineLvl w:val="2"/>') + paragraph("Loop text", "Loop")
-    )  # fmt: skip
+    body = blocks(
+        paragraph("My report", "Titel"),
+        paragraph("One", "berschrift1"),
+        paragraph("Inner", "berschrift2"),
+        paragraph("Text."),
+        paragraph("Two", "Chapter"),
+        paragraph("More."),
+        paragraph("Own", properties='<w:outlineLvl w:val="2"/>'),
+        paragraph("Loop text", "Loop"),
+    )
     reading = reading_of(tmp_path, body)
     assert [(e.text, e.level) for e in reading.of(ElementType.TITLE)] == [
         ("My report", 1),
@@ -67,10 +77,16 @@ def test_properties_of_the_document_become_metadata(tmp_path: Path) -> None:
 
 
 def test_automatic_numbers_are_counted_as_word_counts_them(tmp_path: Path) -> None:
-    body = (
-        numbered("first", 1) + numbered("inner", 1, 1) + numbered("inner too", 1, 1) + numbered("second", 1) + numbered("fresh", 1, 1)
-        + numbered("dot", 2) + numbered("restarted", 3) + numbered("Scope", 1, style="berschrift1")
-    )  # fmt: skip
+    body = blocks(
+        numbered("first", 1),
+        numbered("inner", 1, 1),
+        numbered("inner too", 1, 1),
+        numbered("second", 1),
+        numbered("fresh", 1, 1),
+        numbered("dot", 2),
+        numbered("restarted", 3),
+        numbered("Scope", 1, style="berschrift1"),
+    )
     reading = reading_of(tmp_path, body, {"numbering.xml": NUMBERING}, {"rN": ("numbering", "numbering.xml")})
     assert reading.texts() == [
         "1. first",
@@ -87,37 +103,33 @@ def test_automatic_numbers_are_counted_as_word_counts_them(tmp_path: Path) -> No
 
 
 def test_a_table_keeps_merged_cells_in_html_grid_and_markdown(tmp_path: Path) -> None:
-    body = (
-        '<w:tbl><w:tr><w:trPr><w:tblHeader/></w:trPr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>' + paragraph("Head") + "</w:tc>"
-        "<w:tc>" + paragraph("A|B") + "</w:tc></w:tr>"
-        '<w:tr><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>' + paragraph("tall") + "</w:tc><w:tc>" + paragraph("x") + "</w:tc><w:tc>" + paragraph("y") + "</w:tc></w:tr>"
-        "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr>" + paragraph() + "</w:tc><w:tc>" + paragraph("p") + paragraph("q") + "</w:tc><w:tc>" + paragraph("&lt;z&gt;") + "</w:tc></w:tr>"
-        "<w:tr><w:trPr><w:del/></w:trPr><w:tc>" + paragraph("deleted row") + "</w:tc></w:tr></w:tbl>"
-    )  # fmt: skip
-    table = reading_of(tmp_path, paragraph("Part", "berschrift1") + body).of(ElementType.TABLE)[0]
-    assert table.grid == (("Head", "", "A|B"), ("tall", "x", "y"), ("", "p\nq", "<z>"))
-    assert table.header_rows == 1
-    assert '<th colspan="2">Head</th>' in (table.html or "")
-    assert '<td rowspan="2">tall</td>' in (table.html or "")
-    assert "&lt;z&gt;" in (table.html or "")
-    assert table.text.splitlines()[0] == "| Head |  | A\\|B |"
-    assert table.locator.headings == ("Part",)
+    body = table(
+        row(cell(paragraph("Head"), properties='<w:gridSpan w:val="2"/>'), "A|B", properties="<w:tblHeader/>"),
+        row(cell(paragraph("tall"), properties='<w:vMerge w:val="restart"/>'), "x", "y"),
+        row(cell(paragraph(), properties="<w:vMerge/>"), cell(paragraph("p"), paragraph("q")), "&lt;z&gt;"),
+        row("deleted row", properties="<w:del/>"),
+    )
+    found = reading_of(tmp_path, paragraph("Part", "berschrift1") + body).of(ElementType.TABLE)[0]
+    assert found.grid == (("Head", "", "A|B"), ("tall", "x", "y"), ("", "p\nq", "<z>"))
+    assert found.header_rows == 1
+    assert '<th colspan="2">Head</th>' in (found.html or "")
+    assert '<td rowspan="2">tall</td>' in (found.html or "")
+    assert "&lt;z&gt;" in (found.html or "")
+    assert found.text.splitlines()[0] == "| Head |  | A\\|B |"
+    assert found.locator.headings == ("Part",)
 
 
 def test_a_frame_of_one_cell_is_read_as_text_and_a_table_inside_a_cell_stays_in_it(tmp_path: Path) -> None:
-    inner = "<w:tbl><w:tr><w:tc>" + paragraph("i1") + "</w:tc><w:tc>" + paragraph("i2") + "</w:tc></w:tr></w:tbl>"
-    frame = "<w:tbl><w:tr><w:tc>" + paragraph("Boxed", "berschrift1") + paragraph("text") + "</w:tc></w:tr></w:tbl>"
-    outer = (
-        "<w:tbl><w:tr><w:tc>" + inner + paragraph() + "</w:tc><w:tc>" + paragraph("right") + "</w:tc></w:tr></w:tbl>"
-    )
+    inner = table(row("i1", "i2"))
+    frame = table(row(cell(paragraph("Boxed", "berschrift1"), paragraph("text"))))
+    outer = table(row(cell(inner, paragraph()), "right"))
     reading = reading_of(tmp_path, frame + outer)
     assert reading.texts(ElementType.TITLE, ElementType.PARAGRAPH) == ["Boxed", "text"]
     assert reading.of(ElementType.TABLE)[0].grid == (("i1 | i2", "right"),)
 
 
 def test_tables_become_text_where_they_were_not_asked_for(tmp_path: Path) -> None:
-    body = "<w:tbl><w:tr><w:tc>" + paragraph("a") + "</w:tc><w:tc>" + paragraph("b") + "</w:tc></w:tr></w:tbl>"
-    reading = reading_of(tmp_path, body, extract_tables=False)
+    reading = reading_of(tmp_path, table(row("a", "b")), extract_tables=False)
     assert [(e.type, e.text) for e in reading.elements] == [(ElementType.PARAGRAPH, "a | b")]
 
 
@@ -161,11 +173,14 @@ def test_headers_and_footers_are_kept_once_as_page_furniture(tmp_path: Path) -> 
 
 
 def test_tracked_changes_are_read_as_accepted(tmp_path: Path) -> None:
-    body = paragraph(
-        inner=run("The price is ") + "<w:del><w:r><w:delText>10</w:delText></w:r></w:del><w:ins>" + run("12") + "</w:ins>" + run(" euros.")
-        + "<w:moveFrom>" + run("gone") + "</w:moveFrom><w:moveTo>" + run(" moved") + "</w:moveTo>"
-    )  # fmt: skip
-    assert reading_of(tmp_path, body).text == "The price is 12 euros. moved"
+    price = blocks(
+        run("The price is "),
+        "<w:del><w:r><w:delText>10</w:delText></w:r></w:del>",
+        f"<w:ins>{run('12')}</w:ins>",
+        run(" euros."),
+        f"<w:moveFrom>{run('gone')}</w:moveFrom><w:moveTo>{run(' moved')}</w:moveTo>",
+    )
+    assert reading_of(tmp_path, paragraph(inner=price)).text == "The price is 12 euros. moved"
 
 
 def test_hidden_text_is_left_out_and_noted(tmp_path: Path) -> None:
@@ -274,10 +289,13 @@ def test_equations_become_latex(tmp_path: Path) -> None:
 
 
 def test_rendered_page_breaks_tell_the_page_of_each_element(tmp_path: Path) -> None:
-    body = (
-        paragraph("one") + paragraph(inner=run("begins here") + RENDERED_BREAK + run(" and ends there")) + paragraph(inner=PAGE_BREAK)
-        + paragraph(inner=RENDERED_BREAK + run("three")) + paragraph("still three")
-    )  # fmt: skip
+    body = blocks(
+        paragraph("one"),
+        paragraph(inner=run("begins here") + RENDERED_BREAK + run(" and ends there")),
+        paragraph(inner=PAGE_BREAK),
+        paragraph(inner=RENDERED_BREAK + run("three")),
+        paragraph("still three"),
+    )
     reading = reading_of(tmp_path, body)
     assert [(e.text, e.locator.page, e.locator.pages) for e in reading.elements] == [
         ("one", 1, ()),
@@ -292,10 +310,13 @@ def test_section_breaks_count_as_their_following_section_says(tmp_path: Path) ->
     def section(kind: str) -> str:
         return f'<w:sectPr><w:type w:val="{kind}"/></w:sectPr>'
 
-    body = (
-        paragraph("a", properties=section("nextPage")) + paragraph(inner=RENDERED_BREAK + run("b"), properties=section("nextPage"))
-        + paragraph("c", properties=section("continuous")) + paragraph("d") + section("oddPage")
-    )  # fmt: skip
+    body = blocks(
+        paragraph("a", properties=section("nextPage")),
+        paragraph(inner=RENDERED_BREAK + run("b"), properties=section("nextPage")),
+        paragraph("c", properties=section("continuous")),
+        paragraph("d"),
+        section("oddPage"),
+    )
     assert [(e.text, e.locator.page) for e in reading_of(tmp_path, body).elements] == [
         ("a", 1),
         ("b", 2),

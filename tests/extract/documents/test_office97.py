@@ -13,10 +13,24 @@ from citewell.extract.formats import word97
 from citewell.types import ElementType, ExtractOptions
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.office import picture
-from tests.extract.documents.office97 import IN_TABLE, Doc, modifier, ppt, record, row_end, shape, text_records
+from tests.extract.documents.office97 import (
+    CAPTION_STYLE,
+    HEADING,
+    NORMAL,
+    OWN_HEADING,
+    SUBHEADING,
+    TITLE_STYLE,
+    Doc,
+    modifier,
+    plain,
+    ppt,
+    record,
+    shape,
+    styled,
+    table_row,
+    text_records,
+)
 from tests.extract.documents.reading import Reading, read_bytes
-
-PLAIN = (0, b"")
 
 
 def read_doc(folder: Path, doc: Doc, **options: object) -> Reading:
@@ -27,11 +41,17 @@ def read_doc(folder: Path, doc: Doc, **options: object) -> Reading:
 def test_headings_paragraphs_and_captions_by_their_built_in_styles(narrow: bool, tmp_path: Path) -> None:
     doc = Doc(
         [
-            ("The title\r", 3, b""), ("Größe – one\r", 1, b""), ("Text.\r", 0, b""), ("Inner\r", 2, b""), ("Own style\r", 5, b""),
-            ("Figure 1\r", 4, b""), ("By outline\r", 0, modifier(0x2640, 2)), ("line\x0bbreak\x1ehyphen\r", 0, b""),
+            styled("The title", TITLE_STYLE),
+            styled("Größe – one", HEADING),
+            plain("Text."),
+            styled("Inner", SUBHEADING),
+            styled("Own style", OWN_HEADING),
+            styled("Figure 1", CAPTION_STYLE),
+            styled("By outline", NORMAL, modifier(0x2640, 2)),
+            plain("line\x0bbreak\x1ehyphen"),
         ],
         narrow=narrow,
-    )  # fmt: skip
+    )
     reading = read_doc(tmp_path, doc)
     assert [(e.type.value, e.text, e.level) for e in reading.elements] == [
         ("title", "The title", 1),
@@ -48,7 +68,7 @@ def test_headings_paragraphs_and_captions_by_their_built_in_styles(narrow: bool,
 
 def test_lists_are_numbered_as_their_levels_say(tmp_path: Path) -> None:
     def item(text: str, level: int) -> tuple[str, int, bytes]:
-        return f"{text}\r", 0, modifier(0x460B, 1) + modifier(0x260A, level)
+        return styled(text, NORMAL, modifier(0x460B, 1) + modifier(0x260A, level))
 
     doc = Doc([item("one", 0), item("inner", 1), item("two", 0)], levels=[(0, "\x00."), (4, "\x00.\x01)")])
     reading = read_doc(tmp_path, doc)
@@ -60,16 +80,15 @@ def test_lists_are_numbered_as_their_levels_say(tmp_path: Path) -> None:
 
 
 def test_tables_keep_cells_merged_across_and_down(tmp_path: Path) -> None:
-    cell = (0, IN_TABLE)
     doc = Doc(
         [
-            ("Before\r", *PLAIN),
-            ("Wide\x07", *cell), ("\x07", 0, row_end([0, 2000])),
-            ("tall\x07", *cell), ("first\r", *cell), ("x\x07", *cell), ("\x07", 0, row_end([0, 1000, 2000], [0x60, 0])),
-            ("\x07", *cell), ("y\x07", *cell), ("\x07", 0, row_end([0, 1000, 2000], [0x20, 0])),
-            ("After\r", *PLAIN),
+            plain("Before"),
+            *table_row(["Wide"], [0, 2000]),
+            *table_row(["tall", "first\nx"], [0, 1000, 2000], [0x60, 0]),
+            *table_row(["", "y"], [0, 1000, 2000], [0x20, 0]),
+            plain("After"),
         ]
-    )  # fmt: skip
+    )
     reading = read_doc(tmp_path, doc)
     table = reading.of(ElementType.TABLE)[0]
     assert table.grid == (("Wide", ""), ("tall", "first\nx"), ("", "y"))
@@ -79,20 +98,20 @@ def test_tables_keep_cells_merged_across_and_down(tmp_path: Path) -> None:
 
 
 def test_field_codes_are_left_out_and_links_noted(tmp_path: Path) -> None:
-    text = '\x13 HYPERLINK "https://example.com/" \x14shown\x15, page \x13PAGE\x14 3\x15 \x13 EMBED Equation \x15done\r'
-    reading = read_doc(tmp_path, Doc([(text, *PLAIN)]))
+    text = '\x13 HYPERLINK "https://example.com/" \x14shown\x15, page \x13PAGE\x14 3\x15 \x13 EMBED Equation \x15done'
+    reading = read_doc(tmp_path, Doc([plain(text)]))
     assert reading.text == "shown, page  3 done"
     assert reading.elements[0].metadata["links"] == [{"href": "https://example.com/"}]
 
 
 def test_deleted_and_hidden_text_is_left_out(tmp_path: Path) -> None:
-    doc = Doc([("The price is 10 12 euros.\r", *PLAIN)], deleted=[(13, 16)])
+    doc = Doc([plain("The price is 10 12 euros.")], deleted=[(13, 16)])
     assert read_doc(tmp_path, doc).text == "The price is 12 euros."
 
 
 def test_notes_comments_headers_and_text_boxes(tmp_path: Path) -> None:
     doc = Doc(
-        [("Claim\x02.\r", *PLAIN), ("Other\x05\r", *PLAIN), ("Last\x02\r", *PLAIN)],
+        [plain("Claim\x02."), plain("Other\x05"), plain("Last\x02")],
         footnotes=[(5, "\x02 A source.\r")],
         headers=["", "", "", "", "", "", "", "Confidential\r", "", "Page \x13PAGE\x142\x15\r", "", ""],
         comments=[(13, "\x05Really?\r")],
@@ -116,7 +135,7 @@ def test_notes_comments_headers_and_text_boxes(tmp_path: Path) -> None:
 def test_pictures_in_the_data_stream_are_kept(tmp_path: Path) -> None:
     png = picture(40)
     blip = struct.pack("<HHI16sB", 0x6E00, 0xF01E, len(png) + 17, b"", 255) + png
-    reading = read_doc(tmp_path, Doc([("Text\r", *PLAIN)], streams={"Data": b"\0" * 100 + blip}))
+    reading = read_doc(tmp_path, Doc([plain("Text")], streams={"Data": b"\0" * 100 + blip}))
     assert reading.of(ElementType.IMAGE)[0].blob is not None
 
 
