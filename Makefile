@@ -40,7 +40,7 @@ unit: $(DEV)
 	@$(BIN)/python -m pytest $(PYTEST) $(PYTEST_ARGS)
 
 quick: $(DEV)
-	@$(BIN)/python -m pytest $(PYTEST) -m "not slow" $(QUICK) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST) -m "not slow" -k "not postgres" $(QUICK) $(PYTEST_ARGS)
 
 # Every process of Citewell's that a test starts is measured; about twice the time of `make unit`.
 COVERAGE_FLOOR ?= 85

@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seconds: dict[Path, float] = {}
     for item in items:
         for mark in item.iter_markers("slow"):
-            seconds[item.path] = seconds.get(item.path, 0.0) + (mark.args[0] if mark.args else 10.0)
+            seconds[item.path] = max(seconds.get(item.path, 0.0), *mark.args)
     items.sort(key=lambda item: -seconds.get(item.path, 0.0))
 
 

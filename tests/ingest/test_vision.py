@@ -21,6 +21,8 @@ from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, ChunkType, ElementType, Resource, Status, UploadOptions
 from tests.extract.pdf.drawing import Draw, lines, pdf, prose
 
+pytestmark = pytest.mark.slow(15)
+
 
 class ColourModel:
     """A vision model that names the picture's colour; fails as often as it is told to, and rejects one colour when told to."""

@@ -15,6 +15,8 @@ import pytest
 
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.slow(60)
+
 
 def _citewell(*arguments: str | Path, code: int = 0) -> str:
     command = [sys.executable, "-m", "citewell.cli", *map(str, arguments)]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow(12)
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:

@@ -36,6 +36,8 @@ from citewell.storage.jobs import JobRepository
 from citewell.types import TERMINAL, ExtractOptions, Point
 from tests.ingest import nasty
 
+pytestmark = pytest.mark.slow(15)
+
 _TERMINAL = {status.value for status in TERMINAL}
 
 

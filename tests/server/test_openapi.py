@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.slow(20)
+
 EXAMPLES = int(os.environ.get("CITEWELL_TEST_EXAMPLES", "20"))
 _NOTHING_IS_TOO_SLOW: Any = list(HealthCheck)
 _OURS = {"code", "message", "details"}

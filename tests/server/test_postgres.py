@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.slow(30)
 
 POLICY = (
     b"# Loans\n\nA first-time borrower may receive at most GHS 5,000. Returning borrowers may receive GHS 12,000.\n"

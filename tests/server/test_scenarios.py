@@ -17,7 +17,7 @@ from tests.contract_servers.serving import serving
 from tests.server.running import RunningServer
 from tests.server.scripted import anthropic_script, openai_script
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(15)
 LOAN_SIZE = "What's the maximum loan size for first-time borrowers?"
 
 

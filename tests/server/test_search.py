@@ -13,6 +13,8 @@ import pytest
 from citewell.features.search.schemas import SearchOut
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.slow(20)
+
 _HEADINGS = ("Berths", "Quiet", "Waste", "Water", "Power", "Guests", "Children", "Dogs")
 
 

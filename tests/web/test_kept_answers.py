@@ -16,6 +16,8 @@ from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.slow(25)
+
 NOTE = b"# Harbour\n\nThe harbour gate closes at half past nine in the evening.\n"
 QUESTION = "When does the harbour gate close?"
 

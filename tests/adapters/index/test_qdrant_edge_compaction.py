@@ -11,6 +11,8 @@ from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsel
 from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, about, make_point, near, point_id
 from citewell.types import Filter, Point
 
+pytestmark = pytest.mark.slow(20)
+
 
 async def _open(folder: Path, compact_from: int = 10_000) -> QdrantEdgeIndex:
     return await QdrantEdgeIndex.open(folder, DIMENSIONS, compact_from=compact_from)

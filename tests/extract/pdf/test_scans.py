@@ -16,6 +16,8 @@ from citewell.types import ElementType
 from tests.extract.pdf.drawing import HEIGHT, WIDTH, lines, pdf, prose, read_pdf
 from tests.extract.scanning import FONT, scan
 
+pytestmark = pytest.mark.slow(15)
+
 SENTENCES = ["The bridge was closed for repairs", "in the second week of March", "and opened again in June."]
 
 
