@@ -18,11 +18,18 @@ from citewell.adapters import registry
 from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
 from citewell.chunk.config import ChunkConfig
+from citewell.composition.configured import (
+    build_chat_model,
+    build_reranker,
+    build_vision_model,
+    jwt_rules,
+    parser_limits,
+    retrieval_options,
+)
 from citewell.composition.indexes import IndexOpener
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, MissingDependency, Unavailable
-from citewell.extract.sandbox import ParserLimits
-from citewell.features.auth.service import AuthService, JwtRules
+from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
 from citewell.features.health.findings import Finding
 from citewell.features.health.service import HealthService
@@ -52,9 +59,7 @@ from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.metering import MeteredChat, MeteredReranker, MeteredVision
-from citewell.ports import BlobStore, ChatModel, Reranker, VisionModel
-from citewell.retrieve.options import FusionMethod, RetrievalOptions
+from citewell.ports import BlobStore
 from citewell.settings import NoChat, Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
@@ -70,7 +75,7 @@ from citewell.storage.resources import ResourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ExtractOptions, SelfQuery
+from citewell.types import ExtractOptions
 
 log = logging.getLogger(__name__)
 LOCAL_OWNER = "local"
@@ -173,7 +178,7 @@ async def _open(
     indexes = await opener.open_active(stack)
     space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES))
     parsers = ParserPool(
-        settings.parser.processes + 1, limits=_parser_limits(settings), space=space
+        settings.parser.processes + 1, limits=parser_limits(settings), space=space
     )  # see `WorkerLimits`
     stack.push_async_callback(parsers.close)
     migration = IndexMigration(
@@ -221,8 +226,8 @@ async def _open(
 def _check(settings: Settings) -> None:
     """Raise `ConfigurationError` for a missing adapter, package, model or key before anything is opened or written."""
     registry.check(settings)
-    _chat_model(settings)
-    _vision_model(settings)
+    build_chat_model(settings)
+    build_vision_model(settings)
 
 
 async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
@@ -290,7 +295,7 @@ async def _assemble(parts: _Parts) -> Services:
         local_owner=local_owner,
         auth=AuthService(
             owners=stores.owners,
-            jwt_rules=_jwt_rules(settings),
+            jwt_rules=jwt_rules(settings),
             requests_per_minute=settings.auth.requests_per_minute,
         ),
         resources=resources,
@@ -346,9 +351,9 @@ def _search_service(parts: _Parts) -> SearchService:
     return SearchService(
         indexes=parts.indexes,
         chunks=SqlChunks(parts.stores.content, parts.stores.projects),
-        options=_retrieval(parts.settings),
-        reranker=_reranker(parts.settings),
-        chat=_chat_model(parts.settings),
+        options=retrieval_options(parts.settings),
+        reranker=build_reranker(parts.settings),
+        chat=build_chat_model(parts.settings),
         top_k=parts.settings.retrieval.top_k,
     )
 
@@ -402,7 +407,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
         projects=stores.projects,
         indexes=parts.indexes,
         describer=ImageDescriber(
-            model=_vision_model(settings),
+            model=build_vision_model(settings),
             content=stores.content,
             jobs=stores.jobs,
             blobs=parts.blobs,
@@ -430,58 +435,6 @@ def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assis
             answer_tokens=None if isinstance(configured, NoChat) else configured.max_tokens,
             temperature=0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0,
         ),
-    )
-
-
-def _chat_model(settings: Settings) -> ChatModel | None:
-    model = registry.build_chat_model(settings.chat)
-    return MeteredChat(model, settings.chat.provider) if model is not None else None
-
-
-def _vision_model(settings: Settings) -> VisionModel | None:
-    model = registry.build_vision_model(settings.vision)
-    return MeteredVision(model, settings.vision.provider) if model is not None else None
-
-
-def _reranker(settings: Settings) -> Reranker | None:
-    reranker = registry.build_reranker(settings.rerank)
-    return MeteredReranker(reranker, settings.rerank.provider) if reranker is not None else None
-
-
-def _parser_limits(settings: Settings) -> ParserLimits:
-    return ParserLimits(
-        memory_bytes=settings.parser.memory_bytes,
-        total_seconds=settings.parser.seconds,
-        stall_seconds=settings.parser.silence_seconds,
-    )
-
-
-def _retrieval(settings: Settings) -> RetrievalOptions:
-    retrieval, rerank = settings.retrieval, settings.rerank
-    return RetrievalOptions(
-        candidates=retrieval.candidates,
-        rerank_candidates=rerank.candidates,
-        rerank_top_n=rerank.top_n,
-        rerank_threshold=rerank.threshold or None,
-        rerank=rerank.enabled,
-        variations=retrieval.query_variations,
-        self_query=SelfQuery(retrieval.self_query),
-        fusion=FusionMethod(retrieval.fusion),
-        dense_weight=retrieval.dense_weight,
-        vector_threshold=max(retrieval.score_threshold, retrieval.vector_threshold),
-        near_duplicate=retrieval.near_duplicate or None,
-        diversity=retrieval.diversity,
-    )
-
-
-def _jwt_rules(settings: Settings) -> JwtRules | None:
-    if settings.auth.secret is None:
-        return None
-    return JwtRules(
-        secret=settings.auth.secret.get_secret_value(),
-        algorithm=settings.auth.algorithm,
-        issuer=settings.auth.issuer,
-        audience=settings.auth.audience,
     )
 
 

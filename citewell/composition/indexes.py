@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
+from citewell.composition.configured import build_embedder
 from citewell.errors import CitewellError, Unavailable
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.restoring import IndexCondition, condition_of
-from citewell.metering import MeteredEmbedder
 from citewell.ports import Embedder, VectorIndex
 from citewell.settings import Settings, change
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
-from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.indexes import IndexRepository, IndexState
 
 log = logging.getLogger(__name__)
@@ -128,11 +126,3 @@ def _set_aside(folder: os.PathLike[str]) -> None:
     aside = f"{os.fspath(folder)}.damaged"
     shutil.rmtree(aside, ignore_errors=True)
     shutil.move(folder, aside)
-
-
-def build_embedder(settings: Settings, database: Database) -> Embedder:
-    """The embedder that the settings name: counted, tried again where it is somebody else's, and cached."""
-    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings.embedding))
-    if not settings.embedding.is_local:
-        embedder = RetryingEmbedder(embedder)
-    return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
