@@ -66,6 +66,24 @@ def test_docstrings_and_errors_are_idiomatic() -> None:
     assert found == []
 
 
+def test_an_error_is_two_sentences_at_most() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "citewell").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
+        if len(re.findall(r"[.!?](?: |$)", _literal(node.exc.args[0]))) > 2
+    ]
+    errors = ast.parse((ROOT / "citewell/errors.py").read_text(encoding="utf-8")).body
+    default = [ast.get_docstring(node) or "" for node in errors if isinstance(node, ast.ClassDef)]
+    assert found + [text for text in default if len(re.findall(r"[.!?](?: |$)", text)) > 2] == []
+
+
+def _literal(node: ast.expr) -> str:
+    """The text of an expression, without what is put into it."""
+    return "".join(n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+
+
 def test_the_texts_of_the_interface_are_idiomatic() -> None:
     assert _found((ROOT / "web/src/strings.ts").read_text(encoding="utf-8")) == []
 
