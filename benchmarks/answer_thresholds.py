@@ -126,7 +126,8 @@ def trials(value: Any, only: Sequence[str], factors: Sequence[float]) -> Iterato
                     field.name: max(1, round(known * factor), known + 1) if factor > 1 else max(1, int(known * factor))
                 }
             else:
-                yield {field.name: round(known * factor, 4)}
+                # A share above 1 would refuse everything.
+                yield {field.name: min(1.0, round(known * factor, 4))}
 
 
 async def run(arguments: argparse.Namespace) -> None:

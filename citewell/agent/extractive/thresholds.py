@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class ExtractiveThresholds:
     """Thresholds of extractive answers. Similarities are cosines of the built-in model; other shares and scores are in 0..1.
 
-    Measured: `embedded`, and `refuse` to `terms_weight`, on conversations with answerable and unanswerable turns (MTRAG;
+    Measured: `embedded` and what decides whether there is an answer at all, on conversations with answerable and unanswerable turns (MTRAG;
     `benchmarks/conversations.py abstain`). Another sentence model needs values of its own for these. All others were set by hand on
     the development documents; `tests/agent/test_extractive.py` holds what they are for, `benchmarks/extraction.py` measures them together.
 
