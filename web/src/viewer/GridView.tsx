@@ -1,38 +1,23 @@
 // Rows of a data file in a grid that draws only what is in view; the keyboard moves from cell to cell, and the cited row is marked.
 import { Tabs } from "@base-ui/react/tabs";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { defaultRangeExtractor, type Range, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
-import {
-  type KeyboardEvent,
-  memo,
-  type ReactNode,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
-import { api, type Resource, type Schemas, unwrap } from "../api/client";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { api, type Resource, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
-import { formatNumber, formatPrecise } from "../lib/format";
 import { useDebounced } from "../lib/hooks";
 import { t } from "../strings";
 import { Failure } from "../ui/Notice";
-import { type CellPlace, cellAfter, within } from "./gridKeys";
+import { GridHead, GridRow, NUMBER_WIDTH, ROW_HEIGHT, type Row } from "./GridRow";
+import { type CellPlace, cellAfter, placeOf, useCellFocus, useRangeWith, within } from "./gridKeys";
 import type { Target } from "./state";
 import { type Column, type Table, tableAt, tablesOf } from "./tables";
 
-const ROW = 30;
 const OVERSCAN = 8;
 const PAGE = 200;
 const SETTLED_MS = 90;
 // More than are ever shown at once.
 const RECYCLED = 256;
-const NUMBER_WIDTH = 64;
-const NUMERIC = new Set(["integer", "number"]);
-
-type Row = Schemas["RowOut"];
 
 export default function GridView({ resource, target }: { resource: Resource; target: Target }): ReactNode {
   const tables = tablesOf(resource);
@@ -108,10 +93,10 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
   const rows = useVirtualizer({
     count: table.row_count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
-    paddingStart: ROW,
-    scrollPaddingStart: ROW,
+    paddingStart: ROW_HEIGHT,
+    scrollPaddingStart: ROW_HEIGHT,
     rangeExtractor: useRangeWith(active.row - 1),
   });
   const columns = useVirtualizer({
@@ -140,7 +125,7 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     rows.scrollToIndex(index, { align: "center" });
   });
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
-    const page = Math.max(1, Math.floor((event.currentTarget.clientHeight - ROW) / ROW));
+    const page = Math.max(1, Math.floor((event.currentTarget.clientHeight - ROW_HEIGHT) / ROW_HEIGHT));
     const next = cellAfter(active, event, { ...shape, page });
     if (!next) return;
     event.preventDefault();
@@ -197,51 +182,10 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
   );
 }
 
-/** Draws one item more than those in view: what holds the focus stays, however far one scrolls. */
-function useRangeWith(index: number): (range: Range) => number[] {
-  return useCallback(
-    (range: Range) => {
-      const shown = defaultRangeExtractor(range);
-      if (index < 0 || index >= range.count || shown.includes(index)) return shown;
-      return [...shown, index].sort((a, b) => a - b);
-    },
-    [index],
-  );
-}
-
 /** A row that scrolls out makes room for one that scrolls in: its cells are rewritten, not remade. The focused row keeps its own. */
 function rowKey(index: number, focused: number): number {
   const key = index % RECYCLED;
   return index !== focused && key === focused % RECYCLED ? RECYCLED : key;
-}
-
-/** Which cell an element is, told by its ARIA indices. */
-function placeOf(element: Element): CellPlace | undefined {
-  const column = element.getAttribute("aria-colindex");
-  const row = element.parentElement?.getAttribute("aria-rowindex");
-  return column && row ? { row: Number(row) - 1, column: Number(column) - 1 } : undefined;
-}
-
-/** Moves the focus to a cell, which is scrolled into view; it is drawn by then, because the active cell always is. */
-function useCellFocus(
-  scroller: RefObject<HTMLDivElement | null>,
-  active: CellPlace,
-  setActive: (place: CellPlace) => void,
-  reveal: (place: CellPlace) => void,
-): (place: CellPlace) => void {
-  const isMoving = useRef(false);
-  useLayoutEffect(() => {
-    if (!isMoving.current) return;
-    isMoving.current = false;
-    scroller.current
-      ?.querySelector<HTMLElement>(`[aria-rowindex="${active.row + 1}"] > [aria-colindex="${active.column + 1}"]`)
-      ?.focus({ preventScroll: true });
-  }, [scroller, active.row, active.column]);
-  return (place) => {
-    isMoving.current = place.row !== active.row || place.column !== active.column;
-    setActive(place);
-    reveal(place);
-  };
 }
 
 /** The rows around what is shown, page by page; while one scrolls past, nothing is asked for. */
@@ -267,114 +211,6 @@ function useRows(resource: Resource, table: Table, first: number, last: number, 
     failed: failed && { error: failed.error, refetch: () => void failed.refetch() },
   };
 }
-
-interface GridHeadProps {
-  table: Table;
-  columns: VirtualItem[];
-  width: number;
-  /** The column that is in the tab order, where it is this row's. */
-  active: number | undefined;
-}
-
-function GridHead({ table, columns, width, active }: GridHeadProps): ReactNode {
-  return (
-    <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ width, height: ROW }}>
-      <div
-        className="grid-number"
-        role="columnheader"
-        aria-colindex={1}
-        tabIndex={tabIndex(active === 0)}
-        style={{ width: NUMBER_WIDTH }}
-      >
-        <span className="visually-hidden">{t.row}</span>
-      </div>
-      {columns.map(({ key, index, start, size }) => (
-        <div
-          key={key}
-          role="columnheader"
-          aria-colindex={index + 2}
-          tabIndex={tabIndex(active === index + 1)}
-          className={NUMERIC.has(table.columns[index]?.dtype ?? "") ? "grid-cell grid-figure" : "grid-cell"}
-          style={{ left: start, width: size }}
-          title={table.columns[index]?.name}
-        >
-          {table.columns[index]?.name}
-        </div>
-      ))}
-    </div>
-  );
-}
-
-const tabIndex = (isActive: boolean): 0 | -1 => (isActive ? 0 : -1);
-
-interface GridRowProps extends GridHeadProps {
-  index: number;
-  top: number;
-  row: Row | undefined;
-  isCited: boolean;
-}
-
-const GridRow = memo(function GridRow(props: GridRowProps): ReactNode {
-  const { index, top, width, row, table, columns, active, isCited } = props;
-  return (
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      className="grid-row"
-      data-marked={isCited || undefined}
-      style={{ width, height: ROW, transform: `translateY(${top}px)` }}
-    >
-      <div
-        className="grid-number tabular"
-        role="rowheader"
-        aria-colindex={1}
-        tabIndex={tabIndex(active === 0)}
-        style={{ width: NUMBER_WIDTH }}
-      >
-        {row ? formatNumber(row.row) : ""}
-      </div>
-      {columns.map((column) => (
-        <Cell
-          key={column.key}
-          index={column.index}
-          left={column.start}
-          width={column.size}
-          isThere={row !== undefined}
-          isActive={active === column.index + 1}
-          value={row?.cells[column.index]}
-          isNumeric={NUMERIC.has(table.columns[column.index]?.dtype ?? "")}
-        />
-      ))}
-    </div>
-  );
-});
-
-interface CellProps {
-  index: number;
-  left: number;
-  width: number;
-  isThere: boolean;
-  isActive: boolean;
-  value: unknown;
-  isNumeric: boolean;
-}
-
-const Cell = memo(function Cell({ index, left, width, isThere, isActive, value, isNumeric }: CellProps): ReactNode {
-  const isNumber = typeof value === "number";
-  const text = value === null || value === undefined ? "" : isNumber ? formatPrecise(value) : String(value);
-  return (
-    <div
-      role="gridcell"
-      aria-colindex={index + 2}
-      tabIndex={tabIndex(isActive)}
-      className={isNumber && isNumeric ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
-      style={{ left, width }}
-      title={text || undefined}
-    >
-      {text}
-    </div>
-  );
-});
 
 /** Goes to the cited row: the server knows how many rows come before it. */
 function useGoToRow(resource: Resource, table: Table, target: Target | undefined, goTo: (index: number) => void): void {

@@ -1,4 +1,7 @@
-// Which cell of a grid a key leads to. Row 0 is the header and column 0 the row numbers; both can be reached, as every cell can.
+// The keyboard in a grid: which cell a key leads to, and how it gets the focus. Row 0 is the header and column 0 the row numbers;
+// both can be reached, like every other cell.
+import { defaultRangeExtractor, type Range } from "@tanstack/react-virtual";
+import { type RefObject, useCallback, useLayoutEffect, useRef } from "react";
 
 /** Counted from 0: `aria-rowindex` and `aria-colindex` are one more. */
 export interface CellPlace {
@@ -73,4 +76,45 @@ export function within({ row, column }: CellPlace, { rows, columns }: Pick<GridS
 
 function clamp(value: number, last: number): number {
   return Math.max(0, Math.min(value, last));
+}
+
+/** Draws one item more than those in view: what holds the focus stays, however far one scrolls. */
+export function useRangeWith(index: number): (range: Range) => number[] {
+  return useCallback(
+    (range: Range) => {
+      const shown = defaultRangeExtractor(range);
+      if (index < 0 || index >= range.count || shown.includes(index)) return shown;
+      return [...shown, index].sort((a, b) => a - b);
+    },
+    [index],
+  );
+}
+
+/** Which cell an element is, told by its ARIA indices. */
+export function placeOf(element: Element): CellPlace | undefined {
+  const column = element.getAttribute("aria-colindex");
+  const row = element.parentElement?.getAttribute("aria-rowindex");
+  return column && row ? { row: Number(row) - 1, column: Number(column) - 1 } : undefined;
+}
+
+/** Moves the focus to a cell, which is scrolled into view; it is drawn by then, because the active cell always is. */
+export function useCellFocus(
+  scroller: RefObject<HTMLDivElement | null>,
+  active: CellPlace,
+  setActive: (place: CellPlace) => void,
+  reveal: (place: CellPlace) => void,
+): (place: CellPlace) => void {
+  const isMoving = useRef(false);
+  useLayoutEffect(() => {
+    if (!isMoving.current) return;
+    isMoving.current = false;
+    scroller.current
+      ?.querySelector<HTMLElement>(`[aria-rowindex="${active.row + 1}"] > [aria-colindex="${active.column + 1}"]`)
+      ?.focus({ preventScroll: true });
+  }, [scroller, active.row, active.column]);
+  return (place) => {
+    isMoving.current = place.row !== active.row || place.column !== active.column;
+    setActive(place);
+    reveal(place);
+  };
 }
