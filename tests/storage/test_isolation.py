@@ -27,7 +27,7 @@ from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.resources import ResourceRepository, insert_children
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
@@ -706,6 +706,17 @@ async def _(world: World) -> None:
 @pytest.mark.parametrize("method", sorted(ISOLATED))
 async def test_no_owner_reaches_what_another_has(world: World, method: str) -> None:
     await ISOLATED[method](world)
+
+
+async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world: World) -> None:
+    """As files inside files are: by a function, which is handed the transaction of its caller."""
+    found = ResourceRepository(world.database)
+    theirs, _ = await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    child = new_resource(world.ben.owner, "secret")
+    async with world.unchanged(), world.database.write() as connection:
+        assert await insert_children(connection, [child], world.ben.project) == {child.id}
+    assert await found.find_by_content(world.ben.owner, child.content_hash) == child.id
+    assert await found.find_by_content(world.ada.owner, child.content_hash) == theirs.id
 
 
 def _methods() -> dict[str, Any]:
