@@ -31,10 +31,14 @@ async def test_a_block_reports_what_it_spent_once_summed_by_kind_and_model() -> 
     assert reports.seen == [("ada", (summed, _READ))]
 
 
+async def _break_off(reports: Reports) -> None:
+    async with reported("ada", reports):
+        spend(_READ)
+        raise ValueError("broke off")
+
+
 async def test_a_block_that_fails_reports_what_it_spent_until_then() -> None:
     reports = Reports()
     with pytest.raises(ValueError, match="broke off"):
-        async with reported("ada", reports):
-            spend(_READ)
-            raise ValueError("broke off")
+        await _break_off(reports)
     assert reports.seen == [("ada", (_READ,))]
