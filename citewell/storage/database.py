@@ -238,8 +238,12 @@ class _SqliteFiles:
     async def _open(self) -> aiosqlite.Connection:
         connection = aiosqlite.connect(self._path, isolation_level=None, check_same_thread=False)
         self._threads.add(connection._thread)  # pyright: ignore[reportPrivateUsage]
-        await connection
-        await connection.executescript(_PRAGMAS)
+        try:
+            await connection
+            await connection.executescript(_PRAGMAS)
+        except BaseException:
+            await connection.close()  # its thread would keep the process alive
+            raise
         return connection
 
 

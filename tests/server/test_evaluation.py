@@ -56,4 +56,4 @@ def test_a_table_for_people_and_a_choice_of_configurations(files: list[str]) -> 
 
 
 def test_an_unknown_configuration_is_named(files: list[str]) -> None:
-    assert "no configuration 'magic'" in _eval(*files, "--only", "magic", code=2)
+    assert "no search configuration 'magic'" in _eval(*files, "--only", "magic", code=2)
