@@ -54,7 +54,6 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
       dropTurn(thread.id);
       await takeBack(thread.id, message.id);
       void startTurn(thread.id, message.content, scopeOf(message.details));
-      await refresh(thread.id);
     } catch (error) {
       notifyError(error);
     }

@@ -151,10 +151,18 @@ export async function takeBack(threadId: string, messageId: string): Promise<voi
       params: { path: { thread_id: threadId, message_id: messageId } },
     }),
   );
+  queryClient.setQueryData(threadQuery(threadId).queryKey, (thread) => {
+    const place = thread?.messages.findIndex((message) => message.id === messageId) ?? -1;
+    return thread && place >= 0 ? { ...thread, messages: thread.messages.slice(0, place) } : thread;
+  });
 }
 
-/** Read a thread again, and the list that it is in. */
+/** Read a thread again, and the list that it is in. A request that is already under way may have been answered too early, so it is not waited for. */
 export async function refresh(threadId: string): Promise<Schemas["ThreadWithMessages"]> {
   void queryClient.invalidateQueries({ queryKey: ["threads"] });
-  return queryClient.fetchQuery({ ...threadQuery(threadId), staleTime: 0 });
+  const thread = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
+  const { queryKey } = threadQuery(threadId);
+  await queryClient.cancelQueries({ queryKey });
+  queryClient.setQueryData(queryKey, thread);
+  return thread;
 }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Schemas } from "../../src/api/client";
 import type { LiveTurn } from "../../src/chat/turns";
 import { answers, breaksOff, FakeServer, hangs, lines, refusal, unreachable } from "./server";
 
 type Turns = typeof import("../../src/chat/turns");
+type Thread = Schemas["ThreadWithMessages"];
 const QUESTION = "How long is the notice?";
 const WAITED_OUT = 90_000;
 
@@ -74,6 +76,35 @@ describe("a turn", () => {
     await ask();
     expect(live()).toMatchObject({ phase: "failed", text: "Thirty", problem: "The model is gone." });
     expect(server.asked).toHaveLength(1);
+  });
+
+  it("is in the thread although an older request for the thread is still under way", async () => {
+    const { queryClient, threadQuery } = await import("../../src/api/queries");
+    const { queryKey } = threadQuery("t1");
+    const tooEarly = { messages: [] } as unknown as Thread;
+    void queryClient
+      .fetchQuery({ queryKey, queryFn: () => new Promise<Thread>((give) => setTimeout(give, 1_000, tooEarly)) })
+      .catch(() => undefined);
+    server.behaviours = [answers("Thirty days.")];
+    await ask();
+    expect(queryClient.getQueryData(queryKey)?.messages.map(({ content }) => content)).toEqual([
+      QUESTION,
+      "Thirty days.",
+    ]);
+  });
+
+  it("leaves the screen at once with all that came after its question, when it is taken back", async () => {
+    const { queryClient, threadQuery } = await import("../../src/api/queries");
+    const { queryKey } = threadQuery("t1");
+    server.behaviours = [answers("Thirty days."), answers("A month.")];
+    await ask();
+    await ask();
+    const third = queryClient.getQueryData(queryKey)?.messages[2]?.id ?? "";
+    await turns.takeBack("t1", third);
+    expect(queryClient.getQueryData(queryKey)?.messages.map(({ content }) => content)).toEqual([
+      QUESTION,
+      "Thirty days.",
+    ]);
   });
 
   it("stays apart from turns of other threads", async () => {
