@@ -11,7 +11,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -53,9 +52,6 @@ from citewell.text import analysis, sparse, tokens
 from citewell.types import ChunkType, Element, ElementType, Locator, TableColumn, TableInfo
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
 
-pytestmark = pytest.mark.skipif(
-    sys.gettrace() is not None, reason="measures time, which coverage and debuggers multiply"
-)
 SIZE = 64_000  # bytes of UTF-8
 SECONDS = 0.1  # of CPU time
 _PACKAGES = ("text", "agent", "retrieve", "chunk", "points", "features.suggestions", "ingest.names", "spelling")
