@@ -92,6 +92,27 @@ def test_ls_lists_files(folder: Path, held: Path) -> None:
     assert "catch.csv" in _citewell("ls", "--data", held)
 
 
+def test_indexes_are_listed_compared_and_switched(held: Path) -> None:
+    (index,) = _json("index", "ls", "--data", held, "--json")
+    assert index["state"] == "active"
+    listed = _citewell("index", "ls", "--data", held)
+    assert listed.split()[0] == "active"
+    assert index["id"] in listed
+    same = _json("index", "compare", index["id"], "opening hours", "loan size", "--data", held, "--json")
+    assert same["mean_overlap"] == 1.0
+    assert "1.00  on average" in _citewell("index", "compare", index["id"], "opening hours", "--data", held)
+    assert index["fingerprint"] in _citewell("index", "switch", index["id"], "--data", held)
+    assert _json("index", "switch", index["id"], "--data", held, "--json")["id"] == index["id"]
+
+
+def test_the_active_index_is_neither_built_again_nor_deleted(held: Path) -> None:
+    (index,) = _json("index", "ls", "--data", held, "--json")
+    assert "conflict" in _citewell("index", "rm", index["id"], "--data", held, code=2)
+    assert "conflict" in _citewell("index", "build", "builtin", "--data", held, code=2)
+    assert "not_found" in _citewell("index", "switch", "no-such-index", "--data", held, code=2)
+    assert _json("index", "ls", "--data", held, "--json") == [index]
+
+
 def test_token_prints_a_token_as_its_last_word(folder: Path) -> None:
     assert _citewell("token", "--data", folder).split()[-1] == _json("token", "--data", folder)["token"]
 
