@@ -269,23 +269,35 @@ def _table_nouns(reading: Reading) -> frozenset[str]:
 
 def _most_rows(reading: Reading, mention: OperationMention, descending: bool) -> Plan:
     assert reading.entity is not None
-    aggregate = Aggregate(Function.COUNT)
+    return _ranked_groups(reading, reading.entity, Aggregate(Function.COUNT), None, descending, mention.count or 1)
+
+
+def _ranked_groups(
+    reading: Reading,
+    subject: TableColumn,
+    aggregate: Aggregate,
+    metric: TableColumn | None,
+    descending: bool,
+    best: int,
+) -> Plan:
+    """The first `best` values of a column by one figure each."""
     query = TableQuery(
         source=table_key(reading.words.table),
         conditions=tuple(reading.conditions),
-        groups=(ColumnRef(reading.entity.name),),
+        groups=(ColumnRef(subject.name),),
         aggregates=(aggregate,),
         order=(Order(aggregate.name, descending),),
-        limit=(mention.count or 1) + THRESHOLDS.spare_rows,
+        limit=best + THRESHOLDS.spare_rows,
     )
     return Plan(
-        shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
+        shape=Shape.TOP if best > 1 else Shape.EXTREME,
         table=reading.words.table,
         query=query,
-        subject=reading.entity,
-        function=Function.COUNT,
+        metric=metric,
+        subject=subject,
+        function=aggregate.function,
         descending=descending,
-        best=mention.count or 1,
+        best=best,
     )
 
 
@@ -298,25 +310,7 @@ def _extreme_of_groups(reading: Reading) -> Plan:
         raise CannotPlan("it asks for several things at once")
     metric = _one_metric(reading, apart=entity)
     aggregate = Aggregate(_AGGREGATES[other.operation], metric.name)
-    descending = extreme.operation is Operation.MAX
-    query = TableQuery(
-        source=table_key(reading.words.table),
-        conditions=tuple(reading.conditions),
-        groups=(ColumnRef(entity.name),),
-        aggregates=(aggregate,),
-        order=(Order(aggregate.name, descending),),
-        limit=(extreme.count or 1) + THRESHOLDS.spare_rows,
-    )
-    return Plan(
-        shape=Shape.TOP if extreme.count and extreme.count > 1 else Shape.EXTREME,
-        table=reading.words.table,
-        query=query,
-        metric=metric,
-        subject=entity,
-        function=aggregate.function,
-        descending=descending,
-        best=extreme.count or 1,
-    )
+    return _ranked_groups(reading, entity, aggregate, metric, extreme.operation is Operation.MAX, extreme.count or 1)
 
 
 def _compare(reading: Reading, others: set[Operation]) -> Plan:
