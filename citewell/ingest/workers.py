@@ -159,8 +159,7 @@ class Workers:
             await self._with_lease(job, work)
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
-            if job.stage is Stage.INDEX:
-                await self._indexing.forget_deleted(job)
+            await self._forget_deleted(job)
         except NotFound:  # the resource was deleted, which `_settle` finds out, or its bytes are missing
             await self._settle(job, DamagedFile())
         except CitewellError as error:
@@ -168,6 +167,13 @@ class Workers:
         except Exception:  # one file must never stop the workers
             log.exception("stage %s of %s failed", job.stage, job.resource_id)
             await self._settle(job, Unexpected())
+
+    async def _forget_deleted(self, job: Job) -> None:
+        if job.stage is Stage.INDEX:
+            try:
+                await self._indexing.forget_deleted(job)
+            except Exception:  # such points are never shown, and the workers must go on
+                log.exception("points of %s may be left in an index", job.resource_id)
 
     async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
         """Run the stage with a heartbeat; when the lease is lost, the stage is cancelled."""

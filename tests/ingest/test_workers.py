@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+import sqlalchemy as sa
 
-from citewell.errors import ExtractionError, ParserCrashed, ParserOutOfMemory
+from citewell.errors import ExtractionError, LeaseLost, ParserCrashed, ParserOutOfMemory
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.tables import resources
 from citewell.types import Job, Status
 from tests.storage.rows import add_resource
 
@@ -55,6 +57,44 @@ async def test_running_out_of_memory_is_not_tried_again_at_full_size(
     await database.close()
     assert stage.runs == runs
     assert (resource.status, resource.error_code) == (Status.FAILED, error.code)
+
+
+class _Overtaken:
+    """An index stage that always loses its lease, and an index that cannot be reached afterwards."""
+
+    def __init__(self, runs: int) -> None:
+        self.left = runs
+        self.done = asyncio.Event()
+
+    async def run(self, job: Job) -> None:
+        self.left -= 1
+        if not self.left:
+            self.done.set()
+        raise LeaseLost
+
+    async def forget_deleted(self, job: Job) -> None:
+        raise RuntimeError("the database has gone away")
+
+
+async def test_workers_go_on_when_what_a_lost_lease_left_cannot_be_removed(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'test.db'}")
+    await database.migrate()
+    for _ in range(2):
+        await add_resource(database, "ada")
+    async with database.write() as connection:
+        await connection.execute(sa.update(resources).values(status=Status.EXTRACTED))
+    stage = _Overtaken(2)
+    workers = Workers(
+        name="w",
+        jobs=JobRepository(database),
+        extraction=cast(ExtractionStage, stage),
+        indexing=cast(IndexingStage, stage),
+        limits=WorkerLimits(indexing=1),
+    )
+    workers.start()
+    await asyncio.wait_for(stage.done.wait(), 30)
+    await workers.stop()
+    await database.close()
 
 
 class _Holding:
