@@ -58,7 +58,7 @@ class _Chunker:
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
         rows: list[tuple[Element, tuple[str, ...]]] = []
         for element in self._once(elements):
-            if element.type in _FURNITURE:
+            if element.type in _FURNITURE or (element.type is ElementType.ROW and not element.text.strip()):
                 continue
             if rows and (element.type is not ElementType.ROW or len(rows) == BATCH):
                 yield from self._fitter.fit(self._rows.cut(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,7 +10,9 @@ from typing import TypeAlias
 
 from citewell.chunk.flow import Flow, locate
 from citewell.ports import Tokenizer
-from citewell.types import ChunkDraft, ChunkType
+from citewell.types import ChunkDraft, ChunkType, JsonObject
+
+_SPAN = re.compile(" (?:row|col)span=")
 
 _MEMO_CHARACTERS = 4_000_000
 """Characters of distinct words at which a `WordCounter` forgets them; bounds memory."""
@@ -139,7 +142,14 @@ class CandidateChunk:
             pieces=tuple(part.piece for part in slices),
             context=self.context,
             token_count=tokens,
+            metadata=self._form(),
         )
+
+    def _form(self) -> JsonObject:
+        """The HTML of a whole table with merged cells, which its Markdown cannot show: for a chat model that is given the passage."""
+        html = self.flow.parts[0].element.html if self.type is ChunkType.TABLE else None
+        is_whole = len(self.ranges) == 1 and self.text.strip() == self.flow.text.strip()
+        return {"html": html} if html is not None and is_whole and _SPAN.search(html) else {}
 
     def halves(self) -> list[CandidateChunk]:
         """Two candidates for one: the header and the rest, or the text divided near its middle.

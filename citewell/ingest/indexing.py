@@ -18,6 +18,7 @@ from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import describe_document, describe_picture, describe_tables
+from citewell.ingest.language import language_of
 from citewell.ingest.vision import ImageDescriber
 from citewell.metering import OnSpent, reported
 from citewell.points import facts
@@ -25,13 +26,11 @@ from citewell.storage.content import ContentRepository, delete_chunks, insert_ch
 from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.text.language import detect_language
 from citewell.types import (
     Category,
     Chunk,
     ChunkDraft,
     Element,
-    ElementType,
     ErrorStage,
     Filter,
     Job,
@@ -78,7 +77,7 @@ class IndexingStage:
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
         elements, coverage = await self.describer.run(job, resource, elements)
-        language = resource.language or await asyncio.to_thread(_language, elements)
+        language = await asyncio.to_thread(_language, resource, elements)
         stale = await self.content.chunk_ids(job.resource_id)
         count = await self._replace_chunks(job, resource, elements, language, stale)
         summary = _first_text(_about(resource)) or describe_document(elements)
@@ -233,9 +232,12 @@ def _about(resource: Resource) -> list[ChunkDraft]:
     return describe_tables(resource.extraction_metadata)
 
 
-def _language(elements: Sequence[Element]) -> str | None:
-    sample = "\n".join(e.text for e in elements[:200] if e.type is not ElementType.ROW)[:20_000]
-    return detect_language(sample) if sample.strip() else None
+def _language(resource: Resource, elements: Sequence[Element]) -> str | None:
+    """What a document states comes before what its texts tell; of data, whose language is seldom stated, the texts come first."""
+    if resource.detected_category != Category.DATA:
+        return resource.language or language_of(elements, is_data=False)
+    told = language_of(elements, is_data=True)
+    return told if resource.indexed_at is not None else told or resource.language
 
 
 def _first_text(drafts: Sequence[ChunkDraft]) -> str | None:

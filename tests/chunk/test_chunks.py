@@ -271,6 +271,21 @@ def test_a_large_table_of_data_whose_rows_are_not_listed_is_kept() -> None:
     assert chunked([whole], max_tokens=60, strategy=Strategy.ROWS)
 
 
+def test_a_row_without_any_value_is_no_chunk() -> None:
+    (chunk,) = chunked([row("e0", 2, {"Name": "Ama"}), replace(row("e1", 3, {}), text="")], strategy=Strategy.ROWS)
+    assert chunk.locator.row == 2
+
+
+def test_a_whole_table_with_merged_cells_carries_its_html_for_a_model() -> None:
+    merged = replace(table("e0", GRID[:3]), html='<table><tr><th colspan="2">Region</th></tr></table>')
+    (whole,) = chunked([merged])
+    assert whole.metadata == {"html": merged.html}
+    parts = chunked([replace(table("e0", GRID), html=merged.html)], max_tokens=100)
+    assert len(parts) > 1
+    assert not any(part.metadata for part in parts)
+    assert chunked([replace(merged, html="<table><tr><td>plain</td></tr></table>")])[0].metadata == {}
+
+
 def test_a_row_is_a_chunk_with_its_sheet_and_number() -> None:
     chunks = chunked([row(f"e{n}", n + 2, {"Name": f"Ama {n}", "Amount": str(n)}) for n in range(600)])
     assert len(chunks) == 600

@@ -25,7 +25,7 @@ def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int)
     """The best sources that fit into `budget` tokens, the best first and second best last: models read the ends closest."""
     chosen: list[SourceBlock] = []
     left = budget
-    tokens = counter.count([source.hit.chunk.text for source in sources])
+    tokens = counter.count([_text(source) for source in sources])
     for source, count in zip(sources, tokens, strict=True):
         if count + _FRAME_TOKENS <= left:
             chosen.append(_block(source))
@@ -47,4 +47,10 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
     label = hit.chunk.locator.label(hit.filename)
-    return SourceBlock(n=source.n, title=space_markers(label), source=hit.filename, text=space_markers(hit.chunk.text))
+    return SourceBlock(n=source.n, title=space_markers(label), source=hit.filename, text=space_markers(_text(source)))
+
+
+def _text(source: Source) -> str:
+    """What a model is given of a passage: a table with merged cells as HTML, which says which columns and rows they cover."""
+    html = source.hit.chunk.metadata.get("html")
+    return html if isinstance(html, str) else source.hit.chunk.text

@@ -63,10 +63,11 @@ class CellPlacer:
         self._column += colspan
 
 
-def build_table(cells: Sequence[Cell], header_rows: int | None = None) -> Table | None:
+def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat_merged: bool = False) -> Table | None:
     """The table of these cells; None when it has no cell, or more than `MAX_CELLS`.
 
-    Without `header_rows`, the first rows that consist of header cells alone are the header.
+    Without `header_rows`, the first rows that consist of header cells alone are the header. With `repeat_merged` the Markdown
+    repeats a merged cell in every row that it covers, and one of the header in every column: each line then says what it is about.
     """
     if not cells:
         return None
@@ -80,7 +81,8 @@ def build_table(cells: Sequence[Cell], header_rows: int | None = None) -> Table 
         rows[cell.row][cell.column] = cell.text
     grid = tuple(tuple(row) for row in rows)
     count = _leading_header_rows(cells, height) if header_rows is None else header_rows
-    return Table(grid, to_html(cells, height, count), to_markdown(grid), count)
+    written = _with_merged_repeated(cells, rows, count) if repeat_merged else grid
+    return Table(grid, to_html(cells, height, count), to_markdown(written), count)
 
 
 def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
@@ -104,6 +106,15 @@ def to_markdown(grid: Grid) -> str:
     lines = ["| " + " | ".join(markdown_cell(text) for text in row) + " |" for row in grid]
     rule = "|" + " --- |" * len(grid[0])
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _with_merged_repeated(cells: Sequence[Cell], rows: list[list[str]], header_rows: int) -> Grid:
+    for cell in cells:
+        columns = cell.colspan if cell.row < header_rows else 1
+        for row in range(cell.row, cell.row + cell.rowspan):
+            for column in range(cell.column, cell.column + columns):
+                rows[row][column] = rows[row][column] or cell.text
+    return tuple(tuple(row) for row in rows)
 
 
 def _clamped(cell: Cell, height: int) -> Cell:

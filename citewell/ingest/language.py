@@ -1,0 +1,47 @@
+"""Which language a file is in, told by its running text: headers, codes and names of a data file say nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from citewell.text.language import Script, detect_language, script_of
+from citewell.types import Element, ElementType
+
+_MAX_ELEMENTS = 200
+_MAX_ROWS = 2_000
+_MAX_CHARACTERS = 20_000
+_IN_TABLES = frozenset({ElementType.ROW, ElementType.TABLE})
+
+
+def language_of(elements: Sequence[Element], *, is_data: bool) -> str | None:
+    """ISO 639-1 code of the main language, by the first elements; None where nothing tells it.
+
+    is_data: the elements are those of a data file
+    """
+    if is_data:
+        return _language_of_data(elements)
+    sample = "\n".join(e.text for e in elements[:_MAX_ELEMENTS] if e.type is not ElementType.ROW)[:_MAX_CHARACTERS]
+    return detect_language(sample) if sample.strip() else None
+
+
+def _language_of_data(elements: Sequence[Element]) -> str | None:
+    """By the words that cells of several words write small, since a capital letter mostly begins a name (Los Angeles, Tema).
+
+    Scripts without capitals tell more by themselves: there every cell counts.
+    """
+    texts = list(dict.fromkeys(_texts(elements)))
+    foreign = [text for text in texts if script_of(text) not in (Script.LATIN, Script.OTHER)]
+    if 2 * len(foreign) > len(texts):
+        return detect_language("\n".join(foreign)[:_MAX_CHARACTERS])
+    small = (word for text in texts if len(words := text.split()) > 1 for word in words if not word[0].isupper())
+    sample = " ".join(small)[:_MAX_CHARACTERS]
+    return detect_language(sample) if sample else None
+
+
+def _texts(elements: Sequence[Element]) -> Iterator[str]:
+    """Cells that are texts, and what is written around the tables."""
+    for element in elements[:_MAX_ROWS]:
+        if element.values is not None:
+            yield from (cell for cell in element.values.values() if isinstance(cell, str))
+        elif element.type not in _IN_TABLES:
+            yield element.text
