@@ -6,16 +6,21 @@ from collections.abc import Sequence
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
-from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
+from citewell.agent.extractive.rows import quotable
 from citewell.agent.interface import Source, TextDelta
+from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
+from citewell.agent.understand.question import read_question
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.understanding import Understood, understand
 from citewell.types import ChunkType, Hit
+
+MAX_NEAREST = 3  # passages offered with a refusal
 
 
 class RuleUnderstanding:
@@ -51,11 +56,12 @@ class RuleAssistant:
 
     async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
+        usable = quotable(await offload(len(turn.question), read_question, turn.question), hits)
         if refused is not None and refused.computes:
-            hits = [hit for hit in hits if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
+            usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         with turn.timed("extract"):
-            extract = await self._answerer.answer(turn.question, hits[:top_k], hits[top_k:])
+            extract = await self._answerer.answer(turn.question, usable[:top_k], usable[top_k:])
         turn.note("confidence", round(extract.confidence, 4))
         if extract.answered:
             for part in extract.parts:
@@ -64,7 +70,7 @@ class RuleAssistant:
         text = extract.text
         if refused is not None:
             text += f" I could not work it out from the tables: {neutralise(escape_markers(refused.reason))}."
-        return _say(turn, Draft(text, False, nearest=extract.sources))
+        return _say(turn, Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST])))
 
 
 def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:

@@ -69,6 +69,39 @@ COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("ne", ("is not", "are not", "not equal to", "other than", "except", "isn't", "aren't")),
     ("eq", ("equal to", "equals", "exactly", "=")),
 )  # fmt: skip
+ORDERING = (
+    "first",
+    "last",
+    "next",
+    "after",
+    "before",
+    "previous",
+    "following",
+    "same",
+    "other than",
+    "besides",
+    "only",
+    "more",
+    "fewer",
+    "less",
+    "than",
+    "difference",
+)
+_SUPERLATIVE = re.compile(r"[a-z]{2,}est|best|worst", re.I)
+_NOT_SUPERLATIVE = frozenset(
+    ("rest", "west", "east", "test", "contest", "protest", "forest", "interest", "request", "guest", "nest", "quest", "conquest", "harvest",
+     "invest", "suggest", "digest", "arrest", "honest", "modest", "manifest", "priest", "chest", "vest", "zest", "pest", "southwest",
+     "northwest", "southeast", "northeast", "midwest", "budapest", "bucharest")
+)  # fmt: skip
+_LETTERS = re.compile(r"[a-z]+")
+_QUESTION = 1_000
+_COMPUTING = re.compile(
+    r"(?<!\w)(?:"
+    + "|".join(re.escape(phrase) for _, group in (*PHRASES, *COMPARISONS) for phrase in group)
+    + "|"
+    + "|".join(ORDERING)
+    + r")(?!\w)"
+)
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
 ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
 FILLERS = frozenset(
@@ -198,6 +231,20 @@ FILLERS = frozenset(
 def words(text: str) -> list[QuestionWord]:
     """The words of a question, in order."""
     return [QuestionWord(m[0], norm(m[0]), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+
+
+def asks_to_compute(text: str) -> bool:
+    """Whether a question wants something counted, ranked, compared or put in order, which no single row can say of itself.
+
+    Told from its first 1,000 characters.
+    """
+    start = text[:_QUESTION].casefold()
+    return any(is_superlative(word) for word in _LETTERS.findall(start)) or _COMPUTING.search(start) is not None
+
+
+def is_superlative(word: str) -> bool:
+    """`longest`, `worst`; not `interest`, which only ends like one."""
+    return _SUPERLATIVE.fullmatch(word) is not None and word.casefold() not in _NOT_SUPERLATIVE
 
 
 def norms(text: str) -> tuple[str, ...]:

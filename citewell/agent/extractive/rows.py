@@ -1,0 +1,27 @@
+"""Which rows of a table may be quoted as an answer: those that hold every word of a question that asks for no computation.
+
+A row that is merely similar to the question says nothing of the rows it was not compared with, so it is offered as a place to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.agent.tables.language.wording import asks_to_compute
+from citewell.agent.understand.question import Question
+from citewell.text.analysis import analyze
+from citewell.types import ChunkType, Hit
+
+
+def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without the rows that leave a word of the question unexplained; passages of other kinds stay."""
+    computes = asks_to_compute(question.text)
+    return [hit for hit in hits if hit.chunk.type is not ChunkType.ROW or (not computes and _explains(question, hit))]
+
+
+def _explains(question: Question, hit: Hit) -> bool:
+    """Whether every term is in the row's cells, its columns' names, or the names of its sheet and file."""
+    chunk = hit.chunk
+    text = " ".join((chunk.text, chunk.context, hit.filename, *chunk.locator.headings))
+    terms = set(question.terms)
+    return bool(terms) and terms <= set(analyze(text, question.language))
