@@ -14,9 +14,17 @@ from citewell.types import ChunkType, Hit
 
 
 def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without the rows that leave a word of the question unexplained; passages of other kinds stay."""
+    """The hits without the rows that leave a word of the question unexplained; passages of other kinds stay.
+
+    A small sheet is one passage, whose rows are treated alike. Tables on pages stay, among the text that explains them.
+    """
     computes = asks_to_compute(question.text)
-    return [hit for hit in hits if hit.chunk.type is not ChunkType.ROW or (not computes and _explains(question, hit))]
+    return [hit for hit in hits if not _of_sheet(hit) or (not computes and _explains(question, hit))]
+
+
+def _of_sheet(hit: Hit) -> bool:
+    chunk = hit.chunk
+    return chunk.type is ChunkType.ROW or (chunk.type is ChunkType.TABLE and chunk.locator.page is None)
 
 
 def _explains(question: Question, hit: Hit) -> bool:
