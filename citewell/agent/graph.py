@@ -24,6 +24,7 @@ from citewell.agent.interface import (
     TurnRequest,
     TurnUsage,
     UsedDocs,
+    Vocabulary,
 )
 from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
@@ -33,6 +34,7 @@ from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.turn.state import Draft, TurnState
 from citewell.agent.turn.steps import AssistantStep, Understanding
 from citewell.agent.turn.tools import Toolbox
+from citewell.agent.understand.understanding import MessageReader
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder
@@ -66,6 +68,7 @@ class Assistant:
         library: Library | None = None,
         elements: ElementLookup | None = None,
         tables: Tables | None = None,
+        vocabulary: Vocabulary | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
         thresholds: ExtractiveThresholds = THRESHOLDS,
@@ -75,13 +78,14 @@ class Assistant:
         self._toolbox = Toolbox(searcher, library, tables)
         self._checker = CitationChecker(embedder, elements)
         planner = TablePlanner(TableEngine(tables)) if tables is not None else None
+        reader = MessageReader(embedder, vocabulary)
         self._understanding: Understanding
         self._assistant: AssistantStep
         if chat_model is None:
-            self._understanding = RuleUnderstanding()
+            self._understanding = RuleUnderstanding(reader)
             self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, thresholds), self._toolbox, planner)
         else:
-            self._understanding = ModelUnderstanding(chat_model, embedder.tokenizer)
+            self._understanding = ModelUnderstanding(chat_model, reader, embedder.tokenizer)
             self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None

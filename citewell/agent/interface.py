@@ -168,6 +168,14 @@ class Searcher(Protocol):
         ...
 
 
+class Vocabulary(Protocol):
+    """Knows which words an owner's files hold."""
+
+    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
+        """Whether a chunk of the owner has one of these words, in any of its forms."""
+        ...
+
+
 class ElementLookup(Protocol):
     """Loads the elements that a chunk was built from."""
 

@@ -17,18 +17,21 @@ from citewell.agent.turn.steps import Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.small_talk import reply
-from citewell.agent.understand.understanding import Understood, understand
+from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.types import ChunkType, Hit
 
 MAX_NEAREST = 3  # passages offered with a refusal
 
 
 class RuleUnderstanding:
-    """By rules alone."""
+    """By rules, and by likeness to small talk."""
+
+    def __init__(self, reader: MessageReader) -> None:
+        self._reader = reader
 
     async def read(self, turn: TurnState) -> Understood:
         """The intent; the message joined with what it refers to."""
-        return await understand(turn.request)
+        return await self._reader.read(turn.request)
 
 
 class RuleAssistant:

@@ -428,6 +428,7 @@ def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assis
         library=library,
         elements=library,
         tables=tables,
+        vocabulary=search,
         chat_model=search.chat,
         budget=Budget(
             context_tokens=settings.answers.context_tokens,

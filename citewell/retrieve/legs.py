@@ -11,9 +11,10 @@ from citewell.retrieve.feedback import pulls_of
 from citewell.retrieve.fusion import convex, distribution_based, hybrid, reciprocal_rank
 from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
+from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
-from citewell.text.sparse import sparse_query
-from citewell.types import Filter, ScoredId, Trace, VectorQuery
+from citewell.text.sparse import sparse_query, term_id
+from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
 
 FOREIGN_DENSE_WEIGHT = 0.5
 
@@ -63,6 +64,19 @@ class Legs:
         """The query's vector, shape (dimensions,)."""
         vectors: FloatMatrix = await self._embedder.embed([query], "query")
         return vectors[0]
+
+    async def holds_any(self, words: Sequence[str], scope: Filter) -> bool:
+        """Whether a chunk in scope has one of these words; False where the index keeps no words."""
+        if Capability.SPARSE not in self._index.capabilities:
+            return False
+        text = " ".join(words)
+        terms = {
+            term_id(term) for language in {detect_language(text), "en"} for term in analyze(text, language, query=True)
+        }
+        if not terms:
+            return False
+        asked = SparseVector(tuple(terms), (1.0,) * len(terms))
+        return bool(await self._index.search(VectorQuery(sparse=asked, filter=scope, limit=1)))
 
     def _dense_weight(self, language: str | None) -> float:
         """The dense leg's weight: lower for a language that the model was not trained on."""

@@ -86,6 +86,10 @@ class Retriever:
             trace.details.update(_details(found, fused, inferred, texts))
         return SearchResult(tuple(hits[: self._kept(request, options)]), trace)
 
+    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
+        """Whether a chunk of the owner has one of these words."""
+        return await self._legs.holds_any(words, Filter(owner_id=owner_id))
+
     async def _infer(self, query: str, options: RetrievalOptions, trace: Trace) -> tuple[Condition, ...]:
         """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
         if options.self_query is SelfQuery.OFF:

@@ -62,6 +62,14 @@ async def test_finds_by_words(library: Library) -> None:
     assert (await _texts(library.retriever(), "5000"))[0] == _TEXTS[0]
 
 
+async def test_knows_which_words_an_owner_has_in_any_form(library: Library) -> None:
+    retriever = library.retriever()
+    assert await retriever.holds_any("ann", ["parrots", "borrower"])
+    assert not await retriever.holds_any("ann", ["parrots", "secret"])
+    assert await retriever.holds_any("bob", ["secrets"])
+    assert not await retriever.holds_any("ann", ["the"])
+
+
 async def test_finds_by_meaning_where_no_word_is_shared(library: Library) -> None:
     assert (await _texts(library.retriever(), "turnover"))[0] == _TEXTS[2]
 

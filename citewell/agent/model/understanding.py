@@ -13,7 +13,7 @@ from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased, needs_context
 from citewell.agent.understand.small_talk import SmallTalk
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.agent.understand.understanding import Understood, understand
+from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.errors import ProviderRejected
 from citewell.ports import Capability, ChatMessage, ChatModel
 from citewell.types.json import well_formed
@@ -26,13 +26,14 @@ _MAX_TERMS = 12
 class ModelUnderstanding:
     """Asks a chat model, with structured output, when the message leans on the thread or says little; else the rules do."""
 
-    def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
+    def __init__(self, model: ChatModel, reader: MessageReader, counter: TokenCounter) -> None:
+        self._reader = reader
         self._model = model
         self._history = ThreadHistory(model, counter)
 
     async def read(self, turn: TurnState) -> Understood:
         """As the rules where they are sure, or where the model's answer cannot be used."""
-        by_rules = await understand(turn.request)
+        by_rules = await self._reader.read(turn.request)
         request = turn.request
         sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= THRESHOLDS.sure
         stands_alone = not request.history and not needs_context(request.message)

@@ -19,7 +19,7 @@ class Understanding(Protocol):
     """Reads the last message of a thread."""
 
     async def read(self, turn: TurnState) -> Understood:
-        """Costs no embedding and touches no index."""
+        """Costs at most the embedding of a short message, and nothing for plain thanks and greetings."""
         ...
 
 

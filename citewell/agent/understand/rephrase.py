@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from citewell.agent.interface import NO_ANSWER, PastMessage
 from citewell.agent.understand.intent import detect_intent
+from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.topics import find_topic_terms
 from citewell.text.analysis import analyze
@@ -59,7 +60,7 @@ class Rephrased:
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    past = [m for m in history[-THRESHOLDS.thread_messages :] if not _is_small_talk(m)]
+    past = _without_small_talk(history[-THRESHOLDS.thread_messages :])
     earlier = [m.content for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
@@ -87,10 +88,19 @@ def needs_context(text: str) -> bool:
     return len(set(analyze(text[: THRESHOLDS.follow_up_characters], query=True))) <= THRESHOLDS.few_terms
 
 
-def _is_small_talk(past: PastMessage) -> bool:
-    if past.role == "user":
-        return detect_intent(past.content).kind == "general_conversation"
-    return past.content.startswith(NO_ANSWER)
+def _without_small_talk(history: Sequence[PastMessage]) -> list[PastMessage]:
+    """The messages that say something of a subject: no small talk, no reply to it, and no refusal."""
+    kept: list[PastMessage] = []
+    for past in history:
+        if past.role == "user":
+            if detect_intent(past.content).kind == "document_query":
+                kept.append(past)
+        elif is_reply(past.content):
+            if kept and kept[-1].role == "user":  # what it replied to, which the words alone did not tell
+                kept.pop()
+        elif not past.content.startswith(NO_ANSWER):
+            kept.append(past)
+    return kept
 
 
 def _before(history: Sequence[PastMessage], content: str) -> Sequence[PastMessage]:

@@ -1,6 +1,6 @@
-"""Small talk: its kinds, the reply to each when no chat model writes one, and its closed vocabulary.
+"""Small talk: its kinds, the words and phrases it is recognised by, and the reply to each kind when no chat model writes one.
 
-A message is small talk when every word of it belongs to this vocabulary; a question about a document brings words of its own.
+Everything that is not one of these kinds is looked up, jokes and facts included: the files may hold them.
 """
 
 from __future__ import annotations
@@ -9,164 +9,112 @@ from enum import StrEnum
 
 
 class SmallTalk(StrEnum):
-    """Kinds of small talk; each has replies of its own."""
+    """Kinds of small talk; each has a reply of its own."""
 
     GREETING = "greeting"
     THANKS = "thanks"
     GOODBYE = "goodbye"
     ACKNOWLEDGEMENT = "acknowledgement"
     ABOUT_ASSISTANT = "about_assistant"
-    ENTERTAINMENT = "entertainment"
-    MEANING_OF_LIFE = "meaning_of_life"
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-CONTRACTIONS = {
-    "what's": "what is", "whats": "what is", "who's": "who is", "whos": "who is", "where's": "where is",
-    "wheres": "where is", "how's": "how is", "hows": "how is", "when's": "when is", "whens": "when is", "why's": "why is",
-    "that's": "that is", "thats": "that is", "it's": "it is", "there's": "there is", "let's": "let us", "lets": "let us",
-    "i'm": "i am", "im": "i am", "i'd": "i would", "i'll": "i will", "i've": "i have", "ive": "i have",
-    "you're": "you are", "youre": "you are", "you'd": "you would", "you'll": "you will", "you've": "you have",
-    "we're": "we are", "we'll": "we will", "don't": "do not", "dont": "do not", "doesn't": "does not",
-    "can't": "can not", "cant": "can not", "cannot": "can not", "won't": "will not", "isn't": "is not",
-    "aren't": "are not", "wanna": "want to", "gonna": "going to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
-    "u": "you", "ur": "your", "r": "are", "ya": "you", "yer": "your", "pls": "please", "plz": "please", "y'all": "you",
-    "thanx": "thanks", "thx": "thanks", "thankyou": "thank you", "ty": "thanks", "tysm": "thanks", "goodbye": "good bye",
-    "goodnight": "good night", "hiya": "hi", "wassup": "whats up", "sup": "whats up", "buh-bye": "bye", "byebye": "bye",
+# What is typed for other words, and contractions that would hide a "you" or a "my".
+ABBREVIATIONS = {
+    "u": "you", "ur": "your", "r": "are", "ya": "you", "y'all": "you", "thx": "thanks", "thanx": "thanks", "ty": "thanks",
+    "tysm": "thanks", "thankyou": "thanks", "gm": "good morning", "gn": "good night", "cya": "see you", "k": "ok",
+    "ttyl": "talk to you later", "nvm": "never mind", "np": "no problem", "kk": "ok", "sup": "what is up",
+    "wassup": "what is up", "im": "i am", "gotta": "have to", "wanna": "want to", "pls": "please", "plz": "please",
+    "whats": "what is", "whos": "who is", "hows": "how is", "wheres": "where is", "whens": "when is", "can't": "can not",
+    "won't": "will not", "let's": "let us",
 }  # fmt: skip
+CONTRACTED = {"'s": " is", "'re": " are", "'m": " am", "'ve": " have", "'d": " would", "'ll": " will", "n't": " not"}
 
-FRAMES = (
-    r"(?:please )?(?:can|could|would|will|may|might) (?:you|i|we) (?:please |kindly |possibly |maybe )?(?=tell|share|give|explain|let|say|help me (?:to )?(?:know|understand)|describe|inform|provide|ask|know|hear|have|get|find out|learn|elaborate|define|reveal|clarify|go over|list|show|talk)",
-    r"i (?:would |do )?(?:really |just |also |kind of |kinda )?(?:want|wants|need|like|love|wish|would like|have) (?:for )?(?:you )?(?:to )?(?:know|tell me|hear|find out|learn|understand|ask you|ask|see|talk to me|give me|inform me|explain|say)?",
-    r"i am (?:just |really |so |very |kind of |kinda )?(?:curious|wondering|interested)(?: about| to know| to learn| to hear| in| as to)?",
-    r"i (?:was |am )?(?:just )?wonder(?:ing)?",
-    r"(?:please )?(?:tell|inform|remind|teach) (?:me|us)(?: again)?(?: about| of)?",
-    r"(?:please )?let (?:me|us) (?:know|hear)(?: about)?",
-    r"(?:please )?(?:give|provide|hit|offer|supply|send) (?:me|us)(?: with)?",
-    r"(?:please )?help me (?:to )?(?:know|understand|learn)",
-    r"do you (?:happen to )?know(?: of)?",
-    r"(?:please )?(?:share|say|explain|describe|reveal|define|elaborate on|clarify|state|list|show me|talk to me)(?: with me| to me| for me)?(?: about)?",
-    r"(?:just |so |well |okay |ok |hey |and |but |also |now |then |um |uh |oh |yo |please |kindly )",
-    r"(?:is it possible|is there a way|any chance)(?: for me| for you)?(?: that| to)?(?: you could)?",
-    r"(?:do|would) you mind (?:if i |me |my )?(?:ask|asking|telling|tell|sharing|saying|explaining|knowing|know)(?: you| me)?(?: about)?",
-    r"what (?:can|could|do|did|would) you (?:tell (?:me|us)|know|say|share|have to say)(?: about| on| of)",
-    r"(?:whether|if)",
-    r"the (?:knowledge|details|information) (?:of|about|on)(?: whether)?",
+# A clause of nothing but these, the words that go with them and function words is small talk.
+POLITE: dict[SmallTalk, frozenset[str]] = {
+    SmallTalk.THANKS: _words(
+        """thanks thank cheers appreciate appreciated grateful gracias merci danke dankeschön obrigado obrigada grazie tak tack dank
+        bedankt teşekkürler спасибо شكرا धन्यवाद 谢谢 感谢 多谢 ありがとう ありがとうございます 감사합니다"""
+    ),
+    SmallTalk.GOODBYE: _words(
+        """bye goodbye farewell adios adiós adeus tschüss tschüs tschau arrivederci revoir luego пока 再见 拜拜 さようなら
+        goodnight later cheerio"""
+    ),
+    SmallTalk.GREETING: _words(
+        """hi hello hey hiya howdy yo greetings hola bonjour bonsoir salut ciao hallo moin servus ola olá hej namaste aloha
+        buongiorno buonasera buenos buenas guten bom ça merhaba привет здравствуйте مرحبا שלום नमस्ते 你好 您好 嗨 こんにちは 안녕하세요
+        morning afternoon evening"""
+    ),
+    SmallTalk.ACKNOWLEDGEMENT: _words(
+        """ok okay yes yeah yep yup genau whatever no nope nah sure alright right fine fair cool great good nice perfect awesome excellent wonderful
+        amazing wow lol haha hehe hmm oh ah understood noted exactly true correct sorry oops indeed interesting oui si sí ja nein
+        non vale da да нет хорошо 好的 好 是的 はい いいえ 네 아니요"""
+    ),
+}
+POLITE_COMPANIONS = _words(
+    """please lot much many million bunch again there everyone everybody all friend friends mate buddy pal team bot assistant
+    citewell help helped helps helpful answer answers question info information day days weekend night time week then now today
+    mille beaucoup bien sehr muito muchas vielen tag abend dag hasta au buen bon dia días noite noches tardes va tudo bem je wel zusammen enough really very so
+    got see take care works worries problem never mind job work done thing partner sir madam"""
 )
+ASKING = _words("what which who whom whose where when why how find show list give tell")
+ASKING_FIRST = _words("is are was were do does did can could would will should may am have has")
 
-FUNCTION_WORDS = _words(
-    """a an the this that these those it its is am are was were be been being do does did done have has had having will would
-    can could should shall may might must to of for from in on at by with about as into out up over or and but so if whether
-    not no nor then than there here what which who whom whose where when why how i me myself you your yours yourself we us
-    exactly actually really just also very too much many any some all every ever even still now right today currently
-    presently originally ok okay well please kindly maybe possibly sort sorts kind kinds type types of thing things stuff
-    something anything everything one ones exact precise specific certain particular
-    know tell say give let want need like wish ask asking get got let's going go come curious wondering wonder interested
-    hear understand learn explain describe list show share define example examples sure um uh oh hey hi hello sir maam
-    more other else different various such way ways they them their anyway anyways again either most least after during
-    outside instead rather never always usually often mostly mainly generally usual main mind bit little regularly"""
-)
-
-PERSONA_CORE = _words(
-    """name names named nickname called age old older birthday birthdate birthplace born birth live lives living lived reside
-    hometown country nationality origin origins originate originated hail located location homeland from
-    hobby hobbies pastime pastimes fun leisure interests pet pets dog dogs cat cats puppy kitten
-    human humans real robot robots bot bots ai computer machine person people alive man woman male female artificial android
-    program sentient conscious being automated
-    home town free spare off above made make makes maker created create creates creator built build builder designed designer developed
-    developer developers
-    programmed program programmer programmers coded invented inventor invent programs parents mother father engineered
-    manufactured manufacturer produced author owner owns
-    boss bosses employer employers employed employ employs employment work working works job manager supervisor superior
-    superiors subordinate insubordinate hired pays report answer company corporation organization
-    help helps helping helped assist assistance assisting able capable capability capabilities abilities ability skills
-    features functions questions question topics topic subjects subject support address refer
-    feeling feel ok alright doing
-    call calls called title surname identity gender sex young elderly lifetime birthdays
-    voice synthesized synthetic synthesised generated automaton cyborg assistant organic biological machinery chatbot chatbots
-    control controls controlled controlling command commands commanded charge serve serves served master masters leader
-    parent hobbyist activity activities interest recreation recreational leisurely entertainment weekends
-    task tasks skilled expert experts expertise experienced specialize specialise specialty trained training knowledge
-    knowledgeable equipped qualified proficient
-    fish bird birds hamster rabbit horse animal animals canine canines feline felines
-    founded founder founders origin's inception conceived raised grew grow assembled manufactured put
-    native citizen birthland homeland residence residing based"""
-)
-
-CAPABILITY = _words(
-    """help helping assist assistance support talk talking speak chat chatting converse answer answers question questions think
-    feel learn understand hear see listen everything anything love exist be alive ok fine
-    human robot person real bot machine computer"""
-)
-
-PERSONA_EXTRA = _words(
-    """full first last real given true proper years year months day date month place places state city town home house area
-    region part world planet earth free spare time relax activities activity enjoy enjoys love loves favorite favourite
-    preference prefer prefers spend passionate into animal animals animal's own owns keep household family children kids friends
-    type breed breeds talking speaking chatting conversing communicating dealing actual actually living breathing flesh blood
-    intelligence bodied responsible response handle do does talk discuss speak answer assist perform accomplish offer
-    provide task tasks information info range scope list areas types
-    put together life company's behind credit tech firm organisation entity individual group team someone somebody
-    turn turning celebrate next soon call calls go goes use used using ask asked try trying good great best bad
-    participate partake engage engaged pursue do-for friendly unfriendly cute pretend consider considered credit credited
-    off spare downtime vacation occupy entertain entertained fond hardest easiest above under over behind
-    thought mom dad brother sister friend friend's siblings spend spending appreciate joy joys excited passion passions
-    ultimately higher-up processed produced
-    sense long around since existence exist existing existed come comes coming came grow grew raised based
-    think thinking says said looking look day days week weekend life days"""
-)
-
-MEANING_OF_LIFE = _words(
-    """meaning meanings purpose purposes core key essence significance lifes life's point reason reasons goal secret answer
-    life living existence existing exist universe everything
-    humanity mankind people human humans earth alive world all behind mean means sense figure figured philosophy believe
-    think opinion thoughts idea true real ultimate whole"""
-)
-
-GREETING = (
-    r"(?:hi|hello|hey|howdy|greetings|yo|hola|hallo|bonjour|salut|ciao|salve|ola|olá|hej|namaste|salaam|aloha|guten (?:tag|morgen|abend)|moin|servus|buenos d[ií]as|buenas (?:tardes|noches)|bom dia|boa (?:tarde|noite)|buongiorno|buonasera|bonsoir)(?: (?:there|again|all|everyone|everybody|you|friend|buddy|mate|pal|dear|assistant|bot|ai|citewell|sir|madam|maam|folks|guys))*",
-    r"(?:a )?(?:very )?good (?:morning|afternoon|evening|day|night)(?: to you)?(?: (?:there|sir|madam|maam|everyone|all|assistant|friend))?",
-    r"(?:pleased|nice|good|great|glad|happy|lovely|a pleasure) to (?:meet|see) you(?: too| again)?",
-    r"(?:so |and )?how (?:are|is|was|were|have|has|do|does|goes|did) (?:you|your|it|things|everything|life|the)(?: (?:day|morning|evening|night|weekend|week|afternoon|going|doing|been|feeling|things|life|everything|with|go|goes|you|do|today|tonight|lately|now|these|days|so|far|currently|right|this|at|the|moment|all|treating|hanging|faring|holding|up|on|your|end|been|are|is|it|feel))*",
-    r"what(?: is|s) (?:up|new|good|happening|going on|cooking|cracking|the good word)(?: (?:with|you|today|now|there|man|dude|buddy|my friend|in your world|lately|right now))*",
-    r"(?:is|are) (?:everything|all|things|you|it)(?: all| everything)? (?:ok|okay|alright|all right|good|well|fine|great|going|doing|having|feeling)(?: (?:ok|okay|alright|well|good|great|fine|with|you|today|right|now|a|there|day|nice|on|your|end|this|morning|evening|lately))*",
-    r"(?:long time no see|you there|are you there|anyone there|anybody there|hope you are (?:doing )?well|how do you do)",
-    r"(?:你好|您好|早上好|晚上好|嗨|こんにちは|おはよう|안녕하세요|привет|здравствуйте|مرحبا|السلام عليكم|שלום|नमस्ते)",
-)
-
-THANKS = (
-    r"(?:(?:ok|okay|great|cool|perfect|awesome|wow|alright|well|and|so|but|no|yes|hey|man|oh|good|got it|super|excellent|wonderful|amazing|nice|lovely) )*(?:many |much |a million |big |huge |special |sincere |heartfelt )?(?:thanks|thank you|thank|cheers|gracias|merci|danke|dankesch[oö]n|obrigad[oa]|grazie|tak|tack|dank je|bedankt|much appreciated|appreciated|vielen dank|danke sch[oö]n|muchas gracias|merci beaucoup)(?: (?:you|beaucoup|sehr|bien|mille|muito|so|very|ever|really|truly|kindly|again|much|a|lot|ton|bunch|million|for|the|that|this|your|all|everything|help|helping|helped|me|out|with|information|info|answer|answers|response|reply|assistance|time|today|assist|assisting|support|patience|advice|tip|heads|up|quick|great|good|kind|helpful|service|explaining|explanation|clarifying|clarification|clearing|things|letting|know|telling|being|there|sharing|it|is|was|were|are|i|we|appreciate|am|grateful|of|to|in|on|heip|doing|bot|buddy|man|dude|friend|assistant|citewell|and|have|nice|day|one|bye|good|solving|fixing|looking|into|getting|back|what|did|do|needed|need|super|perfect|useful|just|exactly|quickly|problem|matter|issue|my|these|those|great|clear|makes|sense|awesome|cool|bunches|lots|tons|kindness|guidance|care|taking|taken|providing|giving|wanted))*",
-    r"(?:i |we )?(?:really |truly |very much |so |do |greatly |would |deeply |certainly |sure )*(?:ap{1,2}r?e?[cs]h?iated?|apreciate|value)(?: (?:the|that|this|your|you|it|all|help|helping|assistance|me|for|so|much|very|a|lot|information|info|time|support|everything|out|with|answer|effort|efforts|work|doing|did|do|what|have|done|kindness|of|really))*",
-    r"(?:i am |we are )?(?:so |very |really |truly |quite |extremely |most |eternally )*(?:grateful|thankful|obliged|indebted|gratified)(?: (?:for|to|the|that|this|your|you|help|assistance|it|all|of|helping|me|information|so|much|very|with|am|are|everything))*",
-    r"(?:you are|you were|you have been|that is|that was|this is|this was|it is|it was|that|very|so|really|super|extremely|quite|what a|such a)(?: (?:a|an|very|so|really|super|extremely|quite|most|the|great|good|nice|kind|big|real|wonderful|amazing|best|awesome|helpful|useful|perfect|help|lifesaver|life|saver|star|brilliant|lovely|excellent|sweet|fantastic|terrific|cool|all|been|i|needed|need|wanted|just|what|exactly|clear|right|fine|it|for|now|welcome))+",
-    r"(?:i (?:owe you(?: one)?|could not have done it without you))",
-    r"(?:that|this|it) (?:(?:really|just|already|certainly|totally) )?(?:helps|helped|answers|answered|works|worked|clears|cleared|makes sense|does it|did it)(?: (?:me|us|a|lot|very|much|so|my|our|the|questions?|it|that|up|out|all|perfectly|great|nicely|everything|things|now))*",
-    r"nice one",
-    r"(?:谢谢|感谢|多谢|ありがとう(?:ございます)?|감사합니다|спасибо|شكرا|תודה|धन्यवाद)",
-)
-
-GOODBYE = (
-    r"(?:ok |okay |well |alright |and |so |thanks )*(?:bye|good bye|good night|farewell|adios|au revoir|ciao|tsch[uü]ss|auf wiedersehen|hasta luego|hasta la vista|cheerio|ta ta|toodles|sayonara|arrivederci|adeus|so long|later|laters|peace out|peace|take care|cya|take it easy|signing off|over and out)(?: (?:bye|now|then|for|the|you|later|good|all|everyone|friend|buddy|and|have|a|great|nice|day|night|one|my|talk|to|soon|see|tonight|today|take|care|until|next|time|there|assistant|alligator|night))*",
-    r"(?:i |we )?(?:will |shall |would |can |hope to |am going to )?(?:see|talk|speak|chat|catch|be)(?: (?:with|to|back|you|ya|up))* (?:later|soon|again|tomorrow|around|next time|another time|then|next week|shortly)(?: (?:then|on|alligator|soon|today|time|bye|now|again))*",
-    r"(?:it (?:was|is|has been) )?(?:so |very |really |a |an |such )*(?:nice|great|good|lovely|pleasant|pleasure|fun|wonderful|awesome|amazing|cool|excellent|delightful|enjoyable|happy|terrific|fantastic|glad|honor|honour|joy)(?: (?:time|to|have|been|be|was|got|able|getting|a|conversation|chat|talk))* (?:talk|talking|talked|speak|speaking|spoke|spoken|chat|chatting|chatted|meet|meeting|met|see|seeing|seen|know|knowing|hear|hearing|converse|conversing|communicate|communicating|catch|catching|discuss|discussing)(?: (?:to|with|you|from|up|today|again|and|bye|now|have|a|good|nice|day|all|things))*",
-    r"(?:i )?(?:really |very much |have )*(?:enjoyed|loved|liked)(?: (?:our|this|the|talking|chatting|speaking|to|with|you|conversation|talk|chat|time|meeting|very|much|so|today))+",
-    r"(?:have|enjoy) (?:a|your|the|yourself)(?: (?:very|nice|good|great|wonderful|lovely|pleasant|fantastic|awesome|day|night|evening|weekend|one|rest|of|your|the|afternoon|week|time|trip|life|too))*",
-    r"(?:i )?(?:have|got|need|must|am|gotta|had better|should)(?: (?:to|got|going|be|leaving|off|now|really|heading|out|get|run|go|leave|head|jet|bounce|here|of|so|then|for|today))+(?: (?:bye|see you|talk to you later|good bye|thanks|later|thank you|now))*",
-    r"(?:until|till|til) (?:next time|tomorrow|then|later|we meet again|we speak again|we talk again|the next time)(?: .{0,20})?",
-    r"(?:that (?:is|will be|would be) (?:all|it|everything)|i am (?:all )?(?:done|set|good|finished)|we are done|nothing else|no more questions)(?: (?:for|now|today|here|i|need|needed|wanted|thanks|thank|you|then|that|is|all|very|much))*",
-    r"(?:再见|拜拜|さようなら|안녕히 가세요|до свидания|пока)",
-)
-
-ACKNOWLEDGEMENT = (
-    r"(?:yes|yeah|yep|yup|no|nope|nah|ok|okay|k|kk|sure|alright|all right|right|fine|cool|great|good|nice|perfect|awesome|got it|i see|understood|makes sense|that makes sense|of course|absolutely|indeed|wow|amazing|excellent|lovely|wonderful|brilliant|never ?mind|no problem|no worries|you are welcome|sorry|my bad|oops|haha+|hehe+|lol|lmao|hmm+|oh|ah|i understand|sounds good|good to know|interesting|fair enough|very well|exactly|correct|true|please|si|oui|ja|nein|non|genau|da)",
-    r"(?:good|great|nice|excellent|amazing|awesome|well|fantastic) (?:job|work|stuff|answer|bot|done|one)",
-    r"(?:好的|好|是的|不是|对|はい|いいえ|네|아니요|да|нет|👍|🙏|😊|❤️|👋)+",
-)
-
-FILLERS = r"(?:[\s,.!?;:~\-–—…'\"()]|&)+"
+# Phrases that a message is compared with, by meaning. A handful of each kind: they are examples, not a list of what is recognised.
+PROTOTYPES: dict[SmallTalk, tuple[str, ...]] = {
+    SmallTalk.GREETING: (
+        "hi", "hello there", "good morning", "how are you?", "how is it going?", "what's up", "nice to meet you",
+        "hello, how are things today", "is anyone there?", "¿cómo estás?", "wie geht es dir?", "comment ça va ?",
+    ),
+    SmallTalk.THANKS: (
+        "thanks", "thank you very much", "I appreciate your help", "that was very helpful", "you are great",
+        "that is exactly what I needed", "that answers my question, thanks",
+    ),
+    SmallTalk.GOODBYE: (
+        "bye", "goodbye", "see you later", "talk to you soon", "good night", "have a nice day", "I have to go now",
+        "it was nice talking to you", "that is all for today", "I must run", "until next time", "I am leaving now",
+    ),
+    SmallTalk.ACKNOWLEDGEMENT: (
+        "ok", "yes", "no", "got it", "great", "that makes sense", "never mind", "sounds good", "that works for me",
+        "good to know", "my mistake", "that is funny",
+    ),
+    SmallTalk.ABOUT_ASSISTANT: (
+        "who are you?", "what is your name?", "what should I call you?", "are you a robot or a human?", "are you a real person?",
+        "is this a computer generated voice?", "are you ChatGPT?", "which model are you?", "are you intelligent?",
+        "how old are you?", "what is your age?", "when is your birthday?", "where are you from?", "where do you come from?",
+        "where do you live?", "in which country were you born?", "what is your home town?", "who made you?", "who created you?",
+        "which company built and programmed you?", "who developed and designed you?", "who do you work for?",
+        "who is your boss?", "which person or group employs you?", "what can you do?", "what can I ask you?",
+        "what topics can you help me with?", "what tasks are you capable of?", "how do you work?", "what are your hobbies?",
+        "what do you do in your free time?", "what do you like to do outside of work?", "do you have any pets?",
+        "do you own a dog or a cat?", "do you prefer dogs or cats?", "do you have feelings?", "what do you do for fun?",
+        "which languages do you speak?", "describe yourself", "tell me about yourself", "wer bist du?", "qui es-tu ?",
+        "¿quién eres?", "chi sei?", "quem é você?",
+    ),
+}  # fmt: skip
+QUESTION_PROTOTYPES = (
+    "what is the interest rate?", "how do I apply for a loan?", "who is the manager?", "when is the deadline?",
+    "where is the office?", "list all the fees", "summarize the report", "tell me about the program", "tell me a joke",
+    "tell me a fun fact", "what is the meaning of life?", "what does this word mean?", "how much does it cost?",
+    "how many are there?", "is it allowed to bring a dog?", "compare the two years", "translate this to French",
+    "set a reminder for tomorrow", "what is the weather today?", "book a flight", "how old is the president?",
+    "what is the name of this song?", "who wrote the book?", "can you help me find my phone?", "can you change the date?",
+    "why was it rejected?", "thank you letter template", "greeting cards", "what do you charge?", "do you offer insurance?",
+    "where is it made?", "what should I do?", "what else?", "are you sure?", "who founded the company?",
+    "what are your opening hours?", "what files do I have?", "where did you find that?", "call my mom", "play some music",
+    "send a message", "interesting facts about it", "how do you open an account?", "what do you need to register?",
+    "what do you recommend?", "who are your customers?", "where are your branches?", "what is your policy on refunds?",
+    "how do you say hello in Spanish?", "good restaurants nearby", "tell me more", "when do you close?",
+    "what would you recommend for dinner?", "when should you water plants?", "is it good for your health?",
+    "how long does it take to get your license?", "do you think I need a visa?", "what do you have on the menu?",
+    "who do you lend to?", "what do you do with the data?", "how do you spell it?", "good news from the market",
+    "what is new in the handbook?", "what happened today?", "what are people interested in?", "more details", "why?",
+    "is that all?", "is that right?", "who?", "where is it?", "wie hoch ist der Zinssatz?", "quel est le taux d'intérêt ?",
+    "¿cuál es la tasa de interés?", "quanto costa?", "qual é o prazo?",
+)  # fmt: skip
 
 _REPLIES: dict[SmallTalk, str] = {
     SmallTalk.GREETING: "Hello! Ask me anything about your files.",
@@ -177,11 +125,14 @@ _REPLIES: dict[SmallTalk, str] = {
         "I'm Citewell, a program that answers questions from your own files and shows the page, row or passage each answer "
         "rests on. Ask me about anything you have uploaded."
     ),
-    SmallTalk.ENTERTAINMENT: "I'm better with facts from your files than with entertainment. What would you like to look up?",
-    SmallTalk.MEANING_OF_LIFE: "That one is beyond your files and me. What would you like to look up instead?",
 }
 
 
 def reply(kind: SmallTalk | None) -> str:
     """A fixed, short reply that fits the kind of small talk."""
     return _REPLIES[kind or SmallTalk.ACKNOWLEDGEMENT]
+
+
+def is_reply(text: str) -> bool:
+    """Whether an assistant's message is one of the fixed replies."""
+    return text.strip() in _REPLIES.values()

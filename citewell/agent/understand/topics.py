@@ -15,8 +15,8 @@ from citewell.text.language import detect_language
 from citewell.text.stopwords import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_][\w'’&.-]*\w|[^\W_]")
-_CONVERSATION = frozenset(
-    """thank thanks yes no ok okay sure please know tell want need like also really good great nice mean think get got make way thing
+CONVERSATION_WORDS = frozenset(  # they say nothing of a subject, though they are no function words
+    """say says ask asked use talk speak kind kinds type types sort sorts hear believe guess hope wonder wondering curious thank thanks yes no ok okay sure please know tell want need like also really good great nice mean think get got make way thing
     things lot many much something anything sorry question answer information specific general provide available example include
     including different well help would could may might one two new first""".split()  # noqa: SIM905
 )
@@ -86,4 +86,4 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _stop_words(language: str) -> frozenset[str]:
-    return _CONVERSATION | STOP_WORDS["en"] | STOP_WORDS.get(language, frozenset())
+    return CONVERSATION_WORDS | STOP_WORDS["en"] | STOP_WORDS.get(language, frozenset())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from citewell.errors import InvalidInput, NotFound
@@ -48,6 +49,10 @@ class SearchService:
         around = request.neighbours
         passages = await passages_around(request.owner_id, found.hits, self.chunks, around, around)
         return replace(found, passages=tuple(passages))
+
+    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
+        """Whether a chunk of the owner has one of these words, in the active index."""
+        return await self._retriever().holds_any(owner_id, words)
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
         """The same search in a given open index, active or not: for comparing models."""
