@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
-from citewell.agent.extractive.rows import quotable
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.agent.extractive.rows import quotable
 from citewell.agent.tables.language.wording import asks_to_compute, is_superlative
+from citewell.agent.turn.rows import quotable
 from citewell.agent.understand.question import read_question
 from citewell.types import ChunkType, Hit
 from tests.agent.fakes import hit
