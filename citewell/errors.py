@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from citewell.types.json import JsonValue
@@ -171,6 +171,18 @@ class ProviderAuthError(ProviderError):
     code = "provider_auth"
 
 
+class ProviderQuotaSpent(ProviderError):
+    """The provider's account has no credit left. Add credit there, or choose another provider; work that waits goes on from where it stopped."""
+
+    code = "provider_quota"
+
+
+class SpendingLimitReached(ProviderError):
+    """The spending limit of this month is reached. Raise `CITEWELL_MAX_SPEND`; work that waits goes on from where it stopped."""
+
+    code = "spending_limit"
+
+
 class ProviderRateLimited(ProviderError):
     """The provider's rate limit is reached. Try again later."""
 
@@ -191,6 +203,20 @@ class ProviderRejected(ProviderError):
     """The provider rejected the request itself; trying again will not help."""
 
     code = "provider_rejected"
+
+
+class ProviderModelGone(ProviderRejected):
+    """The provider has no such model, or not for this key. Set the name of a model that it offers."""
+
+    code = "provider_model"
+
+
+class TextsRejected(ProviderRejected):
+    """The provider rejects some of the texts; all others were taken. `indices` are the places of the rejected ones in what was sent."""
+
+    def __init__(self, message: str | None = None, indices: Sequence[int] = (), **details: JsonValue) -> None:
+        super().__init__(message, **details)
+        self.indices = tuple(indices)
 
 
 class ExtractionError(CitewellError):

@@ -27,7 +27,7 @@ from citewell.types import JsonObject, Usage, UsageKind
 
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
-_PICTURE_TOKENS = 1_500
+PICTURE_TOKENS = 1_500
 
 
 OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
@@ -64,6 +64,7 @@ class Tally:
 
 
 _current: ContextVar[Tally | None] = ContextVar("citewell_tally", default=None)
+_charged: ContextVar[list[int] | None] = ContextVar("citewell_charged", default=None)
 
 
 @contextmanager
@@ -94,14 +95,26 @@ def spend(spent: Usage) -> None:
         tally.add(spent)
 
 
+def tokens_used(count: int) -> None:
+    """Called by an adapter that knows what the provider charges for the call under way."""
+    charged = _charged.get()
+    if charged is not None:
+        charged.append(count)
+
+
 class MeteredEmbedder(EmbedderWrapper):
-    """Counts the texts and tokens that the embedder within is asked for."""
+    """Counts the texts that the embedder within is asked for, and the tokens that the provider reports, else their own count."""
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        vectors = await self.inner.embed(texts, kind)
+        charged: list[int] = []
+        token = _charged.set(charged)
+        try:
+            vectors = await self.inner.embed(texts, kind)
+        finally:
+            _charged.reset(token)
         if _current.get() is not None and texts:
-            tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
+            tokens = sum(charged) or sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
             name = self.fingerprint
             spend(
                 Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts))
@@ -157,7 +170,7 @@ class MeteredVision:
                 kind="vision",
                 provider=self._provider,
                 model=self.model,
-                input_tokens=_PICTURE_TOKENS + len(prompt) // CHARACTERS_PER_TOKEN,
+                input_tokens=PICTURE_TOKENS + len(prompt) // CHARACTERS_PER_TOKEN,
                 output_tokens=len(said) // CHARACTERS_PER_TOKEN,
                 units=1,
             )

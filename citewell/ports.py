@@ -43,9 +43,20 @@ class Fingerprint:
     model: str
     dimensions: int
     revision: str = ""
+    normalisation: Literal["l2", "none"] = "l2"
 
     def __str__(self) -> str:
-        return f"{self.provider}/{self.model}/{self.dimensions}" + (f"@{self.revision}" if self.revision else "")
+        revision = f"@{self.revision}" if self.revision else ""
+        raw = "" if self.normalisation == "l2" else f"~{self.normalisation}"
+        return f"{self.provider}/{self.model}/{self.dimensions}{revision}{raw}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """The most that one call to a provider may hold."""
+
+    texts: int
+    tokens: int
 
 
 class Tokenizer(Protocol):
@@ -84,6 +95,20 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class RemoteEmbedder(Embedder, Protocol):
+    """An embedder that is called over a network, with so much at once at most."""
+
+    @property
+    def limits(self) -> CallLimits:
+        """The most that one call may hold."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        ...
+
+
 class EmbedderWrapper:
     """Delegates everything to the embedder it wraps."""
 
@@ -108,6 +133,11 @@ class EmbedderWrapper:
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
         return await self.inner.embed(texts, kind)
+
+    async def close(self) -> None:
+        """Close the connections of the wrapped embedder, if it has any."""
+        if isinstance(self.inner, EmbedderWrapper | RemoteEmbedder):
+            await self.inner.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,9 @@ READ: list[tuple[dict[str, str], str, object]] = [
     ({"EMBEDDING_MODEL": "m", "OPENAI_EMBEDDING_MODEL": "n"}, "embedding.model", "m"),
     ({"OPENAI_EMBEDDING_MODEL": "m"}, "embedding.model", None),
     ({"PINECONE_EMBED_MODEL": "m"}, "embedding.model", None),
+    ({"EMBEDDING_PROVIDER": "openai", "OPENAI_EMBEDDING_MODEL": "m"}, "embedding.model", "m"),
+    ({"EMBEDDING_PROVIDER": "pinecone", "PINECONE_EMBED_MODEL": "m"}, "embedding.model", "m"),
+    ({"EMBEDDING_PROVIDER": "voyage", "EMBEDDING_BASE_URL": "http://h"}, "embedding.base_url", "http://h"),
     ({"RERANK_ENABLED": "true"}, "rerank.enabled", True),
     ({"RERANK_THRESHOLD": "0.1"}, "rerank.threshold", 0.1),
     ({"RERANK_TOP_N": "5"}, "rerank.top_n", 5),
@@ -149,8 +152,7 @@ def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.Monke
 @pytest.mark.parametrize(
     ("variables", "name", "value"),
     [
-        ({"EMBEDDING_PROVIDER": "voyage", "VOYAGE_API_KEY": "k"}, "EMBEDDING_PROVIDER", "voyage"),
-        ({"EMBEDDINGS_PROVIDER": "openai", "OPENAI_EMBEDDING_MODEL": "m"}, "EMBEDDINGS_PROVIDER", "openai"),
+        ({"EMBEDDINGS_PROVIDER": "fastembed"}, "EMBEDDINGS_PROVIDER", "fastembed"),
         ({"VECTOR_DB": "qdrant", "QDRANT_HOST": "::1", "QDRANT_PORT": "7000"}, "VECTOR_DB", "qdrant"),
         ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX_NAME": "rag"}, "VECTOR_STORE", "pinecone"),
         ({"CITEWELL_VECTOR_STORE": "redis", "REDIS_URL": "redis://r"}, "CITEWELL_VECTOR_STORE", "redis"),
@@ -172,7 +174,7 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(
 @pytest.mark.parametrize("keyword", RESERVED)
 def test_a_reserved_name_is_known_and_noted_where_it_is_set(bare: pytest.MonkeyPatch, keyword: str) -> None:
     value = {
-        **dict.fromkeys(("s3_endpoint", "embedding_base_url", "qdrant_url"), "http://h"),
+        **dict.fromkeys(("s3_endpoint", "qdrant_url"), "http://h"),
         "redis_url": "redis://r",
         "pgvector_url": "postgresql://h/d",
         "qdrant_port": "7000",

@@ -22,15 +22,21 @@ from citewell.settings import (
     NoRerank,
     NoVision,
     OpenAIChat,
+    OpenAIEmbedding,
     OpenAIVision,
+    PineconeEmbedding,
     RerankSettings,
     Settings,
     StoreSettings,
     VisionSettings,
+    VoyageEmbedding,
 )
 
 FACTORIES: Mapping[type, str] = {
     BuiltinEmbedding: "citewell.adapters.embedder.builtin:build",
+    OpenAIEmbedding: "citewell.adapters.embedder.openai:build",
+    VoyageEmbedding: "citewell.adapters.embedder.voyage:build",
+    PineconeEmbedding: "citewell.adapters.embedder.pinecone:build",
     EdgeStore: "citewell.adapters.index.qdrant_edge:build",
     BuiltinRerank: "citewell.adapters.reranker.builtin:build",
     OpenAIChat: "citewell.adapters.chat.openai:build",

@@ -22,6 +22,7 @@ from citewell.composition.configured import (
     build_chat_model,
     build_reranker,
     build_vision_model,
+    comparison_embedder,
     jwt_rules,
     parser_limits,
     retrieval_options,
@@ -60,7 +61,7 @@ from citewell.ingest.records import RecordIngest
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.ports import BlobStore
-from citewell.settings import NoChat, Settings
+from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
 from citewell.storage.events import EventRepository
@@ -226,8 +227,10 @@ async def _open(
 def _check(settings: Settings) -> None:
     """Raise `ConfigurationError` for a missing adapter, package, model or key before anything is opened or written."""
     registry.check(settings)
-    build_chat_model(settings)
-    build_vision_model(settings)
+    registry.build_chat_model(settings.chat)
+    registry.build_vision_model(settings.vision)
+    if isinstance(settings.embedding, RemoteEmbedding):
+        registry.build_embedder(settings.embedding)
 
 
 async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
@@ -352,8 +355,8 @@ def _search_service(parts: _Parts) -> SearchService:
         indexes=parts.indexes,
         chunks=SqlChunks(parts.stores.content, parts.stores.projects),
         options=retrieval_options(parts.settings),
-        reranker=build_reranker(parts.settings),
-        chat=build_chat_model(parts.settings),
+        reranker=build_reranker(parts.settings, parts.stores.database),
+        chat=build_chat_model(parts.settings, parts.stores.database),
         top_k=parts.settings.retrieval.top_k,
     )
 
@@ -407,7 +410,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
         projects=stores.projects,
         indexes=parts.indexes,
         describer=ImageDescriber(
-            model=build_vision_model(settings),
+            model=build_vision_model(settings, stores.database),
             content=stores.content,
             jobs=stores.jobs,
             blobs=parts.blobs,
@@ -424,7 +427,7 @@ def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assis
     library = SqlLibrary(stores.resources, stores.projects, stores.content)
     return Assistant(
         search,
-        parts.indexes.embedder,
+        comparison_embedder(parts.indexes, stores.database),
         library=library,
         elements=library,
         tables=tables,

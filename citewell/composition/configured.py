@@ -3,42 +3,99 @@
 from __future__ import annotations
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder
+from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder
+from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
+from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import JwtRules
-from citewell.metering import MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import ChatModel, Embedder, Reranker, VisionModel
+from citewell.indexes.index_set import IndexSet
+from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
+from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.settings import Settings
+from citewell.settings import BuiltinEmbedding, RemoteEmbedding, Settings
 from citewell.storage.database import Database
 from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.provider_calls import ProviderCallRepository
 from citewell.types import SelfQuery
 
 
 def build_embedder(settings: Settings, database: Database) -> Embedder:
-    """The embedder that the settings name: counted, cached, and retried unless it runs on this machine."""
-    embedder: Embedder = MeteredEmbedder(registry.build_embedder(settings.embedding))
-    if not settings.embedding.is_local:
-        embedder = RetryingEmbedder(embedder)
+    """The embedder that the settings name: counted, cached, and for a vendor's in calls of its size, retried and kept within limits."""
+    adapter = registry.build_embedder(settings.embedding)
+    embedder: Embedder = MeteredEmbedder(adapter)
+    if isinstance(settings.embedding, RemoteEmbedding) and isinstance(adapter, RemoteEmbedder):
+        remote = settings.embedding
+        limits = MinuteLimits(requests=remote.requests_per_minute, tokens=remote.tokens_per_minute)
+        gate = _gate(settings, database, remote.provider, adapter.fingerprint.model, limits)
+        embedder = RetryingEmbedder(embedder if gate is None else GatedEmbedder(embedder, gate))
+        embedder = BatchingEmbedder(embedder, adapter.limits)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
 
 
-def build_chat_model(settings: Settings) -> ChatModel | None:
-    """The chat model, counted; None where none is configured."""
+def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
+    """The built-in embedder, for what the agent and the citation checker compare: their thresholds were measured with it, whatever
+    model the index has. The index's own, where that is the built-in one.
+    """
+    known = (index.embedder for index in indexes.all if index.embedder.fingerprint.provider == "builtin")
+    found = next(known, None)
+    if found is not None:
+        return found
+    built_in = registry.build_embedder(BuiltinEmbedding())
+    return CachingEmbedder(MeteredEmbedder(built_in), EmbeddingCacheRepository(database))
+
+
+def build_chat_model(settings: Settings, database: Database) -> ChatModel | None:
+    """The chat model, counted and kept within limits; None where none is configured."""
     model = registry.build_chat_model(settings.chat)
-    return MeteredChat(model, settings.chat.provider) if model is not None else None
+    if model is None:
+        return None
+    gate = _gate(settings, database, settings.chat.provider, model.model)
+    metered = MeteredChat(model, settings.chat.provider)
+    return metered if gate is None else GatedChat(metered, gate)
 
 
-def build_vision_model(settings: Settings) -> VisionModel | None:
-    """The model that describes pictures, counted; None where none is configured."""
+def build_vision_model(settings: Settings, database: Database) -> VisionModel | None:
+    """The model that describes pictures, counted and kept within limits; None where none is configured."""
     model = registry.build_vision_model(settings.vision)
-    return MeteredVision(model, settings.vision.provider) if model is not None else None
+    if model is None:
+        return None
+    gate = _gate(settings, database, settings.vision.provider, model.model)
+    metered = MeteredVision(model, settings.vision.provider)
+    return metered if gate is None else GatedVision(metered, gate, PICTURE_TOKENS)
 
 
-def build_reranker(settings: Settings) -> Reranker | None:
-    """The reranker, counted; None where none is configured."""
+def build_reranker(settings: Settings, database: Database) -> Reranker | None:
+    """The reranker, counted and kept within limits; None where none is configured."""
     reranker = registry.build_reranker(settings.rerank)
-    return MeteredReranker(reranker, settings.rerank.provider) if reranker is not None else None
+    if reranker is None:
+        return None
+    metered = MeteredReranker(reranker, settings.rerank.provider)
+    if settings.rerank.is_local:
+        return metered
+    gate = _gate(settings, database, settings.rerank.provider, reranker.model)
+    return metered if gate is None else GatedReranker(metered, gate)
+
+
+def _gate(
+    settings: Settings, database: Database, provider: str, model: str, limits: MinuteLimits | None = None
+) -> Gate | None:
+    """The gate before each call of a paid model; None without any limit."""
+    limits, most = limits or MinuteLimits(), settings.usage.max_spend
+    if most is None and limits == MinuteLimits():
+        return None
+    if most is not None and model not in settings.usage.prices:
+        raise ConfigurationError(
+            f"{settings.usage.name_of('max_spend')} is set, but {settings.usage.name_of('prices')} has no price of {model}. Add it."
+        )
+    first, second = settings.usage.prices.get(model, (0.0, 0.0))
+    return Gate(
+        ledger=ProviderCallRepository(database),
+        provider=provider,
+        limits=limits,
+        input_price=first / 1e6,
+        output_price=second / 1e6,
+        max_spend=most,
+    )
 
 
 def parser_limits(settings: Settings) -> ParserLimits:

@@ -100,8 +100,10 @@ class IndexSet:
         return found
 
     async def close(self) -> None:
-        """Close every store. What one of them could not write is written again at the next start."""
+        """Close every store and embedder. What a store could not write is written again at the next start."""
         for index in self.all:
+            if isinstance(index.embedder, EmbedderWrapper):
+                await index.embedder.close()
             try:
                 await index.store.close()
             except Unavailable as error:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 
+from citewell.errors import TextsRejected
 from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
 from citewell.ports import FloatMatrix
 from citewell.storage.content import ContentRepository, IndexedChunk
 from citewell.types import Chunk, ChunkType, Point
 
+log = logging.getLogger(__name__)
 Progress = Callable[[int, int], Awaitable[None]]
 
 
@@ -72,10 +75,17 @@ async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_den
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
-    """A vector of shape (dimensions,) for each chunk that is marked `dense`, None for the others."""
-    texts = [chunk.embedded_text for chunk, wanted in zip(batch, dense, strict=True) if wanted]
-    vectors = iter(await index.embedder.embed(texts))
-    return [next(vectors) if wanted else None for wanted in dense]
+    """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others."""
+    wanted = [place for place, is_wanted in enumerate(dense) if is_wanted]
+    try:
+        rows = await index.embedder.embed([batch[place].embedded_text for place in wanted])
+    except TextsRejected as error:
+        log.warning("%d texts are found by their words only: %s", len(error.indices), error.message)
+        refused = set(error.indices)
+        wanted = [place for number, place in enumerate(wanted) if number not in refused]
+        rows = await index.embedder.embed([batch[place].embedded_text for place in wanted])
+    vectors = dict(zip(wanted, rows, strict=True))
+    return [vectors.get(place) for place in range(len(batch))]
 
 
 def _is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:

@@ -14,6 +14,8 @@ from citewell.ports import Embedder, FloatMatrix
 from citewell.settings import ChunkingSettings
 from citewell.types import Category, JsonObject, Resource
 
+_MAX_TABLE_TOKENS = 512
+
 
 def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
     """The server's chunking configuration, for projects without their own."""
@@ -22,10 +24,17 @@ def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
 
 def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:
     """The settings for one resource: rows for data, else its project's, else the server's."""
-    config = replace(with_settings(default, project), max_tokens=embedder.max_tokens)
+    config = fitted(with_settings(default, project), embedder)
     if resource.detected_category == Category.DATA:
         return replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
     return config
+
+
+def fitted(config: ChunkConfig, embedder: Embedder) -> ChunkConfig:
+    """The settings for what an embedder reads. Of one that reads far more than a passage, only so much is used that a whole table
+    kept in one chunk remains a passage, and that chunks of the size that is set fit with their headings.
+    """
+    return replace(config, max_tokens=min(embedder.max_tokens, max(_MAX_TABLE_TOKENS, 2 * config.effective_size)))
 
 
 def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:

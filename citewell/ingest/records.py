@@ -15,7 +15,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput, named
 from citewell.indexes.index_set import IndexSet
-from citewell.ingest.chunking import sentence_embedder
+from citewell.ingest.chunking import fitted, sentence_embedder
 from citewell.ingest.indexing import identify
 from citewell.metering import OnSpent, reported
 from citewell.points import facts, index_point
@@ -104,7 +104,7 @@ class RecordIngest:
         sentences: SentenceEmbedder,
     ) -> list[list[Chunk]]:
         embedder = self._indexes.active.embedder
-        config = replace(self._chunking, max_tokens=embedder.max_tokens)
+        config = fitted(self._chunking, embedder)
         return [
             [
                 identify(

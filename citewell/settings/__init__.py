@@ -15,11 +15,15 @@ from citewell.settings.groups import (
     NoRerank,
     NoVision,
     OpenAIChat,
+    OpenAIEmbedding,
     OpenAIVision,
+    PineconeEmbedding,
+    RemoteEmbedding,
     RerankSettings,
     Settings,
     StoreSettings,
     VisionSettings,
+    VoyageEmbedding,
 )
 from citewell.settings.loading import change, load_settings
 from citewell.settings.values import EmbeddingProvider, VectorStore
@@ -40,12 +44,16 @@ __all__ = [
     "NoRerank",
     "NoVision",
     "OpenAIChat",
+    "OpenAIEmbedding",
     "OpenAIVision",
+    "PineconeEmbedding",
+    "RemoteEmbedding",
     "RerankSettings",
     "Settings",
     "StoreSettings",
     "VectorStore",
     "VisionSettings",
+    "VoyageEmbedding",
     "change",
     "load_settings",
 ]

@@ -72,6 +72,9 @@ _DataFolder = Annotated[Folder, named("data")]
 _AnswerSeconds = Annotated[Seconds, named("answer_seconds")]
 _ChatModel = Annotated[str | None, named("chat_model", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")]
 _VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
+_OpenAIKey = Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")]
+_VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
+_PineconeKey = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
 _Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
 _MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
@@ -144,12 +147,7 @@ class ChunkingSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuiltinEmbedding(SettingsGroup):
-    """The embedder that is part of Citewell; another `model` or number of `dimensions` is refused."""
-
-    is_local: ClassVar[bool] = True
-
-    provider: Annotated[Literal["builtin"], _EMBEDDING_PROVIDER] = "builtin"
+class _Embedding(SettingsGroup):
     model: Annotated[
         str | None,
         named("embedding_model", "EMBEDDING_MODEL", "OPENAI_EMBEDDING_MODEL", "PINECONE_EMBED_MODEL"),
@@ -157,6 +155,50 @@ class BuiltinEmbedding(SettingsGroup):
     dimensions: Annotated[int | None, Field(ge=1, le=65_536), named("embedding_dimensions", "EMBEDDING_DIMENSIONS")] = (
         None
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltinEmbedding(_Embedding):
+    """The embedder that is part of Citewell; another `model` or number of `dimensions` is refused."""
+
+    is_local: ClassVar[bool] = True
+
+    provider: Annotated[Literal["builtin"], _EMBEDDING_PROVIDER] = "builtin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RemoteEmbedding(_Embedding):
+    """An embedder that is called over a network. The limits per minute hold for all processes that share the database; 0 is no limit."""
+
+    is_local: ClassVar[bool] = False
+
+    base_url: Annotated[HttpAddress | None, named("embedding_base_url", "EMBEDDING_BASE_URL")] = None
+    requests_per_minute: Annotated[Natural, named("embedding_requests_per_minute")] = 0
+    tokens_per_minute: Annotated[Natural, named("embedding_tokens_per_minute")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAIEmbedding(_RemoteEmbedding):
+    """An embedding model of OpenAI, or of an endpoint that is compatible with it."""
+
+    provider: Annotated[Literal["openai"], _EMBEDDING_PROVIDER] = "openai"
+    api_key: _OpenAIKey = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoyageEmbedding(_RemoteEmbedding):
+    """An embedding model of Voyage AI."""
+
+    provider: Annotated[Literal["voyage"], _EMBEDDING_PROVIDER] = "voyage"
+    api_key: _VoyageKey = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PineconeEmbedding(_RemoteEmbedding):
+    """An embedding model that Pinecone hosts."""
+
+    provider: Annotated[Literal["pinecone"], _EMBEDDING_PROVIDER] = "pinecone"
+    api_key: _PineconeKey = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,12 +258,16 @@ class _Rerank(SettingsGroup):
 class BuiltinRerank(_Rerank):
     """The reranker that is part of Citewell."""
 
+    is_local: ClassVar[bool] = True
+
     provider: Annotated[Literal["builtin"], _RERANK_PROVIDER] = "builtin"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoRerank(_Rerank):
     """A search that asks for reranking is refused."""
+
+    is_local: ClassVar[bool] = True
 
     provider: Annotated[Literal["none"], _RERANK_PROVIDER] = "none"
 
@@ -240,11 +286,12 @@ class UsageSettings(SettingsGroup):
 
     prices: Annotated[PriceTable, named("prices")] = field(default_factory=dict[str, tuple[float, float]])
     compare_model: Annotated[str, named("compare_model")] = ""
+    max_spend: Annotated[float | None, Field(ge=0, le=MAX_NUMBER), named("max_spend")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OpenAI(SettingsGroup):
-    api_key: Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")] = None
+    api_key: _OpenAIKey = None
     base_url: Annotated[HttpAddress | None, named("chat_base_url", "OPENAI_BASE_URL")] = None
     seconds: _AnswerSeconds = 120.0
 
@@ -308,7 +355,8 @@ class AnthropicVision(_Anthropic):
     chat_model: _ChatModel = None
 
 
-EmbeddingSettings: TypeAlias = BuiltinEmbedding
+RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
+EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 StoreSettings: TypeAlias = EdgeStore
 BlobSettings: TypeAlias = LocalBlobs
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank

@@ -59,7 +59,6 @@ RESERVED: Mapping[str, Reserved] = {
         Reserved(named("blob_prefix"), str, "blob_backend", ("s3", "gcs")),
         Reserved(named("s3_endpoint", "S3_ENDPOINT", "AWS_ENDPOINT_URL"), HttpAddress, "blob_backend", ("s3",)),
         Reserved(named("s3_region", "S3_REGION", "AWS_REGION"), str, "blob_backend", ("s3",)),
-        Reserved(named("embedding_base_url"), HttpAddress, "embedding_provider", ("openai", "voyage", "pinecone")),
         Reserved(named("qdrant_url", "QDRANT_URL"), HttpAddress, "vector_store", ("qdrant",)),
         Reserved(named("qdrant_host", "QDRANT_HOST"), QdrantHost, "vector_store", ("qdrant",)),
         Reserved(named("qdrant_port", "QDRANT_PORT"), Port, "vector_store", ("qdrant",)),
@@ -72,7 +71,6 @@ RESERVED: Mapping[str, Reserved] = {
             named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL"), PostgresAddress, "vector_store", ("pgvector",)
         ),
         Reserved(named("redis_url", "REDIS_URL"), RedisAddress, "vector_store", ("redis",)),
-        Reserved(named("pinecone_api_key", "PINECONE_API_KEY"), SecretStr, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_namespace", "PINECONE_NAMESPACE"), str, "vector_store", ("pinecone",)),
@@ -80,7 +78,6 @@ RESERVED: Mapping[str, Reserved] = {
             named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL"),
             *(str, "rerank_provider", ("voyage", "pinecone", "fastembed")),
         ),
-        Reserved(named("voyage_api_key", "VOYAGE_API_KEY"), SecretStr, "embedding_provider", ("voyage",)),
     )
 }
 # Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
@@ -90,6 +87,10 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         for keyword, reserved in RESERVED.items()
         if reserved.kind is not SecretStr
     },
+    **dict.fromkeys(
+        ("embedding_base_url", "embedding_requests_per_minute", "embedding_tokens_per_minute"),
+        ("embedding_provider", ("openai", "voyage", "pinecone")),
+    ),
     "temperature": ("chat_provider", ("openai", "anthropic")),
     "max_tokens": ("chat_provider", ("openai", "anthropic")),
 }

@@ -273,3 +273,22 @@ usage = sa.Table(
     sa.Column("created_at", Time, nullable=False),
     sa.Index("ix_usage_owner_created", "owner_id", "created_at"),
 )
+
+# The calls of the last minute to providers with a limit, so that all workers of a database keep it together.
+provider_calls = sa.Table(
+    "provider_calls",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("at", Time, nullable=False),
+    sa.Column("tokens", sa.Integer, nullable=False),
+    sa.Index("ix_provider_calls_provider_at", "provider", "at"),
+)
+
+# US dollars by calendar month (UTC, as 2026-01), reservations for calls under way included.
+spending = sa.Table(
+    "spending",
+    metadata,
+    sa.Column("month", sa.String(7), primary_key=True),
+    sa.Column("dollars", sa.Double, nullable=False),
+)

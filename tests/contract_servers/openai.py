@@ -22,9 +22,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from tests.contract_servers.faults import Faults, Trouble, answer
 from tests.contract_servers.script import Queue, Reply, Script
 from tests.contract_servers.sdk_types import problems
+from tests.contract_servers.vectors import tokens_of, vector
 
+SPECIFICATION = "OpenAI API, OpenAPI document of 2026-08-21"
 KEY = "sk-test"
 MODELS = ("gpt-test", "o3-test")
 CONTEXT_CHARACTERS = 60_000
@@ -43,6 +46,9 @@ class OpenAIServer:
         self.script: Script = script or Queue()
         self.requests: list[dict[str, Any]] = []
         self.client_left = threading.Event()
+        self.trouble: Trouble = Faults()
+        self.embedded: list[str] = []
+        self.forbidden: set[str] = set()
         self.app = Starlette(
             routes=[
                 Route("/v1/chat/completions", self.chat, methods=["POST"]),
@@ -72,7 +78,7 @@ class OpenAIServer:
         wrong = problems(body, EmbeddingCreateParams)
         texts = body.get("input")
         texts = [texts] if isinstance(texts, str) else texts
-        if refused := _unauthorized(request):
+        if refused := _unauthorized(request) or await answer(self.trouble(), _shape):
             return refused
         if wrong or not texts or any(not text for text in texts) or len(texts) > 2048:
             return _error(400, wrong[0] if wrong else "'$.input' is invalid.", "invalid_request_error")
@@ -80,6 +86,11 @@ class OpenAIServer:
             return _error(
                 404, f"The model `{body['model']}` does not exist", "invalid_request_error", code="model_not_found"
             )
+        if any(text in self.forbidden for text in texts):
+            return _error(400, "Input contains a text that cannot be processed.", "invalid_request_error")
+        if sum(tokens_of(str(text)) for text in texts) > 300_000:
+            return _error(400, "Requested too many tokens: at most 300000 per request.", "max_tokens_per_request")
+        self.embedded += texts
         size = body.get("dimensions", _DIMENSIONS[body["model"]])
         data = [
             {
@@ -89,7 +100,7 @@ class OpenAIServer:
             }
             for i, text in enumerate(texts)
         ]
-        tokens = sum(len(str(text)) // 4 + 1 for text in texts)
+        tokens = sum(tokens_of(str(text)) for text in texts)
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return JSONResponse({"object": "list", "data": data, "model": body["model"], "usage": usage})
 
@@ -263,11 +274,12 @@ def _chunks(body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
 
 
 def _vector(text: str, size: int, encoding: str) -> list[float] | str:
-    seed = hashlib.sha256(text.encode()).digest()
-    values = [hashlib.sha256(seed + i.to_bytes(4, "big")).digest()[0] / 128 - 1 for i in range(size)]
-    length = sum(v * v for v in values) ** 0.5 or 1.0
-    values = [v / length for v in values]
+    values = vector(text, None, size)
     return base64.b64encode(struct.pack(f"<{size}f", *values)).decode() if encoding == "base64" else values
+
+
+def _shape(status: int, message: str) -> object:
+    return {"error": {"message": message, "type": "scripted_error", "param": None, "code": None}}
 
 
 def _error(

@@ -12,7 +12,7 @@ from citewell.adapters import registry
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput, NotFound
-from citewell.ingest.chunking import with_settings
+from citewell.ingest.chunking import fitted, with_settings
 from citewell.ports import Embedder
 from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
@@ -84,3 +84,10 @@ def test_a_strategy_brings_its_own_sizes() -> None:
     config = with_settings(ChunkConfig(size=333), {"chunking": {"strategy": "tokens"}})
     assert (config.strategy, config.effective_size, config.effective_overlap) == (Strategy.TOKENS, 1000, 100)
     assert with_settings(ChunkConfig(size=333), {"chunking": {"overlap": 20}}).effective_size == 333
+
+
+def test_of_an_embedder_that_reads_much_only_a_passage_is_used() -> None:
+    config = ChunkConfig()
+    assert fitted(config, HashEmbedder(max_tokens=256)).max_tokens == 256
+    assert fitted(config, HashEmbedder(max_tokens=32_000)).max_tokens == max(512, 2 * config.effective_size)
+    assert fitted(ChunkConfig(size=2_000), HashEmbedder(max_tokens=32_000)).max_tokens == 4_000

@@ -264,7 +264,13 @@ def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> N
     [
         ({"VECTOR_DB": "qdrant", "QDRANT_HOST": "qdrant"}, ("VECTOR_DB", "'qdrant'")),
         ({"VECTOR_STORE": "pinecone", "PINECONE_NAMESPACE": "documents"}, ("VECTOR_STORE", "'pinecone'")),
-        ({"EMBEDDINGS_PROVIDER": "openai"}, ("EMBEDDINGS_PROVIDER", "'openai'")),
+        ({"EMBEDDINGS_PROVIDER": "fastembed"}, ("EMBEDDINGS_PROVIDER", "'fastembed'")),
+        ({"EMBEDDINGS_PROVIDER": "openai"}, ("EMBEDDINGS_PROVIDER", "OPENAI_API_KEY")),
+        ({"EMBEDDING_PROVIDER": "voyage", "EMBEDDING_DIMENSIONS": "3"}, ("EMBEDDING_DIMENSIONS", "1024")),
+        (
+            {"EMBEDDING_PROVIDER": "voyage", "VOYAGE_API_KEY": "k", "CITEWELL_MAX_SPEND": "5"},
+            ("CITEWELL_MAX_SPEND", "CITEWELL_PRICES", "voyage-4"),
+        ),
         ({"RERANK_PROVIDER": "voyage"}, ("RERANK_PROVIDER", "'voyage'")),
         ({"STORAGE_BACKEND": "gcs"}, ("STORAGE_BACKEND", "'gcs'")),
         ({"CHAT_PROVIDER": "openai"}, ("CHAT_PROVIDER", "CITEWELL_CHAT_MODEL")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from time import time
@@ -11,6 +12,8 @@ from citewell.errors import (
     CitewellError,
     ProviderAuthError,
     ProviderError,
+    ProviderModelGone,
+    ProviderQuotaSpent,
     ProviderRateLimited,
     ProviderRejected,
     ProviderUnavailable,
@@ -24,6 +27,10 @@ _TOO_LONG = (
     "too many tokens",
     "input is too long",
 )
+_SPENT = ("insufficient_quota", "exceeded your current quota", "for the current month", "credit balance is too low")
+_NO_SUCH_MODEL = re.compile(
+    r"\bmodel\b.*\b(?:not exist|not found|not supported|not_found|unknown)\b|^model: ", re.I | re.S
+)
 
 
 def from_status(status: int | None, message: str, headers: Mapping[str, str] | None = None) -> CitewellError:
@@ -35,14 +42,16 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
         )
     if status in (401, 403):
         return ProviderAuthError(f"The provider refused the key. {text}")
-    if status == 402 or "insufficient_quota" in message:
-        return ProviderAuthError(f"The provider's account has no credit. {text}")
+    if status == 402 or any(phrase in message for phrase in _SPENT):
+        return ProviderQuotaSpent(f"The provider's account has no credit left. Add credit there. {text}")
     if status == 429:
         return ProviderRateLimited(
             f"The provider's rate limit is reached. Try again later. {text}", retry_after=retry_after(headers or {})
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
         return ProviderUnavailable(f"The provider answered with status {status}. {text}")
+    if status in (400, 404, 422) and _NO_SUCH_MODEL.search(message):
+        return ProviderModelGone(f"The provider has no such model. Set another one. {text}")
     if status is not None:
         return ProviderRejected(f"The provider rejected the request with status {status}. {text}")
     return ProviderUnavailable(f"The provider broke off its answer. {text}")

@@ -1,20 +1,27 @@
-"""Wrappers for any embedder: a cache of computed vectors, and retries while a provider is busy."""
+"""Wrappers for any embedder: calls of the size that a provider takes, a cache of computed vectors, and retries while it is busy."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import random
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from citewell.errors import ProviderRateLimited, ProviderUnavailable
-from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TextKind
+from citewell.errors import (
+    ProviderModelGone,
+    ProviderRateLimited,
+    ProviderRejected,
+    ProviderUnavailable,
+    TextsRejected,
+)
+from citewell.ports import CallLimits, Embedder, EmbedderWrapper, FloatMatrix, TextKind
 
+_MAX_REJECTED = 4
 _REMEMBERED = 8_192
 _MAX_REMEMBERED_LENGTH = 2_000
 
@@ -31,8 +38,73 @@ class EmbeddingCache(Protocol):
         ...
 
 
+class BatchingEmbedder(EmbedderWrapper):
+    """Splits what is asked for into calls that the provider takes, by number of texts and by tokens, in the order given.
+
+    A call that the provider rejects is split in halves until the texts that it rejects stand alone; the others are embedded.
+    """
+
+    def __init__(self, inner: Embedder, limits: CallLimits | None = None) -> None:
+        """limits: None sends everything in one call."""
+        super().__init__(inner)
+        self._limits = limits
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`; `TextsRejected` when the provider takes some of the texts only."""
+        rows: list[FloatMatrix] = [vectors async for _, vectors in self.calls(texts, kind)]
+        return np.concatenate(rows) if rows else await self.inner.embed([], kind)
+
+    async def calls(self, texts: Sequence[str], kind: TextKind) -> AsyncGenerator[tuple[Sequence[int], FloatMatrix]]:
+        """The vectors of one call after the other, each with the places of its texts; at the end `TextsRejected` if any were."""
+        rejected: list[int] = []
+        reason: ProviderRejected | None = None
+        waiting = deque(self._planned(texts))
+        accepted = 0
+        while waiting:
+            places = waiting.popleft()
+            try:
+                vectors = await self.inner.embed([texts[i] for i in places], kind)
+            except ProviderModelGone:
+                raise
+            except ProviderRejected as error:
+                reason = error
+                if len(places) > 1:
+                    half = len(places) // 2
+                    waiting.extendleft((places[half:], places[:half]))
+                    continue
+                rejected.extend(places)
+                # Nothing was taken, whatever it was: it is the request that is wrong, not the texts.
+                if not accepted and (len(rejected) > _MAX_REJECTED or len(rejected) == len(texts)):
+                    raise
+                continue
+            accepted += 1
+            yield places, vectors
+        if reason is not None and rejected:
+            raise TextsRejected(reason.message, indices=sorted(rejected)) from reason
+
+    def _planned(self, texts: Sequence[str]) -> Iterator[range]:
+        """Consecutive places that one call can hold; a text that is too large for any call gets one of its own."""
+        if self._limits is None:
+            yield from [range(len(texts))] if texts else []
+            return
+        start = used = 0
+        for place, tokens in enumerate(self._tokens(texts)):
+            if place > start and (place - start == self._limits.texts or used + tokens > self._limits.tokens):
+                yield range(start, place)
+                start, used = place, 0
+            used += tokens
+        if start < len(texts):
+            yield range(start, len(texts))
+
+    def _tokens(self, texts: Sequence[str]) -> list[int]:
+        return [min(count, self.max_tokens) for count in self.tokenizer.count(texts)]
+
+
 class CachingEmbedder(EmbedderWrapper):
     """Embeds each document text once per model: within a call, and across calls through the cache.
+
+    Around a `BatchingEmbedder`, what each of its calls brings is written to the cache before the next one is made, so that
+    nothing has to be paid for again when the work stops in between.
 
     Queries, and the sentences compared with them, are not written to the cache. The most recent ones are kept in this process,
     because a conversation returns to its subject.
@@ -40,6 +112,7 @@ class CachingEmbedder(EmbedderWrapper):
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
         super().__init__(inner)
+        self._batching = inner if isinstance(inner, BatchingEmbedder) else BatchingEmbedder(inner)
         self._cache = cache
         self._asked: OrderedDict[str, FloatMatrix] = OrderedDict()
 
@@ -53,11 +126,16 @@ class CachingEmbedder(EmbedderWrapper):
         keys = [text_key(text) for text in texts]
         known = await self._cache.get(fingerprint, list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            vectors = await self.inner.embed(list(missing.values()), kind)
-            fresh = dict(zip(missing, vectors, strict=True))
-            await self._cache.put(fingerprint, fresh)
-            known = {**known, **fresh}
+        names = list(missing)
+        try:
+            async for places, vectors in self._batching.calls(list(missing.values()), kind):
+                fresh = {names[place]: vector for place, vector in zip(places, vectors, strict=True)}
+                await self._cache.put(fingerprint, fresh)
+                known = {**known, **fresh}
+        except TextsRejected as error:
+            refused = {names[place] for place in error.indices}
+            indices = [place for place, key in enumerate(keys) if key in refused]
+            raise TextsRejected(error.message, indices=indices) from error
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:

@@ -9,9 +9,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from citewell.adapters.embedder.wrappers import CachingEmbedder, RetryingEmbedder, RetryPolicy, text_key
-from citewell.errors import ProviderAuthError, ProviderRateLimited, ProviderUnavailable
-from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+from citewell.adapters.embedder.wrappers import (
+    BatchingEmbedder,
+    CachingEmbedder,
+    RetryingEmbedder,
+    RetryPolicy,
+    text_key,
+)
+from citewell.errors import (
+    ProviderAuthError,
+    ProviderModelGone,
+    ProviderRateLimited,
+    ProviderRejected,
+    ProviderUnavailable,
+    TextsRejected,
+)
+from citewell.ports import CallLimits, Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
 
 
 def vector_of(text: str) -> FloatMatrix:
@@ -206,3 +219,78 @@ async def test_what_waiting_cannot_help_is_raised_at_once(error: Exception) -> N
         await RetryingEmbedder(inner, sleep=clock.sleep).embed(["a"])
     assert len(inner.calls) == 1
     assert clock.waits == []
+
+
+class Picky(RecordingEmbedder):
+    """Takes no more texts than a provider would, and none that it dislikes."""
+
+    def __init__(
+        self, texts: int = 100, disliked: Sequence[str] = (), error: type[ProviderRejected] = ProviderRejected
+    ) -> None:
+        super().__init__()
+        self.limits = CallLimits(texts=texts, tokens=10)
+        self._disliked = set(disliked)
+        self._error = error
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        vectors = await super().embed(texts, kind)
+        if len(texts) > self.limits.texts or self._disliked & set(texts):
+            raise self._error("These texts are refused.")
+        return vectors
+
+
+async def test_calls_hold_no_more_texts_and_tokens_than_the_provider_takes() -> None:
+    inner = Picky(texts=3)
+    texts = ["a", "b", "c", "d", "e f g h", "i j k l m n o", "p"]
+    vectors = await BatchingEmbedder(inner, inner.limits).embed(texts)
+    assert inner.calls == [["a", "b", "c"], ["d", "e f g h"], ["i j k l m n o", "p"]]
+    assert np.array_equal(vectors, expected(texts))
+
+
+async def test_a_text_beyond_every_limit_has_a_call_of_its_own() -> None:
+    inner = Picky()
+    await BatchingEmbedder(inner, inner.limits).embed(["a", "w " * 50, "b"])
+    assert [len(call) for call in inner.calls] == [1, 1, 1]
+
+
+async def test_a_rejected_text_stands_alone_and_the_others_are_kept() -> None:
+    cache, inner = DictionaryCache(), Picky(disliked=["t5", "t6"])
+    texts = [f"t{n}" for n in range(10)]
+    embedder = CachingEmbedder(BatchingEmbedder(inner, inner.limits), cache)
+    with pytest.raises(TextsRejected, match="are refused") as raised:
+        await embedder.embed(texts)
+    assert raised.value.indices == (5, 6)
+    calls = len(inner.calls)
+    good = [text for text in texts if text not in ("t5", "t6")]
+    assert np.array_equal(await embedder.embed(good), expected(good))
+    assert len(inner.calls) == calls
+
+
+async def test_a_request_that_is_wrong_altogether_is_not_tried_text_by_text() -> None:
+    texts = [f"t{n}" for n in range(64)]
+    inner = Picky(disliked=texts)
+    with pytest.raises(ProviderRejected) as raised:
+        await BatchingEmbedder(inner, CallLimits(texts=64, tokens=1_000)).embed(texts)
+    assert not isinstance(raised.value, TextsRejected)
+    assert len(inner.calls) < 20
+    gone = Picky(disliked=texts, error=ProviderModelGone)
+    with pytest.raises(ProviderModelGone):
+        await BatchingEmbedder(gone, CallLimits(texts=64, tokens=1_000)).embed(texts)
+    assert len(gone.calls) == 1
+
+
+async def test_what_one_call_brought_is_kept_when_the_next_one_fails() -> None:
+    cache, inner = DictionaryCache(), Picky(texts=2)
+    embedder = CachingEmbedder(BatchingEmbedder(inner, inner.limits), cache)
+    answers: list[Exception | None] = [None, ProviderAuthError()]
+
+    async def failing(texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        error = answers.pop(0)
+        if error is not None:
+            raise error
+        return await Picky.embed(inner, texts, kind)
+
+    inner.embed = failing
+    with pytest.raises(ProviderAuthError):
+        await embedder.embed(["a", "b", "c", "d"])
+    assert {key for _, key in cache.vectors} == {text_key("a"), text_key("b")}

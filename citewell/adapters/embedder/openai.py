@@ -1,0 +1,89 @@
+"""OpenAI's embeddings, and every endpoint compatible with them (Ollama, vLLM, LM Studio, TEI), through OpenAI's package.
+
+Limits: OpenAI's OpenAPI document of August 2026, `CreateEmbeddingRequest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import httpx2
+import openai
+
+from citewell.adapters.chat import errors
+from citewell.adapters.embedder.counting import ApproximateTokenizer
+from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
+from citewell.adapters.http import SECONDS, malformed
+from citewell.errors import CitewellError
+from citewell.metering import tokens_used
+from citewell.ports import CallLimits, FloatMatrix, TextKind
+from citewell.settings import OpenAIEmbedding
+
+USUAL_MODEL = "text-embedding-3-small"
+ADDRESS = "https://api.openai.com/v1"
+LIMITS = CallLimits(texts=2_048, tokens=300_000)
+_READ = 8_192
+MODELS = {
+    USUAL_MODEL: ModelFacts(dimensions=1_536, max_tokens=_READ, call_tokens=LIMITS.tokens, any_below=True),
+    "text-embedding-3-large": ModelFacts(dimensions=3_072, max_tokens=_READ, call_tokens=LIMITS.tokens, any_below=True),
+    "text-embedding-ada-002": ModelFacts(dimensions=1_536, max_tokens=_READ, call_tokens=LIMITS.tokens),
+}
+# Servers of one's own take fewer texts at once: TEI 32 unless told otherwise, the others as their memory allows.
+COMPATIBLE_LIMITS = CallLimits(texts=32, tokens=16_384)
+
+
+class OpenAIEmbedder:
+    """Implements `citewell.ports.RemoteEmbedder`. These models embed documents and queries alike. A request is tried once."""
+
+    def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS, *, is_compatible: bool = False) -> None:
+        """is_compatible: the server may lack OpenAI's `base64`, so vectors are asked for as numbers."""
+        self.fingerprint = model.fingerprint
+        self.max_tokens = model.max_tokens
+        self.limits = model.limits
+        self.tokenizer = ApproximateTokenizer()
+        self._model = model
+        self._encoding = "float" if is_compatible else "base64"
+        self._client = openai.AsyncOpenAI(api_key=key, base_url=address, max_retries=0, timeout=SECONDS)
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        if not texts:
+            return unit_rows([], self.fingerprint.dimensions)
+        try:
+            answer = await self._client.embeddings.create(
+                input=[sendable(text) for text in texts],
+                model=self._model.name,
+                dimensions=self._model.asked_dimensions or openai.omit,
+                encoding_format="float" if self._encoding == "float" else openai.omit,
+            )
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
+            raise _ours(error) from error
+        # Compatible servers leave out what the package's types promise.
+        usage, data = getattr(answer, "usage", None), getattr(answer, "data", None)
+        if usage is not None:
+            tokens_used(usage.prompt_tokens)
+        rows = ordered([(item.index, item.embedding) for item in data or ()], len(texts))
+        return unit_rows(rows, self.fingerprint.dimensions)
+
+    async def close(self) -> None:
+        """As `citewell.ports.RemoteEmbedder.close`."""
+        await self._client.close()
+        self._client = self._client.copy(http_client=None)
+
+
+def _ours(error: Exception) -> CitewellError:
+    if isinstance(error, openai.APIStatusError):
+        return errors.from_status_error(error)
+    if isinstance(error, openai.APIConnectionError | httpx2.HTTPError | httpx2.StreamError):
+        return errors.connection_failed(error)
+    return malformed(str(error)[:200]) if isinstance(error, ValueError) else errors.other(error)
+
+
+def build(settings: OpenAIEmbedding) -> OpenAIEmbedder:
+    """The embedder that the settings name. `ConfigurationError` without a key, or for a model or length that does not exist."""
+    own = settings.base_url is not None
+    model = choose(settings, MODELS, None if own else USUAL_MODEL, COMPATIBLE_LIMITS if own else LIMITS)
+    if own and settings.api_key is None:
+        return OpenAIEmbedder(model, "none", settings.base_url or ADDRESS, is_compatible=True)
+    key = require_key(settings, "OPENAI_API_KEY, or CITEWELL_EMBEDDING_BASE_URL for another endpoint")
+    return OpenAIEmbedder(model, key, settings.base_url or ADDRESS, is_compatible=own)

@@ -1,0 +1,78 @@
+"""Voyage AI's text embeddings, by its HTTP interface.
+
+Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts in a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citewell.adapters.embedder.counting import ApproximateTokenizer
+from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
+from citewell.adapters.http import ProviderHttp, malformed
+from citewell.metering import tokens_used
+from citewell.ports import CallLimits, FloatMatrix, TextKind
+from citewell.settings import VoyageEmbedding
+
+USUAL_MODEL = "voyage-4"
+ADDRESS = "https://api.voyageai.com/v1"
+LIMITS = CallLimits(texts=1_000, tokens=120_000)
+_LENGTHS = frozenset({256, 512, 2_048})
+_READ = 32_000
+MODELS = {
+    "voyage-4-large": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000, choices=_LENGTHS),
+    USUAL_MODEL: ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000, choices=_LENGTHS),
+    "voyage-4-lite": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=1_000_000, choices=_LENGTHS),
+    "voyage-3-large": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000, choices=_LENGTHS),
+    "voyage-3.5": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000, choices=_LENGTHS),
+    "voyage-3.5-lite": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=1_000_000, choices=_LENGTHS),
+    "voyage-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000),
+    "voyage-3-lite": ModelFacts(dimensions=512, max_tokens=_READ, call_tokens=1_000_000),
+    "voyage-code-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000, choices=_LENGTHS),
+    "voyage-finance-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
+    "voyage-law-2": ModelFacts(dimensions=1_024, max_tokens=16_000, call_tokens=120_000),
+    "voyage-multilingual-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
+}
+
+
+class VoyageEmbedder:
+    """Implements `citewell.ports.RemoteEmbedder`: documents and queries are told apart by `input_type`. A request is tried once."""
+
+    def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS) -> None:
+        self.fingerprint = model.fingerprint
+        self.max_tokens = model.max_tokens
+        self.limits = model.limits
+        self.tokenizer = ApproximateTokenizer()
+        self._model = model
+        self._http = ProviderHttp(address, {"authorization": f"Bearer {key}"})
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        dimensions = self.fingerprint.dimensions
+        if not texts:
+            return unit_rows([], dimensions)
+        body: dict[str, object] = {
+            "input": [sendable(text) for text in texts],
+            "model": self._model.name,
+            "input_type": kind,
+            "truncation": True,
+        }
+        if self._model.asked_dimensions is not None:
+            body["output_dimension"] = self._model.asked_dimensions
+        answer = await self._http.post("/embeddings", body)
+        try:
+            rows = [(item["index"], item["embedding"]) for item in answer["data"]]
+            tokens_used(answer["usage"]["total_tokens"])
+        except (KeyError, TypeError):
+            raise malformed("`data` or `usage` is missing") from None
+        return unit_rows(ordered(rows, len(texts)), dimensions)
+
+    async def close(self) -> None:
+        """As `citewell.ports.RemoteEmbedder.close`."""
+        await self._http.close()
+
+
+def build(settings: VoyageEmbedding) -> VoyageEmbedder:
+    """The embedder that the settings name. `ConfigurationError` without a key, or for a length that the model does not have."""
+    model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
+    return VoyageEmbedder(model, require_key(settings, "VOYAGE_API_KEY"), settings.base_url or ADDRESS)

@@ -1,0 +1,209 @@
+"""The gate before every call to a paid provider: limits per minute and a limit of spending, shared by all who use the database."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from citewell.metering import CHARACTERS_PER_TOKEN
+from citewell.ports import (
+    Capability,
+    ChatDelta,
+    ChatMessage,
+    ChatModel,
+    Embedder,
+    EmbedderWrapper,
+    FloatMatrix,
+    ImageInput,
+    Reranked,
+    Reranker,
+    TextKind,
+    TokenUsage,
+    ToolSpec,
+    VisionModel,
+)
+from citewell.types import JsonObject
+
+Sleep = Callable[[float], Awaitable[None]]
+_MIN_WAIT = 0.01
+
+
+class CallLedger(Protocol):
+    """Remembers the calls of the last minute and the spending of the month, for all processes that share a database."""
+
+    async def admit(self, provider: str, limits: MinuteLimits, tokens: int) -> float:
+        """Seconds until a call of so many tokens fits; 0 when it is counted and may start now."""
+        ...
+
+    async def reserve(self, dollars: float, limit: float) -> None:
+        """Count this much as spent this month. `SpendingLimitReached` when it would exceed the limit; then nothing is counted."""
+        ...
+
+    async def correct(self, dollars: float) -> None:
+        """Add to what was spent this month; negative for what was reserved and not spent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinuteLimits:
+    """Calls and tokens within any sixty seconds; 0 is no limit."""
+
+    requests: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Lets a call of one provider through when it fits the limits.
+
+    input_price, output_price: US dollars per token
+    max_spend:                 US dollars per calendar month (UTC) for all providers together; None is no limit
+    """
+
+    ledger: CallLedger
+    provider: str
+    limits: MinuteLimits = MinuteLimits()
+    input_price: float = 0.0
+    output_price: float = 0.0
+    max_spend: float | None = None
+    sleep: Sleep = asyncio.sleep
+
+    async def enter(self, tokens: int) -> float:
+        """Wait for a turn, and reserve the cost, which is returned. `SpendingLimitReached` when it exceeds what may be spent."""
+        cost = tokens * self.input_price
+        if self.max_spend is not None:
+            await self.ledger.reserve(cost, self.max_spend)
+        if self.limits.requests or self.limits.tokens:
+            try:
+                while wait := await self.ledger.admit(self.provider, self.limits, tokens):
+                    await self.sleep(max(_MIN_WAIT, wait) * random.uniform(1.0, 1.05))  # noqa: S311
+            except BaseException:
+                await self.refund(cost)
+                raise
+        return cost
+
+    async def refund(self, cost: float) -> None:
+        """The call did not happen, or was not charged."""
+        if self.max_spend is not None and cost:
+            await self.ledger.correct(-cost)
+
+    async def charge(self, reserved: float, usage: TokenUsage) -> None:
+        """Replace what was reserved by what it cost."""
+        if self.max_spend is not None:
+            cost = usage.input_tokens * self.input_price + usage.output_tokens * self.output_price
+            await self.ledger.correct(cost - reserved)
+
+
+class GatedEmbedder(EmbedderWrapper):
+    """Asks the gate before each call."""
+
+    def __init__(self, inner: Embedder, gate: Gate) -> None:
+        super().__init__(inner)
+        self._gate = gate
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        if not texts:
+            return await self.inner.embed(texts, kind)
+        tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
+        cost = await self._gate.enter(tokens)
+        try:
+            return await self.inner.embed(texts, kind)
+        except BaseException:
+            await self._gate.refund(cost)
+            raise
+
+
+class GatedReranker:
+    """Asks the gate before each call; tokens at four characters each, the query once per text."""
+
+    def __init__(self, inner: Reranker, gate: Gate) -> None:
+        self._inner = inner
+        self._gate = gate
+
+    @property
+    def model(self) -> str:
+        """The wrapped reranker's."""
+        return self._inner.model
+
+    async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+        """As `citewell.ports.Reranker.rerank`."""
+        cost = await self._gate.enter((sum(map(len, documents)) + len(query) * len(documents)) // CHARACTERS_PER_TOKEN)
+        try:
+            return await self._inner.rerank(query, documents, top_k)
+        except BaseException:
+            await self._gate.refund(cost)
+            raise
+
+
+class GatedVision:
+    """Asks the gate before each picture."""
+
+    def __init__(self, inner: VisionModel, gate: Gate, picture_tokens: int) -> None:
+        self._inner = inner
+        self._gate = gate
+        self._tokens = picture_tokens
+
+    @property
+    def model(self) -> str:
+        """The wrapped model's."""
+        return self._inner.model
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """As `citewell.ports.VisionModel.describe`."""
+        cost = await self._gate.enter(self._tokens + len(prompt) // CHARACTERS_PER_TOKEN)
+        try:
+            return await self._inner.describe(image, prompt)
+        except BaseException:
+            await self._gate.refund(cost)
+            raise
+
+
+class GatedChat:
+    """Asks the gate before each answer; what it cost is known at its end."""
+
+    def __init__(self, inner: ChatModel, gate: Gate) -> None:
+        self._inner = inner
+        self._gate = gate
+
+    @property
+    def model(self) -> str:
+        """The wrapped model's."""
+        return self._inner.model
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped model's."""
+        return self._inner.capabilities
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncIterator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`."""
+        sent = sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages) // CHARACTERS_PER_TOKEN
+        reserved = await self._gate.enter(sent)
+        said, usage, begun = 0, None, False
+        answer = self._inner.stream(
+            messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
+        )
+        try:
+            async for delta in answer:
+                begun = True
+                said += len(delta.text)
+                usage = delta.usage or usage
+                yield delta
+        finally:
+            close = getattr(answer, "aclose", None)
+            if close is not None:
+                await close()
+            cut_off = TokenUsage(sent, said // CHARACTERS_PER_TOKEN) if begun else TokenUsage()
+            await self._gate.charge(reserved, usage or cut_off)

@@ -1,0 +1,86 @@
+"""Calls a provider's documented HTTP interface without the vendor's package: JSON in both directions, and a `Provider…` error for every failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx
+
+from citewell.adapters.chat.errors import connection_failed, from_status
+from citewell.errors import ProviderUnavailable
+
+SECONDS = 60.0
+_MAX_MESSAGE = 500
+
+
+class ProviderHttp:
+    """One provider's address, with the headers that every request to it carries. A request is tried once.
+
+    There is a pool of connections for each event loop, opened when the first request needs it.
+    """
+
+    def __init__(self, address: str, headers: Mapping[str, str], seconds: float = SECONDS) -> None:
+        """seconds: for one request."""
+        self._address = address.rstrip("/")
+        self._headers = dict(headers)
+        self._seconds = seconds
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON object that answers this one. Raises the `Provider…` error that the answer stands for."""
+        try:
+            response = await self._client().post(f"{self._address}{path}", content=_dumps(body))
+        except httpx.HTTPError as error:
+            raise connection_failed(error) from error
+        if not response.is_success:
+            raise from_status(response.status_code, _said(response), response.headers)
+        return _object(response)
+
+    async def close(self) -> None:
+        """Close this event loop's connections; the next request opens others."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            headers = {"content-type": "application/json", **self._headers}
+            client = self._clients[loop] = httpx.AsyncClient(headers=headers, timeout=self._seconds)
+        return client
+
+
+def malformed(what: str) -> ProviderUnavailable:
+    """The error for an answer that is not what the provider documents."""
+    return ProviderUnavailable(f"The provider's answer cannot be used: {what}.")
+
+
+def _dumps(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _object(response: httpx.Response) -> dict[str, Any]:
+    try:
+        value = response.json()
+    except ValueError:
+        raise malformed("it is no JSON") from None
+    if not isinstance(value, dict):
+        raise malformed("it is no JSON object")
+    return value
+
+
+def _said(response: httpx.Response) -> str:
+    """The provider's own words for what is wrong, wherever it puts them."""
+    try:
+        body = response.json()
+    except ValueError:
+        return response.text[:_MAX_MESSAGE]
+    for name in ("error", "detail", "message"):
+        if isinstance(body, dict) and name in body:
+            body = body[name]
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)[:_MAX_MESSAGE]

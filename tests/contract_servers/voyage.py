@@ -1,0 +1,140 @@
+"""Voyage AI's text embeddings and rerankers.
+
+Written from Voyage's OpenAPI document, version 1.1 (github.com/voyage-ai/openapi), with the limits and models of its API reference of
+2026, which takes 1,000 texts in a call where the document says 128.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from tests.contract_servers.faults import Faults, Trouble, answer
+from tests.contract_servers.vectors import tokens_of, vector
+
+SPECIFICATION = "Voyage API 1.1, with the limits of its API reference of 2026"
+KEY = "voyage-test-key"
+MAX_TEXTS = 1_000
+CALL_TOKENS = {
+    "voyage-4-large": 120_000, "voyage-4": 320_000, "voyage-4-lite": 1_000_000, "voyage-3-large": 120_000,
+    "voyage-3.5": 320_000, "voyage-3.5-lite": 1_000_000, "voyage-code-3": 120_000, "voyage-finance-2": 120_000,
+    "voyage-law-2": 120_000, "voyage-3": 320_000, "voyage-3-lite": 1_000_000,
+}  # fmt: skip
+_FLEXIBLE = {
+    "voyage-4-large",
+    "voyage-4",
+    "voyage-4-lite",
+    "voyage-3-large",
+    "voyage-3.5",
+    "voyage-3.5-lite",
+    "voyage-code-3",
+}
+_RERANKERS = {"rerank-2.5": 600_000, "rerank-2.5-lite": 600_000, "rerank-2": 600_000, "rerank-2-lite": 600_000}
+
+
+class VoyageServer:
+    """An ASGI app in `app`; keeps every request body in `requests`, and asks `trouble` before it answers."""
+
+    def __init__(self) -> None:
+        self.trouble: Trouble = Faults()
+        self.requests: list[dict[str, Any]] = []
+        self.embedded: list[str] = []
+        self.forbidden: set[str] = set()
+        self.app = Starlette(
+            routes=[
+                Route("/v1/embeddings", self.embeddings, methods=["POST"]),
+                Route("/v1/rerank", self.rerank, methods=["POST"]),
+            ]
+        )
+
+    async def embeddings(self, request: Request) -> Response:
+        """POST /v1/embeddings."""
+        body = json.loads(await request.body())
+        self.requests.append(body)
+        if refused := _unauthorized(request) or await answer(self.trouble(), _shape) or _embedding_error(body):
+            return refused
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if any(text in self.forbidden for text in texts):
+            return _error(400, "Input contains a text that cannot be processed.")
+        self.embedded += texts
+        size = body.get("output_dimension") or (512 if body["model"] == "voyage-3-lite" else 1_024)
+        kind = body.get("input_type")
+        data = [{"object": "embedding", "embedding": vector(t, kind, size), "index": i} for i, t in enumerate(texts)]
+        usage = {"total_tokens": sum(map(tokens_of, texts))}
+        # The order of `data` is not promised; `index` tells.
+        return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+
+    async def rerank(self, request: Request) -> Response:
+        """POST /v1/rerank."""
+        body = json.loads(await request.body())
+        self.requests.append(body)
+        if refused := _unauthorized(request) or await answer(self.trouble(), _shape) or _rerank_error(body):
+            return refused
+        asked = set(body["query"].lower().split())
+        scores = [len(asked & set(text.lower().split())) / (len(asked) or 1) for text in body["documents"]]
+        order = sorted(range(len(scores)), key=lambda i: -scores[i])[: body.get("top_k") or len(scores)]
+        data = [{"index": i, "relevance_score": scores[i]} for i in order]
+        usage = {"total_tokens": _rerank_tokens(body)}
+        return JSONResponse({"object": "list", "data": data, "model": body["model"], "usage": usage})
+
+
+def _unauthorized(request: Request) -> Response | None:
+    if request.headers.get("authorization") != f"Bearer {KEY}":
+        return _error(401, "Provided API key is invalid.")
+    return None
+
+
+def _embedding_error(body: dict[str, Any]) -> Response | None:
+    known = {"input", "model", "input_type", "truncation", "output_dimension", "output_dtype", "encoding_format"}
+    if unknown := body.keys() - known:
+        return _error(400, f"Argument '{min(unknown)}' is not supported by our API.")
+    model, texts = body.get("model"), body.get("input")
+    if model not in CALL_TOKENS:
+        return _error(400, f"Model {model} is not supported. Supported models are {sorted(CALL_TOKENS)}.")
+    texts = [texts] if isinstance(texts, str) else texts
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
+        return _error(400, "Input cannot be an empty string or a list of empty strings.")
+    if len(texts) > MAX_TEXTS:
+        return _error(400, f"The batch size limit is {MAX_TEXTS}. Your batch size is {len(texts)}.")
+    if body.get("input_type") not in (None, "query", "document"):
+        return _error(400, "input_type must be null, 'query' or 'document'.")
+    if body.get("output_dimension") not in ((None, 256, 512, 1_024, 2_048) if model in _FLEXIBLE else (None,)):
+        return _error(400, f"output_dimension {body['output_dimension']} is not supported by {model}.")
+    if (used := sum(map(tokens_of, texts))) > CALL_TOKENS[model]:
+        return _error(
+            400, f"The max allowed tokens per submitted batch is {CALL_TOKENS[model]}. Your batch has {used} tokens."
+        )
+    return None
+
+
+def _rerank_tokens(body: dict[str, Any]) -> int:
+    return tokens_of(body["query"]) * len(body["documents"]) + sum(map(tokens_of, body["documents"]))
+
+
+def _rerank_error(body: dict[str, Any]) -> Response | None:
+    known = {"query", "documents", "model", "top_k", "return_documents", "truncation"}
+    if unknown := body.keys() - known:
+        return _error(400, f"Argument '{min(unknown)}' is not supported by our API.")
+    if body.get("model") not in _RERANKERS:
+        return _error(400, f"Model {body.get('model')} is not supported. Supported models are {sorted(_RERANKERS)}.")
+    documents = body.get("documents")
+    if not body.get("query") or not isinstance(documents, list) or not documents or not all(documents):
+        return _error(400, "query and documents cannot be empty.")
+    if len(documents) > MAX_TEXTS:
+        return _error(400, f"The number of documents cannot exceed {MAX_TEXTS}.")
+    if _rerank_tokens(body) > _RERANKERS[body["model"]]:
+        return _error(400, f"The total number of tokens cannot exceed {_RERANKERS[body['model']]}.")
+    return None
+
+
+def _shape(_status: int, message: str) -> object:
+    return {"detail": message}
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse(_shape(status, message), status)

@@ -1,0 +1,178 @@
+"""Files embedded by a vendor's model, through the vendor's contract: how many calls, what fails, and what is paid for twice (nothing)."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from citewell import Citewell
+from citewell.storage.indexes import IndexState
+from tests.contract_servers import voyage as contract
+from tests.contract_servers.faults import Fault
+from tests.contract_servers.serving import serving
+from tests.contract_servers.voyage import VoyageServer
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.slow(40)
+LINES = 2_000
+
+
+@pytest.fixture
+def voyage() -> Iterator[tuple[VoyageServer, dict[str, str]]]:
+    """The server, and the environment that leads to it."""
+    server = VoyageServer()
+    with serving(server.app) as address:
+        yield (
+            server,
+            {
+                "EMBEDDING_PROVIDER": "voyage",
+                "EMBEDDING_BASE_URL": f"{address}/v1",
+                "VOYAGE_API_KEY": contract.KEY,
+                "EMBEDDING_DIMENSIONS": "256",
+            },
+        )
+
+
+def _records(count: int) -> bytes:
+    """Rows that have nothing in common but their form."""
+    words = random.Random(3)
+    rows = [f"{n},item {words.getrandbits(40):x},{words.choice(['Oslo', 'Lima', 'Rabat'])}" for n in range(count)]
+    return "\n".join(["number,name,town", *rows]).encode()
+
+
+def test_a_large_file_is_embedded_in_full_calls_and_no_text_twice(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    with RunningServer(tmp_path / "data", **environment) as running:
+        done = running.add("items.csv", _records(LINES))
+        assert (done["status"], done["chunk_count"] >= LINES) == ("analyzed", True)
+        documents = [body for body in server.requests if body["input_type"] == "document"]
+        assert len(documents) <= done["chunk_count"] // 256 + 2
+        assert max(Counter(server.embedded).values()) == 1
+        before = len(server.requests)
+        found = running.client.post("/search", json={"query": "a town called Oslo"}).json()["hits"]
+        assert "Oslo" in found[0]["text"]
+        answer = running.client.post("/chat", json={"message": "Which town does item number 7 have?"})
+        assert answer.status_code == 200
+        # One query for the search and those of the question; the checker's comparisons are the built-in model's.
+        assert all(len(body["input"]) == 1 for body in server.requests[before:])
+        usage = running.client.get("/usage").json()["usage"]
+        [spent] = [row for row in usage if row["provider"] == "voyage" and row["units"] >= LINES]
+        assert spent["input_tokens"] > LINES
+
+
+def test_killed_in_the_middle_with_a_failing_provider_nothing_is_lost_or_embedded_twice(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    chance = random.Random(5)
+
+    def trouble() -> Fault | None:
+        if chance.random() < 0.2:
+            return Fault(status=chance.choice([429, 500]), retry_after="0.2")
+        return Fault(pause=0.1)
+
+    server.trouble = trouble
+    running = RunningServer(tmp_path / "data", CITEWELL_LEASE_SECONDS="5", **environment)
+    running.start()
+    resource = running.upload("items.csv", _records(LINES)).json()["id"]
+    end = time.monotonic() + 120
+    while len(server.embedded) < 600 and time.monotonic() < end:
+        time.sleep(0.02)
+    running.kill()
+    in_flight = len(server.requests)
+    running.start()
+    try:
+        done = running.wait(resource)
+        assert (done["status"], done["error_code"]) == ("analyzed", None)
+        seen = Counter(text for text in server.embedded if text != "ready?")
+        assert len(seen) >= LINES
+        # What was under way when the process died was paid for, and lost: three calls of 256 at most.
+        assert sum(count - 1 for count in seen.values()) <= 3 * 256
+        assert in_flight < len(server.requests)
+    finally:
+        running.stop()
+
+
+def test_a_spent_account_leaves_the_file_partial_and_it_goes_on_from_there(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    left = 3
+
+    def trouble() -> Fault | None:
+        nonlocal left
+        left -= 1
+        return Fault(status=402, message="out of credit") if left < 0 else None
+
+    server.trouble = trouble
+    with RunningServer(tmp_path / "data", **environment) as running:
+        resource = running.add("items.csv", _records(1_000))
+        assert (resource["status"], resource["error_code"]) == ("partial", "provider_quota")
+        assert "Add credit" in resource["error_message"]
+        assert len(server.embedded) > 200
+        server.trouble = lambda: None
+        running.client.post(f"/resources/{resource['id']}/reindex").raise_for_status()
+        assert running.wait(resource["id"])["status"] == "analyzed"
+        assert max(Counter(server.embedded).values()) == 1
+
+
+def test_nothing_is_spent_beyond_the_limit(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, environment = voyage
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    dollars_per_million, limit = 100.0, 1.0
+    settings = {"prices": {"voyage-4": (dollars_per_million, 0.0)}, "max_spend": limit}
+    with Citewell(tmp_path / "data", **settings) as library:
+        (tmp_path / "items.csv").write_bytes(_records(LINES))
+        resource = library.add(tmp_path / "items.csv")
+        assert (resource.status, resource.error_code) == ("partial", "spending_limit")
+        tokens = sum(contract.tokens_of(text) for text in server.embedded)
+        assert 0 < tokens * dollars_per_million / 1e6 <= limit
+
+
+def test_one_text_that_the_provider_refuses_is_found_by_its_words(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, environment = voyage
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    class Words(set[str]):
+        def __contains__(self, text: object) -> bool:
+            return "zeppelin" in str(text)
+
+    server.forbidden = Words()
+    with Citewell(tmp_path / "data") as library:
+        rows = _records(300).decode() + "\n300,zeppelin,Oslo"
+        (tmp_path / "items.csv").write_text(rows)
+        assert library.add(tmp_path / "items.csv").status == "analyzed"
+        server.forbidden = set()
+        assert "zeppelin" in library.search("zeppelin")[0].chunk.text
+
+
+def test_the_index_of_another_model_is_built_beside_the_active_one(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, environment = voyage
+    (tmp_path / "note.txt").write_text("The zeppelin leaves at noon.")
+    with Citewell(tmp_path / "data") as library:
+        library.add(tmp_path / "note.txt")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with RunningServer(tmp_path / "data", **environment) as running:
+        end = time.monotonic() + 60
+        indexes: list[dict[str, str]] = []
+        while time.monotonic() < end and not (len(indexes) == 2 and all(i["state"] != "building" for i in indexes)):
+            time.sleep(0.1)
+            indexes = running.client.get("/indexes").json()["indexes"]
+        assert {index["fingerprint"]: index["state"] for index in indexes}["voyage/voyage-4/256"] == IndexState.READY
+        assert any("zeppelin" in text for text in server.embedded)
