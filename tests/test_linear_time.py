@@ -29,6 +29,7 @@ from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
 from citewell.agent.tables.language import links, reading, wording
 from citewell.agent.tables.language import plan as planner
+from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
@@ -186,6 +187,10 @@ READERS: dict[str, Reader] = {
     "agent.tables.language.links.column_mentions": lambda t: links.column_mentions(
         wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
     ),
+    "agent.tables.picture.dimension.find_dimensions": lambda t: dimension.find_dimensions(t, _TABLE),
+    "agent.tables.picture.dimension.find_dimensions:longest": lambda t: dimension.find_dimensions(t[:900], _TABLE),
+    "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
+    "agent.tables.picture.request.read_request:longest": lambda t: request.read_request(t[:900]),
     "agent.tables.query.compile.compile_query": _expecting(
         lambda t: compile_query(
             TableQuery(source=t, conditions=(RowCondition(ColumnRef("Amount (GHS)"), Comparator.EQ, t),)), _TABLE

@@ -30,15 +30,17 @@ from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.language.table_planner import TablePlanner
+from citewell.agent.tables.picture.illustrator import Illustrator
+from citewell.agent.tables.picture.planner import PicturePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.turn.state import Draft, TurnState
-from citewell.agent.turn.steps import AssistantStep, Understanding
+from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder
-from citewell.types import Answer, JsonObject, Usage
+from citewell.types import Answer, Citation, JsonObject, Usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -77,16 +79,22 @@ class Assistant:
         self._counter = embedder.tokenizer
         self._toolbox = Toolbox(searcher, library, tables)
         self._checker = CitationChecker(embedder, elements)
-        planner = TablePlanner(TableEngine(tables)) if tables is not None else None
+        planners, self._illustrator = None, None
+        if tables is not None:
+            engine = TableEngine(tables)
+            planner = TablePlanner(engine)
+            planners, self._illustrator = Planners(planner, PicturePlanner(engine, planner)), Illustrator(engine)
         reader = MessageReader(embedder, vocabulary)
         self._understanding: Understanding
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
-            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, thresholds), self._toolbox, planner)
+            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, thresholds), self._toolbox, planners)
         else:
             self._understanding = ModelUnderstanding(chat_model, reader, embedder.tokenizer)
-            self._assistant = ModelAssistant(chat_model, self._toolbox, planner, embedder.tokenizer, budget or Budget())
+            self._assistant = ModelAssistant(
+                chat_model, self._toolbox, planners, embedder.tokenizer, budget or Budget()
+            )
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
 
@@ -242,7 +250,27 @@ class Assistant:
         if turn.request.references and checked.citations:
             text = with_references(text, checked.citations)
             turn.emit(TextDelta(text[len(checked.text) :]))
-        turn.answer = Answer(text=text, citations=checked.citations, intent=turn.intent.kind, answered=draft.answered)
+        turn.answer = Answer(
+            text=text,
+            citations=checked.citations,
+            intent=turn.intent.kind,
+            answered=draft.answered,
+            picture=await self._draw(turn, checked.citations) if draft.answered else None,
+        )
+
+    async def _draw(self, turn: TurnState, citations: tuple[Citation, ...]) -> JsonObject | None:
+        """The picture of the last table result that the answer cites."""
+        if self._illustrator is None or not citations:
+            return None
+        wish = turn.picture_plan.wish if turn.picture_plan is not None else None
+        cited = {citation.chunk_id for citation in citations}
+        with turn.timed("draw"):
+            for found in reversed(turn.results):
+                asked = wish if found.call.id == PLANNED_CALL else None
+                uses = asked is not None or any(source.hit.chunk.id in cited for source in found.sources)
+                if found.table is not None and uses:
+                    return await self._illustrator.draw(turn.request.owner_id, found.table, citations, asked)
+        return None
 
 
 class _Node(Protocol):

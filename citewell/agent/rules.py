@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
@@ -10,10 +11,12 @@ from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.tables.language.table_planner import Planned, Refused
+from citewell.agent.tables.picture.answer import answer_with_picture
+from citewell.agent.tables.run.results import row_hits
 from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
-from citewell.agent.turn.steps import Step, first_calls, search_calls
+from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.small_talk import reply
@@ -37,10 +40,10 @@ class RuleUnderstanding:
 class RuleAssistant:
     """Works without a chat model: a table query where the question is one for a table, else one search and the sentences that answer."""
 
-    def __init__(self, answerer: ExtractiveAnswerer, toolbox: Toolbox, planner: TablePlanner | None = None) -> None:
+    def __init__(self, answerer: ExtractiveAnswerer, toolbox: Toolbox, planners: Planners | None = None) -> None:
         self._answerer = answerer
         self._toolbox = toolbox
-        self._planner = planner
+        self._planners = planners
 
     async def step(self, turn: TurnState) -> Step:
         """Small talk is replied to at once; for a question, the stage says what to do with the results so far."""
@@ -48,9 +51,9 @@ class RuleAssistant:
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
         match turn.stage:
             case NextStep.LOOK_UP:
-                return await first_calls(turn, self._toolbox, self._planner)
+                return await first_calls(turn, self._toolbox, self._planners)
             case NextStep.READ_ROWS:
-                draft = _from_table(turn.table_plan, turn.results[-1])
+                draft = _from_picture(turn) or _from_table(turn.table_plan, turn.results[-1])
                 return _say(turn, draft) if draft else await search_calls(turn)
             case NextStep.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
@@ -98,6 +101,18 @@ def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft 
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
     return Draft(text, True, sources) if text else None
+
+
+def _from_picture(turn: TurnState) -> Draft | None:
+    """A picture that was asked for, in words; None when its query failed, or its rows make none."""
+    result = turn.results[-1]
+    if turn.picture_plan is None or result.table is None:
+        return None
+    answer = answer_with_picture(turn.picture_plan, result.table)
+    if answer is None:
+        return None
+    hits = row_hits(turn.request.owner_id, replace(result.table, rows=answer.rows))
+    return Draft(answer.text, True, tuple(Source(n, hit) for n, hit in enumerate(hits, start=1)))
 
 
 def _say(turn: TurnState, draft: Draft) -> Draft:

@@ -85,7 +85,10 @@ class BoxOut(TypedDict):
 
 
 class LocatorOut(TypedDict, total=False):
-    """A place in one version of a file; only the keys that apply. Pages, rows and slides count from 1, characters from 0."""
+    """A place in one version of a file; only the keys that apply. Pages, rows and slides count from 1, characters from 0.
+
+    `rows` are those from `row` to `row_end` that are meant, where they are not all. `row` and `column` (its name) are one cell; `cell_boxes` are its rectangles, inside `boxes`, where they are known.
+    """
 
     page: int
     pages: list[int]
@@ -94,6 +97,9 @@ class LocatorOut(TypedDict, total=False):
     sheet: str
     row: int
     row_end: int
+    rows: list[int]
+    column: str
+    cell_boxes: list[BoxOut]
     cell: str
     slide: int
     char_start: int
@@ -206,6 +212,57 @@ class PieceOut(TypedDict):
 
 
 @with_config(ConfigDict(extra="allow"))
+class PictureValueOut(TypedDict):
+    """A point of a picture: its place (`x`, to `x_end` in a histogram), its height, and the rows behind it (`cite`: as `[n]`)."""
+
+    x: float | str
+    y: float
+    x_end: NotRequired[float]
+    series: NotRequired[str]
+    rows: str
+    row: NotRequired[int]
+    row_end: NotRequired[int]
+    cite: NotRequired[int]
+    named: NotRequired[bool]
+
+
+class PictureDataOut(TypedDict):
+    """The inline data of a picture."""
+
+    values: list[PictureValueOut]
+
+
+class PictureSourceOut(TypedDict):
+    """The table that a picture was computed from; `open` where it is to be shown at once, `total` all its points, drawn or not."""
+
+    resource_id: str
+    version: int
+    filename: str
+    sheet: str | None
+    column: str | None
+    open: bool
+    total: int
+
+
+class PictureUseOut(TypedDict):
+    """What Vega-Lite leaves alone."""
+
+    citewell: PictureSourceOut
+
+
+@with_config(ConfigDict(extra="allow"))
+class PictureOut(TypedDict):
+    """A Vega-Lite 5 specification; `mark` and `encoding` are as its schema has them."""
+
+    title: str
+    description: str
+    data: PictureDataOut
+    mark: dict[str, Any]
+    encoding: dict[str, Any]
+    usermeta: PictureUseOut
+
+
+@with_config(ConfigDict(extra="allow"))
 class StageDetailsOut(TypedDict, total=False):
     """What is known of a change of state."""
 
@@ -225,6 +282,7 @@ LocatorJson = Annotated[dict[str, Any], DescribedBy((LocatorOut,))]
 CoverageJson = Annotated[dict[str, Any], DescribedBy((CoverageOut, CoverageBriefOut))]
 MetadataJson = Annotated[dict[str, Any], DescribedBy((ExtractionMetadataOut,))]
 ElementJson = Annotated[dict[str, Any], DescribedBy((ElementOut,))]
+PictureJson = Annotated[dict[str, Any], DescribedBy((PictureOut,))]
 PieceJson = Annotated[dict[str, Any], DescribedBy((PieceOut,))]
 StageDetailsJson = Annotated[dict[str, Any], DescribedBy((StageDetailsOut,))]
 ScopeJson = Annotated[dict[str, Any], DescribedBy((ScopeOut,))]

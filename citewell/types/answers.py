@@ -54,7 +54,10 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one."""
+    """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one.
+
+    picture: of what was computed over many rows, as a Vega-Lite 5 specification with its data inline.
+    """
 
     text: str
     citations: tuple[Citation, ...]
@@ -62,3 +65,4 @@ class Answer:
     answered: bool
     trace: JsonObject = field(default_factory=dict[str, JsonValue])
     thread_id: str | None = None
+    picture: JsonObject | None = None

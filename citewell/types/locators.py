@@ -36,7 +36,10 @@ class Box:
 class Locator:
     """A place in one version of a resource. Pages, rows and slides count from 1; character offsets from 0.
 
-    `row` is the row number a person sees in the spreadsheet program; `row_end` closes a range.
+    `row` is the row number a person sees in the spreadsheet program; `row_end` closes a range, and `rows`
+    are those of it that are meant where they are not all. `column` is the name of the
+    column that was asked for, as the table has it: with `row` it is one cell. `cell_boxes` are the rectangles of that cell,
+    inside `boxes`, where they are known.
     `char_start`/`char_end` are offsets into the decoded text of a text file.
     """
 
@@ -47,6 +50,9 @@ class Locator:
     sheet: str | None = None
     row: int | None = None
     row_end: int | None = None
+    rows: tuple[int, ...] = ()
+    column: str | None = None
+    cell_boxes: tuple[Box, ...] = ()
     cell: str | None = None
     slide: int | None = None
     char_start: int | None = None
@@ -68,7 +74,11 @@ class Locator:
             out["page_label"] = self.page_label
         if self.boxes:
             out["boxes"] = [box.to_json() for box in self.boxes]
-        for key in ("sheet", "row", "row_end", "cell", "slide", "char_start", "char_end"):
+        if self.rows:
+            out["rows"] = list(self.rows)
+        if self.cell_boxes:
+            out["cell_boxes"] = [box.to_json() for box in self.cell_boxes]
+        for key in ("sheet", "row", "row_end", "column", "cell", "slide", "char_start", "char_end"):
             value = getattr(self, key)
             if value is not None:
                 out[key] = value
@@ -87,6 +97,9 @@ class Locator:
             sheet=data.get("sheet"),
             row=data.get("row"),
             row_end=data.get("row_end"),
+            rows=tuple(data.get("rows", ())),
+            column=data.get("column"),
+            cell_boxes=tuple(Box(**box) for box in data.get("cell_boxes", ())),
             cell=data.get("cell"),
             slide=data.get("slide"),
             char_start=data.get("char_start"),

@@ -81,6 +81,29 @@ def test_rows_name_their_sheet_and_row(place: Place) -> None:
     assert metadata["filename"] == "Visitors.csv"
 
 
+def test_a_computed_answer_has_a_picture_that_its_thread_keeps_as_long_as_the_file(place: Place) -> None:
+    """A chat model's answer from a table query has the same picture as one by rules."""
+    client = place.server.client
+    resource = place.server.add("Callers.csv", SALES.replace(b"Visitors", b"Callers"))["id"]
+    place.model.script = Queue(Reply(text="February had 340 callers [1]."))
+    done = place.lines("Which month had the most callers?", resource_ids=[resource])[-1]["done"]
+    picture = done["picture"]
+    assert picture["$schema"].endswith("/vega-lite/v5.json")
+    assert picture["title"] == "Callers by Month"
+    values = [(value["x"], value["y"], value.get("cite"), value["row"]) for value in picture["data"]["values"]]
+    assert values == [("Jan", 120.0, None, 2), ("Feb", 340.0, 1, 3), ("Mar", 95.0, None, 4)]
+    assert done["citations"][0]["locator"] == {"row": 3, "column": "Callers"}
+    address = f"/threads/{done['thread_id']}"
+    assert client.get(address).json()["messages"][1]["details"]["picture"] == picture
+    client.delete(f"/resources/{resource}")
+    assert "picture" not in client.get(address).json()["messages"][1]["details"]
+
+
+def test_prose_has_no_picture(place: Place) -> None:
+    place.model.script = Queue(ANSWER)
+    assert place.ask().json()["picture"] is None
+
+
 def test_debug_shows_hits_prompts_and_timings(place: Place) -> None:
     place.model.script = Queue(ANSWER)
     trace = place.ask(debug=True).json()["trace"]

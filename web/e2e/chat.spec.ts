@@ -1,11 +1,12 @@
-import { ask, expect, question, test } from "./fixtures";
+import { ask, expect, question, serious, test } from "./fixtures";
 
 const LOAN = "What is the maximum loan size for first-time borrowers?";
 
 test("an answer streams in, and its citation opens the page with the very words marked", async ({ home: page }) => {
   const reply = await ask(page, LOAN);
   await expect(reply).toContainText("GHS 5,000");
-  const chip = reply.getByRole("button", { name: /Source 1: Loan Policy\.pdf \(p\. 3\)/ }).first();
+  const chip = reply.getByRole("button", { name: "Source 1: Loan Policy.pdf, page 3", exact: true });
+  await expect(chip).toHaveText("1");
   await chip.hover();
   await expect(page.locator(".passage mark")).toContainText("A first-time borrower may receive at most GHS 5,000");
   await chip.click();
@@ -30,15 +31,60 @@ test("an answer streams in, and its citation opens the page with the very words 
   expect(covered).toBeGreaterThan(0.8);
 });
 
-test("a question about data opens the sheet at the cited row", async ({ home: page }) => {
+test("a chip has its card on keyboard focus, and the sources below lead to the same place", async ({ home: page }) => {
+  const reply = await ask(page, LOAN);
+  const chip = reply.getByRole("button", { name: /^Source 1:/ });
+  await page.keyboard.press("Shift+Tab");
+  await chip.focus();
+  await expect(page.locator(".passage")).toContainText("Loan Policy.pdf");
+  await expect(page.locator(".passage")).toContainText("page 3");
+  await expect(page.locator(".passage mark")).toContainText("A first-time borrower may receive at most GHS 5,000");
+  const sources = reply.getByRole("list", { name: "Sources" });
+  await expect(sources.getByRole("listitem")).toHaveText([/1\s*Loan Policy\.pdf\s*page 3/]);
+  await sources.getByRole("button").click();
+  await expect(page.getByRole("group", { name: "Page 3" }).locator(".pdf-mark").first()).toBeInViewport();
+});
+
+test("a question about data opens the sheet at the cited cell", async ({ home: page }) => {
   const reply = await ask(page, "Which quarter had the highest expenses?");
-  await reply.getByRole("button", { name: /Source 1: Finance Sheet\.xlsx/ }).click();
+  await reply
+    .getByRole("button", { name: /Source 1: Finance Sheet\.xlsx, Revenue by quarter, row 5, Expenses/ })
+    .click();
   const row = page.locator(".grid-row[data-marked]");
   await expect(row).toBeInViewport();
   await expect(row).toContainText("Q4 2025");
-  await expect(row).toContainText("82,750");
+  const cell = row.locator("[data-cited]");
+  await expect(cell).toHaveText("82,750");
+  await expect(cell).toBeInViewport({ ratio: 0.9 });
   await page.keyboard.press("Escape");
   await expect(page.getByRole("complementary", { name: "Source" })).toBeHidden();
+});
+
+test("a picture is drawn when asked for, has its figures as a table that leads to the rows, and is there again later", async ({
+  home: page,
+}) => {
+  const reply = await ask(page, "Plot revenue and expenses by quarter");
+  const chart = reply.getByRole("img", { name: "Revenue (GHS) and Expenses (GHS) by Quarter" });
+  await expect(chart).toBeVisible();
+  await expect(chart).toHaveAccessibleDescription(/Highest: Q4 2025, Revenue/);
+  await expect(chart.locator(".picture-bar")).toHaveCount(8);
+  expect(await serious(page)).toEqual([]);
+  await page.reload();
+  await expect(chart).toBeVisible();
+  await reply.getByRole("button", { name: "Show as a table" }).click();
+  const row = reply.getByRole("row").filter({ hasText: "82,750" });
+  await expect(row).toContainText("Q4 2025");
+  expect(await serious(page)).toEqual([]);
+  await row.getByRole("button", { name: "row 5" }).click();
+  await expect(page.locator(".grid-row[data-marked]")).toContainText("Q4 2025");
+});
+
+test("a picture that nobody asked for is offered, and marks what the answer names", async ({ home: page }) => {
+  const reply = await ask(page, "Which quarter had the highest expenses?");
+  await expect(reply.getByRole("img")).toHaveCount(0);
+  await reply.getByRole("button", { name: "Show chart: Expenses (GHS) by Quarter" }).click();
+  await expect(reply.locator(".picture-bar")).toHaveCount(4);
+  await expect(reply.locator(".picture-bar[data-named]")).toHaveCount(1);
 });
 
 test("words selected in a source can be asked about", async ({ home: page }) => {

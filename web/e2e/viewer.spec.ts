@@ -96,6 +96,40 @@ test("the sheets of a workbook are tabs: arrows change them, and each labels its
   expect(await serious(page)).toEqual([]);
 });
 
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 780 }, hasTouch: true });
+
+  test("a tap shows the card, and its source scrolls to the cited cell of a wide sheet", async ({
+    home: page,
+    server,
+  }) => {
+    const months = Array.from({ length: 14 }, (_, month) => `2031 month ${month + 1}`);
+    const lines = Array.from({ length: 80 }, (_, row) =>
+      [`Depot ${row + 1}`, ...months.map((_, month) => 100 + row + month), row === 70 ? 9_000 : 40 + row].join(","),
+    );
+    const form = new FormData();
+    const text = [["Depot", ...months, "Breakages"].join(","), ...lines].join("\n");
+    form.set("file", new Blob([text]), "depots.csv");
+    await server.call("POST", "/ingest", form);
+    await ready(server);
+    const reply = await ask(page, "Which depot had the highest breakages?");
+    await reply.getByRole("button", { name: "Source 1: depots.csv, row 72, Breakages", exact: true }).tap();
+    const card = page.locator(".passage");
+    await expect(card).toContainText("depots.csv");
+    await expect(card).toContainText("9000");
+    await expect(page.getByRole("complementary", { name: "Source" })).toBeHidden();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await card.getByRole("button", { name: "Open the source" }).tap();
+    const cell = page.locator(".grid-row[data-marked] [data-cited]");
+    await expect(cell).toHaveText("9,000");
+    await expect(cell).toBeInViewport({ ratio: 0.9 });
+    await expect(page.locator("[data-cited]")).toHaveCount(1);
+    // The name of its column is in sight above it.
+    await expect(page.getByRole("columnheader", { name: "Breakages" })).toBeInViewport({ ratio: 0.9 });
+    expect(await serious(page)).toEqual([]);
+  });
+});
+
 test("pages of a PDF are no landmarks, and a copied answer and uploads are read out", async ({
   home: page,
   server,

@@ -73,6 +73,7 @@ export const t = {
   search: "Search",
   settings: "Settings",
   newChat: "New chat",
+  shortcut: (name: string, keys: string) => `${name} (${keys})`,
   palette: "Go to…",
   palettePlaceholder: "Find a chat, a file, or an action",
   actions: "Actions",
@@ -138,11 +139,22 @@ export const t = {
     weak: "Weakly supported: check the source",
     unsupported: "Not supported by the source",
   } satisfies Table<Verdict>,
-  unsupportedShort: "not supported",
-  weakShort: "weak",
   sourceGone: "This file was deleted.",
   openSource: "Open the source",
-  citation: (n: number, label: string, verdict: string) => `Source ${n}: ${label}. ${verdict}`,
+  citation: (n: number, name: string, place: string, doubt: string) =>
+    `Source ${n}: ${[name, place].filter(Boolean).join(", ")}${doubt && `. ${doubt}`}`,
+  sources: "Sources",
+  showPicture: (title: string) => `Show chart: ${title}`,
+  asTable: "Show as a table",
+  asChart: "Show as a chart",
+  rowsBehind: "From",
+  pictureValue: (place: string, measured: string, value: string, rows: string) =>
+    `${place}: ${value} (${measured}; ${rows})`,
+  allSources: (n: number) => `Show all ${n} sources`,
+  fewerSources: "Show fewer sources",
+  pagePlace: (page: number) => `page ${page}`,
+  pagesPlace: (first: number, last: number) => `pages ${first}–${last}`,
+  slidePlace: (slide: number) => `slide ${slide}`,
   // upload
   uploadTitle: "Add files",
   uploadText:

@@ -102,14 +102,21 @@ describe("citations", () => {
   });
 
   it("name the place briefly", () => {
-    expect(splitLabel(citation({}))).toEqual({ name: "Loan Policy.pdf", place: "p. 3" });
+    expect(splitLabel(citation({}))).toEqual({ name: "Loan Policy.pdf", place: "page 3" });
+    expect(splitLabel(citation({ locator: { page: 3, pages: [3, 4] } })).place).toBe("pages 3–4");
+    expect(splitLabel(citation({ locator: { slide: 7 } })).place).toBe("slide 7");
+    const headed = citation({ label: 'Loan Policy.pdf ("Fees")', locator: { headings: ["Fees"] } });
+    expect(splitLabel(headed).place).toBe('"Fees"');
     const cell = citation({
       filename: "F.xlsx",
       label: 'F.xlsx (Sheet "A (1)", Row 5)',
       locator: { sheet: "A (1)", row: 5 },
     });
     expect(splitLabel(cell)).toEqual({ name: "F.xlsx", place: "A (1), row 5" });
-    expect(splitLabel(citation({ label: "Loan Policy.pdf" }))).toEqual({ name: "Loan Policy.pdf", place: "" });
+    const one = citation({ ...cell, locator: { sheet: "A (1)", row: 5, column: "Fees" } });
+    expect(splitLabel(one).place).toBe("A (1), row 5, Fees");
+    const bare = citation({ label: "Loan Policy.pdf", locator: {} });
+    expect(splitLabel(bare)).toEqual({ name: "Loan Policy.pdf", place: "" });
   });
 
   it("are copied below the answer in their order", () => {

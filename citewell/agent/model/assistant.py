@@ -12,9 +12,8 @@ from citewell.agent.interface import NO_ANSWER
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.window import TokenCounter, source_blocks
-from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
-from citewell.agent.turn.steps import Step, first_calls
+from citewell.agent.turn.steps import Planners, Step, first_calls
 from citewell.agent.turn.tools import Toolbox
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Capability, ChatMessage, ChatModel, ToolCall
@@ -47,13 +46,13 @@ class ModelAssistant:
         self,
         model: ChatModel,
         toolbox: Toolbox,
-        planner: TablePlanner | None,
+        planners: Planners | None,
         counter: TokenCounter,
         budget: Budget,
     ) -> None:
         self._model = model
         self._toolbox = toolbox
-        self._planner = planner
+        self._planners = planners
         self._counter = counter
         self._history = ThreadHistory(model, counter)
         self._budget = budget
@@ -63,7 +62,7 @@ class ModelAssistant:
         if turn.intent.kind == "general_conversation":
             return await self._small_talk(turn)
         if turn.stage is NextStep.LOOK_UP:
-            return await first_calls(turn, self._toolbox, self._planner)
+            return await first_calls(turn, self._toolbox, self._planners)
         messages = await self._messages(turn)
         try:
             return await self._ask(turn, messages)

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest
 from citewell.agent.tables.language.table_planner import Planned, Refused
+from citewell.agent.tables.picture.planner import PlannedPicture
 from citewell.agent.tables.run.engine import TableResult
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
@@ -106,6 +107,7 @@ class TurnState:
     question:   the question to answer, and `queries` to search with: the message itself until it is rephrased
     calls:      tools to run next; `results` of all calls so far, in order
     table_plan: the table query planned by rules, or why there is none
+    picture_plan: the query behind a picture that was asked for
     stuffing:   counts what sending every file in scope whole would have taken
     """
 
@@ -119,6 +121,7 @@ class TurnState:
     queries: tuple[str, ...] = ()
     stage: NextStep = NextStep.LOOK_UP
     table_plan: Planned | Refused | None = None
+    picture_plan: PlannedPicture | None = None
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
     book: SourceBook = field(default_factory=SourceBook)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, search_call
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.understanding import Understood
 from citewell.ports import ToolCall
 
+PLANNED_CALL = "table"  # the id of the call that the rules make, which no model's has
 Step: TypeAlias = tuple[ToolCall, ...] | Draft
 
 
@@ -31,15 +34,28 @@ class AssistantStep(Protocol):
         ...
 
 
-async def first_calls(turn: TurnState, toolbox: Toolbox, planner: TablePlanner | None) -> tuple[ToolCall, ...]:
+@dataclass(frozen=True, slots=True)
+class Planners:
+    """Who plans the query of a data question, and that behind a picture."""
+
+    tables: TablePlanner
+    pictures: PicturePlanner
+
+
+async def first_calls(turn: TurnState, toolbox: Toolbox, planners: Planners | None) -> tuple[ToolCall, ...]:
     """What a question needs in any case: the table query that the rules read from it, else a search."""
     tables = await toolbox.tables(turn)
-    if tables and planner is not None:
+    if tables and planners is not None:
+        owner_id = turn.request.owner_id
         with turn.timed("plan_table_query"):
-            turn.table_plan = await planner.consider(turn.request.owner_id, turn.question, tables)
+            drawn = await planners.pictures.consider(owner_id, turn.question, tables)
+            if isinstance(drawn, PlannedPicture):
+                turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
+                return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
+            turn.table_plan = drawn or await planners.tables.consider(owner_id, turn.question, tables)
         if isinstance(turn.table_plan, Planned):
             turn.stage = NextStep.READ_ROWS
-            return (ToolCall("table", "query_table", turn.table_plan.plan.query.to_json()),)
+            return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
     return await search_calls(turn)

@@ -246,7 +246,7 @@ READ_RESOURCE = ToolSpec(
 QUERY_TABLE = ToolSpec(
     "query_table",
     "Computes over all rows of a table (count, sum, average, highest, filters, groups); use it for every figure from data files. "
-    "Returns values and the rows they come from; cite them as [n].",
+    "Returns values and the rows they come from; cite them as [n]. The user sees values by group as a chart.",
     {
         "type": "object",
         "properties": {
@@ -279,6 +279,10 @@ QUERY_TABLE = ToolSpec(
                     "properties": {
                         "column": {"type": "string"},
                         "part": {"type": "string", "enum": [part.value for part in DatePart]},
+                        "bin": {
+                            "type": "number",
+                            "description": "Width of the ranges that numbers are grouped into, for a histogram",
+                        },
                     },
                     "required": ["column"],
                     "additionalProperties": False,

@@ -73,6 +73,7 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         message_id=turn.message_id,
         answered=done.answer.answered,
         intent=done.answer.intent,
+        picture=dict(done.answer.picture) if done.answer.picture is not None else None,
         nearest=[nearest(source) for source in done.nearest],
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),

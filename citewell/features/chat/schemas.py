@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
-from citewell.features.schemas import CitationOut, PlaceOut, RequestBody
+from citewell.features.schemas import CitationOut, PictureJson, PlaceOut, RequestBody
 
 
 class ChatIn(RequestBody):
@@ -38,6 +38,10 @@ class ChatOut(BaseModel):
     message_id: str
     answered: bool
     intent: str
+    picture: PictureJson | None = Field(
+        default=None,
+        description="of what was computed over many rows: a Vega-Lite 5 specification with its data inline",
+    )
     nearest: list[NearestOut] = []
     usage: dict[str, Any] = {}
     timings_ms: dict[str, float] = {}

@@ -135,6 +135,8 @@ class ChatService:
         }
         if done.nearest:
             details["nearest"] = [source.hit.place() for source in done.nearest]
+        if answer.picture is not None:
+            details["picture"] = answer.picture
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
             details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}

@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from citewell.features.schemas import CitationOut, DescribedBy, PlaceOut, RequestBody, ScopeJson, ScopeOut, utc
+from citewell.features.schemas import (
+    CitationOut,
+    DescribedBy,
+    PictureOut,
+    PlaceOut,
+    RequestBody,
+    ScopeJson,
+    ScopeOut,
+    utc,
+)
 from citewell.features.threads.service import ShownMessage, ShownThread
 from citewell.types import Thread
 
@@ -72,13 +81,17 @@ class FeedbackOut(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="allow"))
 class MessageDetailsOut(TypedDict, total=False):
-    """What is known of a message beside its words; `nearest` are passages near a question that has no answer."""
+    """What is known of a message beside its words; `nearest` are passages near a question that has no answer.
+
+    `picture` is a Vega-Lite specification; it is left out when the file that it was computed from is gone.
+    """
 
     intent: str
     answered: bool
     scope: ScopeOut
     usage: dict[str, Any]
     nearest: list[PlaceOut]
+    picture: PictureOut
     stopped: bool
     error: ProblemOut
     feedback: FeedbackOut

@@ -44,7 +44,7 @@ class ThreadService:
         return await self.threads.create(owner_id, _clean(title), {})
 
     async def get(self, owner_id: str, thread_id: str) -> ShownThread:
-        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation."""
+        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation, nor its picture."""
         thread = await self.threads.get(owner_id, thread_id)
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
@@ -101,4 +101,6 @@ def _without_gone(message: Message, available: frozenset[str]) -> Message:
     if all(citation.resource_id in available for citation in message.citations):
         return message
     cited = tuple(c if c.resource_id in available else replace(c, quote="") for c in message.citations)
-    return replace(message, citations=cited)
+    # A picture holds values of the rows that the answer cites.
+    details = {key: value for key, value in message.details.items() if key != "picture"}
+    return replace(message, citations=cited, details=details)

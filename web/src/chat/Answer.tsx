@@ -1,4 +1,4 @@
-// An answer's Markdown: no raw HTML, no images, links with their host; citations as chips.
+// An answer's Markdown: no raw HTML, no images, links with their host; citations as numbered chips.
 import { memo, type ReactNode, useMemo } from "react";
 import Markdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
@@ -39,9 +39,9 @@ export const Answer = memo(function Answer({ text, citations = NONE }: AnswerPro
           {children}
         </span>
       ),
-      "cite-chip": ({ n, repeated }: { n: number; repeated?: boolean }) => {
+      "cite-chip": ({ n }: { n: number }) => {
         const citation = byNumber.get(Number(n));
-        return citation ? <CitationChip citation={citation} short={repeated === true} /> : null;
+        return citation ? <CitationChip citation={citation} /> : null;
       },
     };
     const plain: Components = {

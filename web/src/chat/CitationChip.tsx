@@ -1,11 +1,12 @@
-// A source in the text: its place, its verdict, the passage when pointed at, the viewer when clicked.
+// A source in the text: its number; a card with file, place and the quoted words when pointed at, focused or tapped; the viewer when clicked.
 import { PreviewCard } from "@base-ui/react/preview-card";
 import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { api, type Citation, unwrap } from "../api/client";
 import { lookUp, type Verdict, wordFor } from "../api/codes";
 import { t } from "../strings";
+import { FileIcon, typeOf } from "../ui/FileIcon";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
 
@@ -14,33 +15,40 @@ const ICONS = { supported: Check, weak: TriangleAlert, unsupported: CircleAlert 
   typeof Check
 >;
 
-function VerdictIcon({ verdict, size }: { verdict: string; size: number }): ReactNode {
+export function VerdictIcon({ verdict, size }: { verdict: string; size: number }): ReactNode {
   const Icon = lookUp<typeof Check>(ICONS, verdict) ?? Check;
   return <Icon size={size} aria-hidden className="verdict" data-verdict={verdict} />;
 }
 
-export function CitationChip({ citation, short }: { citation: Citation; short: boolean }): ReactNode {
+/** Open a citation's source at its place. */
+export function showSource(citation: Citation): void {
+  openViewer({
+    resourceId: citation.resource_id,
+    version: citation.version,
+    filename: citation.filename,
+    locator: citation.locator,
+    quote: citation.quote,
+  });
+}
+
+export function CitationChip({ citation }: { citation: Citation }): ReactNode {
   const [open, setOpen] = useState(false);
+  // A finger cannot point at something without pressing it, so its first press shows the card.
+  const isTouch = useRef(false);
   const { name, place } = splitLabel(citation);
-  const verdict = wordFor(t.verdict, citation.verdict);
   if (citation.available === false) {
     return (
       <span className="chip chip-gone" title={t.sourceGone}>
-        <span className="chip-name">{name}</span>
-        <span className="visually-hidden">{t.sourceGone}</span>
+        {citation.n}
+        <span className="visually-hidden">{`${name}: ${t.sourceGone}`}</span>
       </span>
     );
   }
   const show = (): void => {
     setOpen(false);
-    openViewer({
-      resourceId: citation.resource_id,
-      version: citation.version,
-      filename: citation.filename,
-      locator: citation.locator,
-      quote: citation.quote,
-    });
+    showSource(citation);
   };
+  const doubt = citation.verdict === "supported" ? "" : wordFor(t.verdict, citation.verdict);
   return (
     <PreviewCard.Root open={open} onOpenChange={setOpen}>
       <PreviewCard.Trigger
@@ -51,23 +59,19 @@ export function CitationChip({ citation, short }: { citation: Citation; short: b
             type="button"
             className="chip"
             data-verdict={citation.verdict}
-            aria-label={t.citation(citation.n, citation.label, verdict)}
-            onClick={show}
+            aria-label={t.citation(citation.n, name, place, doubt)}
+            onPointerDown={(event) => {
+              isTouch.current = event.pointerType === "touch";
+            }}
+            onClick={() => (isTouch.current ? setOpen(true) : show())}
           />
         }
       >
-        {(!short || !place) && <span className="chip-name">{name}</span>}
-        {!short && place && <span aria-hidden>·</span>}
-        {place && <span className="chip-place">{place}</span>}
-        {citation.verdict !== "supported" && (
-          <span className="chip-verdict">
-            <VerdictIcon verdict={citation.verdict} size={12} />
-            {citation.verdict === "weak" ? t.weakShort : t.unsupportedShort}
-          </span>
-        )}
+        {citation.n}
+        {doubt && <VerdictIcon verdict={citation.verdict} size={11} />}
       </PreviewCard.Trigger>
       <PreviewCard.Portal>
-        <PreviewCard.Positioner className="positioner" sideOffset={6}>
+        <PreviewCard.Positioner className="positioner" sideOffset={6} collisionPadding={12}>
           <PreviewCard.Popup className="popup passage">
             {open && <Passage citation={citation} onOpen={show} />}
           </PreviewCard.Popup>
@@ -90,14 +94,18 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
     staleTime: Infinity,
     retry: false,
   });
+  const { name, place } = splitLabel(citation);
   const headings = citation.locator.headings ?? [];
   const whole = chunk.data?.text ?? citation.quote;
   const at = whole.indexOf(citation.quote);
   return (
     <>
       <div className="passage-head">
-        <strong>{citation.label}</strong>
-        {headings.length > 0 && <span className="muted small">{headings.join(" › ")}</span>}
+        <span className="passage-file">
+          <FileIcon type={typeOf(name)} size={15} />
+          <strong className="truncate">{name}</strong>
+        </span>
+        <span className="muted small">{[place, ...headings].filter(Boolean).join(" › ")}</span>
       </div>
       <blockquote className="passage-text">
         {at < 0 ? (

@@ -10,7 +10,9 @@ import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
 import { withoutMarkers } from "./markers";
 import { Nearest } from "./Nearest";
+import { AnswerPicture } from "./picture/AnswerPicture";
 import { ScopeNote } from "./ScopeNote";
+import { Sources } from "./Sources";
 import { scopeOf } from "./scope";
 import { dropTurn, isStopped, type LiveTurn, openQuestion, refresh, startTurn, takeBack } from "./turns";
 
@@ -128,6 +130,8 @@ function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
   return (
     <article className="reply" aria-label={t.answer}>
       <Answer text={message.content} citations={message.citations} />
+      <AnswerPicture picture={message.details.picture} />
+      <Sources citations={message.citations} />
       <Nearest details={message.details} />
       <AnswerActions threadId={threadId} message={message} isLast={isLast} onAgain={onAgain} />
     </article>

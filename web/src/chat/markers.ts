@@ -92,9 +92,8 @@ export function citeMarkers({ citations }: { citations: readonly Citation[] }) {
   };
   const chips = (numbers: readonly number[]): RootContent[] =>
     numbers.map((n) => {
-      const properties = { n, repeated: seen.has(n) || undefined };
       seen.add(n);
-      return element("cite-chip", properties, []);
+      return element("cite-chip", { n }, []);
     });
   return (tree: Root): void => {
     seen.clear();
@@ -141,17 +140,26 @@ export function splitLabel(citation: Pick<Citation, "label" | "filename" | "loca
   name: string;
   place: string;
 } {
-  const { filename, label } = citation;
-  const { sheet, row, row_end: end } = citation.locator;
+  const { filename, label, locator } = citation;
   const rest = label.startsWith(filename)
     ? label
         .slice(filename.length)
         .trim()
         .replace(/^\(|\)$/g, "")
     : "";
-  const rows = row === undefined ? "" : end !== undefined && end !== row ? t.rowRange(row, end) : t.rowNumber(row);
-  const place = sheet === undefined && row === undefined ? rest : [sheet, rows].filter(Boolean).join(", ");
-  return { name: filename, place };
+  return { name: filename, place: placeIn(locator) ?? rest };
+}
+
+/** Sheet, row and column, or the page or slide; undefined where the file has no such parts. */
+function placeIn({ sheet, row, row_end: end, column, page, pages, slide }: Citation["locator"]): string | undefined {
+  if (sheet !== undefined || row !== undefined) {
+    const rows = row === undefined ? "" : end !== undefined && end !== row ? t.rowRange(row, end) : t.rowNumber(row);
+    return [sheet, rows, column].filter(Boolean).join(", ");
+  }
+  if (slide !== undefined) return t.slidePlace(slide);
+  const [first, last] = [pages?.[0] ?? page, pages?.at(-1) ?? page];
+  if (first === undefined || last === undefined) return undefined;
+  return first === last ? t.pagePlace(first) : t.pagesPlace(first, last);
 }
 
 /** The answer as plain text with its sources below it. */

@@ -49,6 +49,11 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
+/** The key that shortcuts go with, as this system writes it. */
+export function commandKey(): string {
+  return /^(Mac|iP)/.test(navigator.platform) ? "⌘" : "Ctrl ";
+}
+
 /** Call `action` for ⌘K or Ctrl+K and the like. */
 export function useShortcut(key: string, action: () => void): void {
   useEffect(() => {

@@ -1,4 +1,4 @@
-// ⌘K: everything that one can go to or do, by typing.
+// ⌘K or Ctrl K: everything that one can go to or do, by typing.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { FlaskConical, Library, MessageSquare, Moon, Plus, Settings, SquarePen, Sun } from "lucide-react";
 import type { ReactNode } from "react";

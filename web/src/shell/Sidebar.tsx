@@ -3,6 +3,7 @@ import { FlaskConical, Library, MessageSquareText, Search, Settings, SquarePen }
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { ThreadList } from "../chat/ThreadList";
+import { commandKey } from "../lib/hooks";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { Brand } from "./Brand";
@@ -26,7 +27,7 @@ export function Sidebar({ onPalette }: { onPalette: () => void }): ReactNode {
       <div className="sidebar-head">
         <Brand />
         <span className="grow" />
-        <IconButton label={`${t.palette} (⌘K)`} onClick={onPalette}>
+        <IconButton label={t.shortcut(t.palette, `${commandKey()}K`)} onClick={onPalette}>
           <Search size={17} aria-hidden />
         </IconButton>
         <IconButton label={t.newChat} onClick={() => navigate("/")}>

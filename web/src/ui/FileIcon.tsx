@@ -38,3 +38,11 @@ export function FileIcon({ type, size = 16 }: { type: string; size?: number }): 
   const Icon = lookUp<typeof File>(ICONS, type) ?? File;
   return <Icon size={size} aria-hidden />;
 }
+
+const EXTENSIONS: Readonly<Record<string, string>> = { md: "markdown", jpg: "jpeg", tif: "tiff", htm: "html" };
+
+/** The kind of file that a name promises, where only the name is known. */
+export function typeOf(filename: string): string {
+  const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
+  return lookUp<string>(EXTENSIONS, extension) ?? extension;
+}

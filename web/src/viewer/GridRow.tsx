@@ -56,10 +56,12 @@ interface GridRowProps extends GridHeadProps {
   top: number;
   row: Row | undefined;
   isCited: boolean;
+  /** The column of the cited cell, where one cell is cited and not the whole row. */
+  citedColumn: number | undefined;
 }
 
 export const GridRow = memo(function GridRow(props: GridRowProps): ReactNode {
-  const { index, top, width, row, table, columns, active, isCited } = props;
+  const { index, top, width, row, table, columns, active, isCited, citedColumn } = props;
   return (
     <div
       role="row"
@@ -85,6 +87,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps): ReactNode {
           width={column.size}
           isThere={row !== undefined}
           isActive={active === column.index + 1}
+          isCited={isCited && citedColumn === column.index}
           value={row?.cells[column.index]}
           isNumeric={NUMERIC.has(table.columns[column.index]?.dtype ?? "")}
         />
@@ -99,11 +102,13 @@ interface CellProps {
   width: number;
   isThere: boolean;
   isActive: boolean;
+  isCited: boolean;
   value: unknown;
   isNumeric: boolean;
 }
 
-const Cell = memo(function Cell({ index, left, width, isThere, isActive, value, isNumeric }: CellProps): ReactNode {
+const Cell = memo(function Cell(props: CellProps): ReactNode {
+  const { index, left, width, isThere, isActive, isCited, value, isNumeric } = props;
   const isNumber = typeof value === "number";
   const text = value === null || value === undefined ? "" : isNumber ? formatPrecise(value) : String(value);
   return (
@@ -112,6 +117,7 @@ const Cell = memo(function Cell({ index, left, width, isThere, isActive, value, 
       aria-colindex={index + 2}
       tabIndex={tabIndex(isActive)}
       className={isNumber && isNumeric ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
+      data-cited={isCited || undefined}
       style={{ left, width }}
       title={text || undefined}
     >

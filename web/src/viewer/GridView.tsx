@@ -1,4 +1,4 @@
-// Rows of a data file in a grid that draws only what is in view; the keyboard moves from cell to cell, and the cited row is marked.
+// Rows of a data file in a grid that draws only what is in view; the keyboard moves from cell to cell, and what is cited is marked: a cell in its row, or the row.
 import { Tabs } from "@base-ui/react/tabs";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -11,7 +11,7 @@ import { Failure } from "../ui/Notice";
 import { GridHead, GridRow, NUMBER_WIDTH, ROW_HEIGHT, type Row } from "./GridRow";
 import { type CellPlace, cellAfter, placeOf, useCellFocus, useRangeWith, within } from "./gridKeys";
 import type { Target } from "./state";
-import { type Column, type Table, tableAt, tablesOf } from "./tables";
+import { type Column, columnAt, isRowOf, type Table, tableAt, tablesOf } from "./tables";
 
 const OVERSCAN = 8;
 const PAGE = 200;
@@ -120,9 +120,11 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     columns.scrollToIndex(Math.max(0, column - 1));
   };
   const moveTo = useCellFocus(scroller, active, setActive, reveal);
+  const citedColumn = columnAt(table, target?.locator);
   useGoToRow(resource, table, target, (index) => {
-    setActive({ row: index + 1, column: 1 });
+    setActive({ row: index + 1, column: (citedColumn ?? 0) + 1 });
     rows.scrollToIndex(index, { align: "center" });
+    if (citedColumn !== undefined) columns.scrollToIndex(citedColumn);
   });
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
     const page = Math.max(1, Math.floor((event.currentTarget.clientHeight - ROW_HEIGHT) / ROW_HEIGHT));
@@ -132,9 +134,6 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     moveTo(next);
   };
 
-  const { row: firstCited, row_end: lastCited } = target?.locator ?? {};
-  const isCited = (number: number): boolean =>
-    firstCited !== undefined && number >= firstCited && number <= (lastCited ?? firstCited);
   return (
     <>
       {failed && (
@@ -172,7 +171,8 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
                 table={table}
                 columns={shownColumns}
                 active={active.row === index + 1 ? active.column : undefined}
-                isCited={row !== undefined && isCited(row.row)}
+                isCited={row !== undefined && isRowOf(target?.locator, row.row)}
+                citedColumn={citedColumn}
               />
             );
           })}

@@ -19,3 +19,16 @@ export function tableAt(tables: readonly Table[], place: Locator | undefined): T
   );
   return around ?? onSheet[0] ?? tables[0];
 }
+
+/** Whether a row is one of those at a place. */
+export function isRowOf(place: Locator | undefined, row: number): boolean {
+  const { row: first, row_end: last, rows } = place ?? {};
+  if (first === undefined) return false;
+  return rows?.length ? rows.includes(row) : row >= first && row <= (last ?? first);
+}
+
+/** Where the column of a cited cell is in its table; undefined where whole rows are cited. */
+export function columnAt(table: Table, place: Locator | undefined): number | undefined {
+  const index = place?.column === undefined ? -1 : table.columns.findIndex(({ name }) => name === place.column);
+  return index < 0 ? undefined : index;
+}

@@ -89,7 +89,7 @@ class _Writer:
         groups = [self._ref(ref) for ref in query.groups]
         aggregates = [self._aggregate(a) for a in (query.aggregates or (Aggregate(Function.COUNT),))]
         names = (
-            *(ref.column if ref.part is None else f"{ref.part.value}({ref.column})" for ref in query.groups),
+            *(ref.name for ref in query.groups),
             *(a.name for a in (query.aggregates or (Aggregate(Function.COUNT),))),
         )
         row = quoted(ROW)
@@ -156,6 +156,10 @@ class _Writer:
 
     def _ref(self, ref: ColumnRef) -> str:
         column, name = self._known(ref.column), self._column(ref.column)
+        if ref.bin is not None:
+            if column.kind not in _NUMERIC:
+                raise InvalidInput(f"`{column.name}` holds {column.kind}, not numbers; it has no `bin`.")
+            return f"floor({name}::DOUBLE / {ref.bin!r}) * {ref.bin!r}"
         if ref.part is None:
             return name
         if column.kind not in _DATED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -54,10 +55,18 @@ class DatePart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column, or a part of its dates."""
+    """A column, a part of its dates, or the ranges of equal width that its numbers lie in (`bin`; each begins at a multiple of it)."""
 
     column: str
     part: DatePart | None = None
+    bin: float | None = None
+
+    @property
+    def name(self) -> str:
+        """How results and `order` call it: `Branch`, `month(Disbursed)`, `bin(Amount)`."""
+        if self.bin is not None:
+            return f"bin({self.column})"
+        return self.column if self.part is None else f"{self.part.value}({self.column})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,8 @@ def _whole(value: JsonValue) -> int | None:
 
 
 def _ref_json(ref: ColumnRef) -> dict[str, JsonValue]:
-    return {"column": ref.column, **({"part": ref.part.value} if ref.part else {})}
+    part: dict[str, JsonValue] = {"part": ref.part.value} if ref.part else {}
+    return {"column": ref.column, **part, **({"bin": ref.bin} if ref.bin is not None else {})}
 
 
 def _condition(item: JsonObject) -> RowCondition:
@@ -175,8 +185,19 @@ def _aggregate(item: JsonObject) -> Aggregate:
 
 
 def _ref(item: JsonObject) -> ColumnRef:
-    part = item.get("part")
-    return ColumnRef(_text(item, "column"), None if part is None else _choice(DatePart, part, "part"))
+    part, width = item.get("part"), item.get("bin")
+    if part is not None and width is not None:
+        raise InvalidInput("`part` is for dates and `bin` for numbers: a column has one of them.")
+    column = _text(item, "column")
+    return ColumnRef(column, None if part is None else _choice(DatePart, part, "part"), _width(width))
+
+
+def _width(value: JsonValue) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < float(value) < math.inf:
+        raise InvalidInput("`bin` must be a number above 0.")
+    return float(value)
 
 
 def _groups(data: JsonObject) -> list[JsonObject]:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import Comparator, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableInfo
@@ -80,8 +81,11 @@ def row_words(facts: RowFacts) -> str:
 
 def statement(result: TableResult, row: ResultRow) -> str:
     """The passage that a citation of this result row quotes."""
+    bins = {ref.name: ref for ref in result.query.groups if ref.bin is not None}
     pairs = " | ".join(
-        f"{name}: {shown(value)}" for name, value in zip(result.columns, row.values, strict=True) if value is not None
+        f"{bins[name].column}: {bin_words(value, bins[name].bin or 0)}" if name in bins else f"{name}: {shown(value)}"
+        for name, value in zip(result.columns, row.values, strict=True)
+        if value is not None
     )
     conditions = "; ".join(condition_words(result))
     return (
@@ -89,11 +93,18 @@ def statement(result: TableResult, row: ResultRow) -> str:
     )
 
 
+def bin_words(start: float, width: float) -> str:
+    """A range of numbers: `5000 to under 10,000`."""
+    return f"{format_number(start)} to under {format_number(float(f'{start + width:.12g}'))}"
+
+
 def condition_words(result: TableResult) -> list[str]:
-    """The conditions of the query, readable."""
-    out: list[str] = []
-    for condition in result.query.conditions:
-        if condition.ref.column == ROW:
+    """The conditions of the query, readable; not that there is a value in what is measured or grouped by, which goes without saying."""
+    query, out = result.query, list[str]()
+    shown_anyway = {*(a.column for a in query.aggregates), *(g.column for g in query.groups)}
+    for condition in query.conditions:
+        implied = condition.comparison is Comparator.NOT_EMPTY and condition.ref.column in shown_anyway
+        if condition.ref.column == ROW or implied:
             continue
         name = (
             condition.ref.column
@@ -106,10 +117,25 @@ def condition_words(result: TableResult) -> list[str]:
     return out
 
 
-def place(table: TableInfo, facts: RowFacts) -> Locator:
-    """Sheet and rows; rows from first to last where there are several."""
+def place(table: TableInfo, facts: RowFacts, column: str | None = None) -> Locator:
+    """Sheet, rows (from first to last where there are several, and which of them), and the column whose cells were asked for."""
     last = facts.last if facts.count > 1 else None
-    return Locator(sheet=table.sheet, row=facts.first, row_end=last)
+    rows = () if last is None or _contiguous(facts) else facts.listed
+    return Locator(sheet=table.sheet, row=facts.first, row_end=last, rows=rows, column=column)
+
+
+def asked_column(query: TableQuery) -> str | None:
+    """The one column that a query measures or reads besides those that name its rows; None where it asks for whole rows or several."""
+    if query.aggregates or query.groups:
+        measured = {aggregate.column for aggregate in query.aggregates if aggregate.column is not None}
+    else:
+        measured = {order.by for order in query.order if order.by != ROW}
+        if not measured:
+            known = {c.ref.column for c in query.conditions}
+            read = [name for name in query.columns if name not in known]
+            # The first of several names the row: `Quarter` beside `Expenses`.
+            measured = {*(read if len(read) == 1 else read[1:])}
+    return next(iter(measured)) if len(measured) == 1 else None
 
 
 def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
@@ -126,7 +152,7 @@ def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
         ordinal=row.rows.first or index,
         type=ChunkType.ROW,
         text=text,
-        locator=place(table, row.rows),
+        locator=place(table, row.rows, asked_column(result.query)),
         context=f"{table.filename} {table.sheet or table.name}",
         metadata={"rows": list(row.rows.listed), "row_count": row.rows.count, "query": result.query.to_json()},
     )
