@@ -2,6 +2,7 @@
 
 python benchmarks/conversations.py smalltalk FILE.jsonl            # {"text", "intent", "label": small_talk | question_or_task | …}
 python benchmarks/conversations.py rephrase SET GOLD.jsonl         # a BEIR folder, {"id", "last_turn", "standalone_rewrite"}
+python benchmarks/conversations.py standalone GOLD_SET SET …       # threads of one BEIR folder before the questions of others
 python benchmarks/conversations.py abstain SET TURNS.jsonl         # {"last_user", "history", "expected_behaviour"}
 """
 
@@ -105,6 +106,22 @@ def measure_rephrasing(folder: Path, gold: Path) -> dict[str, Any]:
     return {"turns": len(turns), **scores, "recovered": (scores["ours"] - scores["last turn"]) / gap if gap else None}
 
 
+def measure_changes(threads: Path, folders: Sequence[Path]) -> dict[str, Any]:
+    """The share of questions of sets without threads that are changed when asked in threads about something else."""
+    rows = [row.get("metadata", {}).get("history") or [] for row in read_lines(threads / "queries.jsonl")]
+    before = [thread(row) for row in rows if row]
+    shares: dict[str, Any] = {}
+    for folder in folders:
+        asked = [row["text"] for row in read_lines(folder / "queries.jsonl")]
+        changed = [
+            text
+            for n, text in enumerate(asked)
+            if rephrase(text, before[n % len(before)]).queries != (" ".join(text.split()),)
+        ]
+        shares |= {folder.name: len(changed) / len(asked), f"{folder.name}, e.g.": changed[:5]}
+    return shares
+
+
 async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
     """Refusals of turns that the set cannot answer, among those that it can.
 
@@ -152,7 +169,7 @@ def quality(count: Counter[tuple[bool, bool]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("smalltalk", "rephrase", "abstain"))
+    parser.add_argument("what", choices=("smalltalk", "rephrase", "standalone", "abstain"))
     parser.add_argument("paths", nargs="+", type=Path)
     arguments = parser.parse_args()
     match arguments.what:
@@ -160,6 +177,8 @@ def main() -> None:
             result = asyncio.run(small_talk(arguments.paths[0]))
         case "rephrase":
             result = measure_rephrasing(*arguments.paths)
+        case "standalone":
+            result = measure_changes(arguments.paths[0], arguments.paths[1:])
         case _:
             result = asyncio.run(measure_abstention(*arguments.paths))
     print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in result.items()}))

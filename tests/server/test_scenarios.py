@@ -124,6 +124,13 @@ def test_a_follow_up_is_understood_from_the_thread(talk: Talk) -> None:
     assert labels(answer) == ["Loan Policy.pdf (p. 3)"]
 
 
+def test_a_complete_question_is_answered_as_in_a_new_thread(talk: Talk) -> None:
+    report = talk.ask("What does the growth plan say about expenses of new branches?")
+    answer = talk.ask("Which quarter had the highest expenses?", thread_id=report["thread_id"])
+    assert "82,750" in answer["answer"] or "82750" in answer["answer"]
+    assert labels(answer) == ['Finance Sheet.xlsx (Sheet "Revenue by quarter", Row 5)']
+
+
 def test_what_no_file_has_is_not_guessed(talk: Talk) -> None:
     answer = talk.ask("What's our CAC?")
     assert answer["answer"] == "I don't have enough information to answer that."

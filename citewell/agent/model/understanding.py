@@ -9,8 +9,9 @@ from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.window import TokenCounter
 from citewell.agent.turn.state import TurnState
+from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.intent import Intent
-from citewell.agent.understand.rephrase import Rephrased, needs_context
+from citewell.agent.understand.rephrase import Rephrased
 from citewell.agent.understand.small_talk import SmallTalk
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
@@ -36,7 +37,7 @@ class ModelUnderstanding:
         by_rules = await self._reader.read(turn.request)
         request = turn.request
         sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= THRESHOLDS.sure
-        stands_alone = not request.history and not needs_context(request.message)
+        stands_alone = not request.history and is_complete(request.message)
         if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
             return by_rules
         try:

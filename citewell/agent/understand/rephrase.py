@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.agent.interface import NO_ANSWER, PastMessage
+from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
@@ -20,16 +21,6 @@ _EXCHANGED = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
     r"[\s,]*(?:(?:for|in|on|of|with|at|the)\b\s*)*",
-    re.I,
-)
-_REFERS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|those|these|ones)\b"
-    r"|\b(?:this|that)(?=\s*[?.!,]|\s+(?:is|was|be|mean|work|happen|include|do|does|apply|cost)\b|$)|\bthere\s*[?.!]*$"
-    r"|\b(?:same|such|other|others|another|else|instead|either|both|above|mentioned|again|more)\b",
-    re.I,
-)
-_OPENING = re.compile(
-    r"^(?:and|but|or|so|then|also|ok|okay|yes|no|i meant?|i see|great|thanks|thank you|oh|really|are you sure|why|continue|go on)\b",
     re.I,
 )
 _WORD = re.compile(r"[\w'’-]+")
@@ -49,8 +40,8 @@ _SLOTS = (
 class Rephrased:
     """A message made standalone: `question` to read and to judge sentences by, `queries` to search with (hits are merged).
 
-    With a thread before it the message is searched twice, as it stands and with the thread's topic: whichever of the two it
-    needs, the right passages rank high in the sum.
+    A message that is complete by itself stays as it is, whatever came before. Any other is searched twice, as it is and with
+    the thread's topic: whichever of the two it needs, the right passages rank high in the sum.
     """
 
     question: str
@@ -60,6 +51,8 @@ class Rephrased:
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
+    if is_complete(text):
+        return Rephrased(text, (text,))
     past = _without_small_talk(history[-THRESHOLDS.thread_messages :])
     earlier = [m.content for m in past if m.role == "user"]
     if not earlier:
@@ -78,14 +71,7 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     if not terms:
         return Rephrased(text, (text,))
     with_topic = f"{text} ({' '.join(terms)})"
-    return Rephrased(with_topic if needs_context(text) else text, (text, with_topic))
-
-
-def needs_context(text: str) -> bool:
-    """Whether the message leans on what was said before: it opens like a follow-up, refers back, or hardly says anything."""
-    if _OPENING.search(text) or _REFERS_BACK.search(text):
-        return True
-    return len(set(analyze(text[: THRESHOLDS.follow_up_characters], query=True))) <= THRESHOLDS.few_terms
+    return Rephrased(with_topic, (text, with_topic))
 
 
 def _without_small_talk(history: Sequence[PastMessage]) -> list[PastMessage]:

@@ -34,7 +34,9 @@ class UnderstandingThresholds:
 
     Which words a follow-up takes from its thread:
     topic_terms:         words
-    few_terms:           terms up to which a message cannot stand alone
+    few_terms:           terms up to which what compares ("the other ones") leaves open with what
+    antecedent_terms:    terms before a pronoun from which it may stand for one of them
+    phrase_words:        words up to which what asks nothing is a phrase that goes on from the thread
     follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
     thread_messages:     messages looked back at for the last question
     exchange_depth:      messages before that question which it is itself read in the light of
@@ -67,6 +69,8 @@ class UnderstandingThresholds:
 
     topic_terms: int = 3
     few_terms: int = 3
+    antecedent_terms: int = 2
+    phrase_words: int = 6
     follow_up_characters: int = 1_000
     thread_messages: int = 100
     exchange_depth: int = 6
