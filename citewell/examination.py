@@ -11,10 +11,11 @@ from importlib.metadata import version
 
 from citewell import console
 from citewell.adapters import registry
+from citewell.adapters.chat.local_servers import LocalServer, find_local_servers
 from citewell.errors import CitewellError
 from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
-from citewell.settings import Settings
+from citewell.settings import NoChat, Settings
 
 _LOW_DISK = 2 * 1024**3
 
@@ -29,6 +30,7 @@ def examine_configuration(settings: Settings) -> list[Finding]:
         _exposure(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
         *_providers(settings),
+        *_local_models(settings),
         *_sandbox(),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
     ]
@@ -75,6 +77,23 @@ def _provider(part: str, name: str, build: Callable[[], object]) -> Finding:
     except CitewellError as error:
         return Finding(part, "error", f"{name}: {error.message}")
     return Finding(part, "ok", name)
+
+
+def _local_models(settings: Settings) -> list[Finding]:
+    """Model servers that answer on this machine, where none is configured; one owner's machine only."""
+    if not isinstance(settings.chat, NoChat) or not settings.chat.detect_local or settings.auth.secret is not None:
+        return []
+    return [_local_model(server) for server in find_local_servers((settings.server.port,))]
+
+
+def _local_model(server: LocalServer) -> Finding:
+    model = server.models[0]
+    more = f" and {len(server.models) - 1} more" if len(server.models) > 1 else ""
+    advice = (
+        f"To have it write the answers, set CITEWELL_CHAT_PROVIDER=openai, CITEWELL_CHAT_BASE_URL={server.base_url},"
+        f" CITEWELL_CHAT_MODEL={model} and CITEWELL_OPENAI_API_KEY=local, and start Citewell again."
+    )
+    return Finding("local model", "note", f"{server.name} with {model}{more} answers on this machine", advice)
 
 
 def _sandbox() -> list[Finding]:

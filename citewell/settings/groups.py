@@ -309,6 +309,7 @@ class NoChat(SettingsGroup):
     """No chat model: answers are extracted."""
 
     provider: Annotated[Literal["none"], _CHAT_PROVIDER] = "none"
+    detect_local: Annotated[bool, named("detect_local_models")] = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,102 @@
+"""Model servers of this machine: Ollama, LM Studio, llama.cpp and vLLM at their usual ports, asked for their list of models only.
+
+Ollama's list: https://docs.ollama.com/api/tags; the others answer as https://platform.openai.com/docs/api-reference/models/list.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from citewell.types.json import well_formed
+
+_SECONDS = 0.5
+_MAX_LIST_BYTES = 1_000_000
+_MAX_NAME = 200
+_HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A program, the port it has unless told otherwise, and how its list of models is written."""
+
+    name: str
+    port: int
+    answers_as: Literal["ollama", "openai"]
+
+
+KNOWN_SERVERS = (
+    KnownServer("Ollama", 11434, "ollama"),
+    KnownServer("LM Studio", 1234, "openai"),
+    KnownServer("llama.cpp", 8080, "openai"),
+    KnownServer("vLLM", 8000, "openai"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A model server that answers, the models it has, and the address of its chat completions."""
+
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+def find_local_servers(
+    own_ports: Collection[int] = (), known: Sequence[KnownServer] = KNOWN_SERVERS
+) -> list[LocalServer]:
+    """Those that answer and have a model, in the order of `known`; takes at most a second. Ports in `own_ports` are not asked.
+
+    Sends one GET without a body, key or cookie to the loopback address of each port, and follows no redirect.
+    """
+    asked = [one for one in known if one.port not in own_ports]
+    with ThreadPoolExecutor(max(1, len(asked)), "local-models") as pool:
+        return [server for server in pool.map(_ask, asked) if server is not None]
+
+
+def _ask(known: KnownServer) -> LocalServer | None:
+    path = "/api/tags" if known.answers_as == "ollama" else "/v1/models"
+    listed: Any = None
+    with suppress(OSError, http.client.HTTPException, ValueError, RecursionError):
+        listed = _get(known.port, path)
+    models = _models(listed, *(("models", "name") if known.answers_as == "ollama" else ("data", "id")))
+    return LocalServer(known.name, f"http://{_HOST}:{known.port}/v1", models) if models else None
+
+
+def _get(port: int, path: str) -> Any:
+    connection = http.client.HTTPConnection(_HOST, port, timeout=_SECONDS)
+    connection.connect()
+    # The time limit of a socket is one of each read: this one is of the whole answer.
+    limit = threading.Timer(_SECONDS, _hang_up, [connection.sock])
+    limit.start()
+    try:
+        connection.request("GET", path, headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        body = response.read(_MAX_LIST_BYTES + 1)
+        return json.loads(body) if response.status == 200 and len(body) <= _MAX_LIST_BYTES else None
+    finally:
+        limit.cancel()
+        connection.close()
+
+
+def _hang_up(link: socket.socket) -> None:
+    with suppress(OSError):
+        link.shutdown(socket.SHUT_RDWR)
+
+
+def _models(listed: Any, key: str, name: str) -> tuple[str, ...]:
+    """The names in `{key: [{name: …}, …]}`; none where the answer is of another form."""
+    rows: Any = listed.get(key) if isinstance(listed, dict) else None
+    found: list[str] = []
+    for row in rows if isinstance(rows, list) else ():
+        value: Any = row.get(name) if isinstance(row, dict) else None
+        if isinstance(value, str) and value.isprintable() and 0 < len(value) <= _MAX_NAME:
+            found.append(well_formed(value))
+    return tuple(found)
