@@ -17,6 +17,32 @@ test("a cited answer beside its source", async ({ home: page }) => {
   await page.screenshot({ path: join(IMAGES, "answer.png") });
 });
 
+test("an answer with a picture", async ({ home: page }) => {
+  const reply = await ask(page, "Plot revenue and expenses by quarter");
+  await expect(reply.locator(".picture-bar").first()).toBeVisible();
+  await page.screenshot({ path: join(IMAGES, "picture.png") });
+});
+
+test("a computed answer beside the cell that it cites", async ({ home: page }) => {
+  const reply = await ask(page, "Which quarter had the highest expenses?");
+  await reply.getByRole("button", { name: /^Show chart/ }).click();
+  await expect(reply.locator(".picture-bar").first()).toBeVisible();
+  await reply
+    .getByRole("button", { name: /^Source 1/ })
+    .first()
+    .click();
+  await expect(page.locator("[data-cited]")).toBeInViewport();
+  await page.waitForLoadState("networkidle");
+  await page.screenshot({ path: join(IMAGES, "cell.png") });
+});
+
+test("an honest refusal", async ({ home: page }) => {
+  const reply = await ask(page, "What's our CAC?");
+  await reply.getByRole("button", { name: /^Closest/ }).click();
+  await expect(page.locator(".nearest-text").first()).not.toBeEmpty();
+  await page.screenshot({ path: join(IMAGES, "refusal.png") });
+});
+
 test("the library", async ({ home: page, server }) => {
   await page.goto(`${server.address}/library`);
   await expect(page.getByRole("link", { name: "Loan Policy.pdf" })).toBeVisible();

@@ -31,7 +31,8 @@ def answer_with_picture(planned: PlannedPicture, result: TableResult) -> Picture
     lines: list[str] = []
     rows: list[ResultRow] = []
     for series in dict.fromkeys(point.series for point in picture.points):
-        lines.append(_lead(picture, series))
+        # A list ends only at an empty line.
+        lines += ["", _lead(picture, series)] if lines else [_lead(picture, series)]
         for point, word in _ends(picture, [point for point in picture.points if point.series == series]):
             rows.append(by_facts[id(point.rows)])
             lines.append(f"- {_name(picture, point)}: {format_number(point.y)} [{len(rows)}]{word}")

@@ -117,6 +117,17 @@ async def test_columns_of_one_unit_are_drawn_together_also_in_a_sheet_called_lik
         ("Q3 2031", 15.0, "Sales (EUR)"),
         ("Q3 2031", 20.0, "Costs (EUR)"),
     ]
+    answer = answer_with_picture(found, await engine.run(OWNER, table, found.query))
+    assert answer is not None
+    assert answer.text.splitlines() == [
+        "Sales (EUR) by Quarter:",
+        "- Q1 2031: 10 [1], the lowest",
+        "- Q3 2031: 15 [2], the highest",
+        "",
+        "Costs (EUR) by Quarter:",
+        "- Q1 2031: 8 [3], the lowest",
+        "- Q3 2031: 20 [4], the highest",
+    ]
 
 
 async def test_a_histogram_has_ranges_of_equal_width_that_hold_every_value(engine: TableEngine) -> None:
