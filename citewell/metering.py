@@ -123,7 +123,7 @@ class MeteredEmbedder(EmbedderWrapper):
 
 
 class MeteredReranker:
-    """Counts the queries that the reranker within is given; tokens at four characters each, the query once per text."""
+    """Counts the queries that the reranker within is given, and the tokens that the provider reports, else four characters as one, the query once per text."""
 
     def __init__(self, inner: Reranker, provider: str) -> None:
         self._inner = inner
@@ -136,14 +136,19 @@ class MeteredReranker:
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
-        ranked = await self._inner.rerank(query, documents, top_k)
+        charged: list[int] = []
+        token = _charged.set(charged)
+        try:
+            ranked = await self._inner.rerank(query, documents, top_k)
+        finally:
+            _charged.reset(token)
         characters = sum(map(len, documents)) + len(query) * len(documents)
         spend(
             Usage(
                 kind="rerank",
                 provider=self._provider,
                 model=self.model,
-                input_tokens=characters // CHARACTERS_PER_TOKEN,
+                input_tokens=sum(charged) or characters // CHARACTERS_PER_TOKEN,
                 units=-(-len(documents) // UNIT_TEXTS),
             )
         )

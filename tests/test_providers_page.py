@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from citewell.adapters.embedder import openai, pinecone, voyage
+from citewell.adapters.reranker import cohere as cohere_rerank
+from citewell.adapters.reranker import pinecone as pinecone_rerank
+from citewell.adapters.reranker import voyage as voyage_rerank
 from citewell.errors import ProviderError
 from citewell.settings.loading import PROVIDERS
+from tests.contract_servers import cohere as cohere_contract
 from tests.contract_servers import openai as openai_contract
 from tests.contract_servers import pinecone as pinecone_contract
 from tests.contract_servers import voyage as voyage_contract
@@ -19,6 +23,12 @@ EMBEDDERS = {
     "openai": (openai, openai_contract.SPECIFICATION),
     "voyage": (voyage, voyage_contract.SPECIFICATION),
     "pinecone": (pinecone, pinecone_contract.SPECIFICATION),
+}
+
+RERANKERS = {
+    "voyage": (voyage_rerank, voyage_rerank.VoyageReranker, voyage_contract.SPECIFICATION),
+    "pinecone": (pinecone_rerank, pinecone_rerank.PineconeReranker, pinecone_contract.SPECIFICATION),
+    "cohere": (cohere_rerank, cohere_rerank.CohereReranker, cohere_contract.SPECIFICATION),
 }
 
 
@@ -44,6 +54,14 @@ def test_an_embedders_row_is_what_its_adapter_says(name: str) -> None:
     assert next(iter(told)) == module.USUAL_MODEL
     assert f"{module.LIMITS.texts} texts" in calls
     assert tested == specification
+
+
+def test_a_rerankers_row_is_what_its_adapter_says() -> None:
+    rows = _rows("Rerankers")
+    assert set(rows) == set(PROVIDERS["rerank_provider"])
+    for name, (module, kind, specification) in RERANKERS.items():
+        assert rows[name][1:3] == [module.USUAL_MODEL, str(kind.max_documents)]
+        assert rows[name][4] == specification
 
 
 def test_every_error_of_a_provider_is_explained() -> None:

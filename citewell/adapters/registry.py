@@ -15,6 +15,7 @@ from citewell.settings import (
     BuiltinEmbedding,
     BuiltinRerank,
     ChatSettings,
+    CohereRerank,
     EdgeStore,
     EmbeddingSettings,
     LocalBlobs,
@@ -25,11 +26,13 @@ from citewell.settings import (
     OpenAIEmbedding,
     OpenAIVision,
     PineconeEmbedding,
+    PineconeRerank,
     RerankSettings,
     Settings,
     StoreSettings,
     VisionSettings,
     VoyageEmbedding,
+    VoyageRerank,
 )
 
 FACTORIES: Mapping[type, str] = {
@@ -39,6 +42,9 @@ FACTORIES: Mapping[type, str] = {
     PineconeEmbedding: "citewell.adapters.embedder.pinecone:build",
     EdgeStore: "citewell.adapters.index.qdrant_edge:build",
     BuiltinRerank: "citewell.adapters.reranker.builtin:build",
+    VoyageRerank: "citewell.adapters.reranker.voyage:build",
+    PineconeRerank: "citewell.adapters.reranker.pinecone:build",
+    CohereRerank: "citewell.adapters.reranker.cohere:build",
     OpenAIChat: "citewell.adapters.chat.openai:build",
     AnthropicChat: "citewell.adapters.chat.anthropic:build",
     OpenAIVision: "citewell.adapters.chat.openai:build",
@@ -99,7 +105,7 @@ def _model(settings: OpenAIChat | AnthropicChat | OpenAIVision | AnthropicVision
 
 
 def _factory(
-    settings: EmbeddingSettings | StoreSettings | BuiltinRerank | ChatSettings | VisionSettings | BlobSettings,
+    settings: EmbeddingSettings | StoreSettings | RerankSettings | ChatSettings | VisionSettings | BlobSettings,
 ) -> Any:
     module, _, attribute = FACTORIES[type(settings)].partition(":")
     given_as, name = settings.name_of("provider"), settings.provider

@@ -102,7 +102,7 @@ class RerankerTraits:
     """How far a reranker is trusted, and how many hits it gets to see."""
 
     weight: float = 1.0
-    candidates: int = 50
+    candidates: int = 20
 
 
 _ENGLISH = frozenset({"en"})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
@@ -33,6 +34,7 @@ from citewell.types import (
     Trace,
 )
 
+log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
 
 _SHOWN = 10  # passages of each leg in a trace
@@ -195,7 +197,13 @@ class Retriever:
         if self._reranker is None or not hits:
             return hits
         with timed(trace, "rerank"):
-            ranked = await self._reranker.rerank(request.query, [hit.chunk.embedded_text for hit in hits], len(hits))
+            texts = [hit.chunk.embedded_text for hit in hits]
+            try:
+                ranked = await self._reranker.rerank(request.query, texts, len(hits))
+            except ProviderError as error:
+                log.warning("a search goes on without its reranker: %s", error.message)
+                trace.details["rerank_error"] = f"{error.code}: {error.message}"
+                return hits
         after = reordered(hits, ranked, self._rerank_traits.weight, self._options.rerank_threshold)
         if request.debug:
             model = self._reranker.model

@@ -264,6 +264,42 @@ class BuiltinRerank(_Rerank):
 
 
 @dataclass(frozen=True, kw_only=True)
+class _RemoteRerank(_Rerank):
+    """A reranker that is called over a network; a search that has waited `seconds` for it goes on without it."""
+
+    is_local: ClassVar[bool] = False
+
+    model: Annotated[str | None, named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL")] = None
+    base_url: Annotated[HttpAddress | None, named("rerank_base_url", "RERANK_BASE_URL")] = None
+    seconds: Annotated[Seconds, named("rerank_seconds")] = 5.0
+    threshold: Annotated[float, named("rerank_threshold", "RERANK_THRESHOLD")] = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoyageRerank(_RemoteRerank):
+    """A reranker of Voyage AI."""
+
+    provider: Annotated[Literal["voyage"], _RERANK_PROVIDER] = "voyage"
+    api_key: _VoyageKey = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PineconeRerank(_RemoteRerank):
+    """A reranker that Pinecone hosts."""
+
+    provider: Annotated[Literal["pinecone"], _RERANK_PROVIDER] = "pinecone"
+    api_key: _PineconeKey = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CohereRerank(_RemoteRerank):
+    """A reranker of Cohere, or of an endpoint with the same interface."""
+
+    provider: Annotated[Literal["cohere"], _RERANK_PROVIDER] = "cohere"
+    api_key: Annotated[SecretStr | None, named("cohere_api_key", "COHERE_API_KEY", "CO_API_KEY")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoRerank(_Rerank):
     """A search that asks for reranking is refused."""
 
@@ -360,7 +396,8 @@ RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbeddi
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 StoreSettings: TypeAlias = EdgeStore
 BlobSettings: TypeAlias = LocalBlobs
-RerankSettings: TypeAlias = BuiltinRerank | NoRerank
+RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank
+RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
 VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 

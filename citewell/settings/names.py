@@ -74,10 +74,6 @@ RESERVED: Mapping[str, Reserved] = {
         Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_namespace", "PINECONE_NAMESPACE"), str, "vector_store", ("pinecone",)),
-        Reserved(
-            named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL"),
-            *(str, "rerank_provider", ("voyage", "pinecone", "fastembed")),
-        ),
     )
 }
 # Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
@@ -90,6 +86,10 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         ("embedding_base_url", "embedding_requests_per_minute", "embedding_tokens_per_minute"),
         ("embedding_provider", ("openai", "voyage", "pinecone")),
+    ),
+    **dict.fromkeys(
+        ("rerank_model", "rerank_base_url", "rerank_seconds"),
+        ("rerank_provider", ("voyage", "pinecone", "cohere")),
     ),
     "temperature": ("chat_provider", ("openai", "anthropic")),
     "max_tokens": ("chat_provider", ("openai", "anthropic")),

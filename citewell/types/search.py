@@ -189,3 +189,9 @@ class SearchResult:
     hits: tuple[Hit, ...]
     trace: Trace
     passages: tuple[Passage, ...] = ()
+
+    @property
+    def notice(self) -> str | None:
+        """What readers must know of how the hits were found: that the reranker failed, and their order is the one before it."""
+        error = self.trace.details.get("rerank_error")
+        return None if error is None else f"The passages are not reranked, as the reranker failed ({error})."

@@ -1,15 +1,16 @@
 """The retriever over real parts: what it finds, for whom, in which order, and what its trace says."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from citewell.adapters.index.memory import MemoryIndex
-from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable
 from citewell.points import index_point
-from citewell.ports import Capability
+from citewell.ports import Capability, Reranked
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery, StoredChunk
@@ -181,6 +182,21 @@ async def test_a_reranker_orders_what_was_found_and_can_be_turned_off(library: L
     assert len(reranker.seen) > 2
     plain = await always.search(SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False))
     assert all(hit.scores.rerank is None for hit in plain.hits)
+
+
+async def test_a_search_goes_on_without_a_reranker_that_fails_and_says_so(library: Library) -> None:
+    class Failing:
+        model = "failing"
+
+        async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+            raise ProviderUnavailable("It did not answer in time.")
+
+    retriever = library.retriever(reranker=Failing(), options=RetrievalOptions(rerank=True))
+    found = await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=2))
+    plain = await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False))
+    assert [hit.chunk.id for hit in found.hits] == [hit.chunk.id for hit in plain.hits]
+    assert "provider_unavailable: It did not answer in time." in str(found.notice)
+    assert plain.notice is None
 
 
 async def test_a_reranker_waits_to_be_asked(library: Library) -> None:

@@ -271,7 +271,7 @@ def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> N
             {"EMBEDDING_PROVIDER": "voyage", "VOYAGE_API_KEY": "k", "CITEWELL_MAX_SPEND": "5"},
             ("CITEWELL_MAX_SPEND", "CITEWELL_PRICES", "voyage-4"),
         ),
-        ({"RERANK_PROVIDER": "voyage"}, ("RERANK_PROVIDER", "'voyage'")),
+        ({"RERANK_PROVIDER": "voyage"}, ("RERANK_PROVIDER", "VOYAGE_API_KEY")),
         ({"STORAGE_BACKEND": "gcs"}, ("STORAGE_BACKEND", "'gcs'")),
         ({"CHAT_PROVIDER": "openai"}, ("CHAT_PROVIDER", "CITEWELL_CHAT_MODEL")),
         ({"CHAT_PROVIDER": "openai", "OPENAI_MODEL": "m"}, ("CHAT_PROVIDER", "OPENAI_API_KEY")),

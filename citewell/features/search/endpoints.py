@@ -21,8 +21,8 @@ async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     service: SearchService = request.app.state.services.search
     found = await service.search(_typed(body, owner, service.top_k))
     answer: dict[str, Any] = {"hits": [hit_json(hit) for hit in found.hits]}
-    if service.notice:
-        answer["notice"] = service.notice
+    if notices := [notice for notice in (service.notice, found.notice) if notice]:
+        answer["notice"] = " ".join(notices)
     if body.neighbours:
         answer["passages"] = [passage_json(passage) for passage in found.passages]
     if body.debug:

@@ -80,7 +80,9 @@ class SearchOut(BaseModel):
     hits: list[HitOut]
     passages: list[PassageOut] | None = None
     trace: TraceOut | None = None
-    notice: str | None = Field(default=None, description="that the index is being rebuilt, while it is")
+    notice: str | None = Field(
+        default=None, description="what readers must know: that the index is being rebuilt, or that the reranker failed"
+    )
 
 
 # The answers are written from these plain values, as validating what we made ourselves would cost a search most of its time.

@@ -1,0 +1,41 @@
+"""Rerankers that Pinecone hosts, by its HTTP interface (OpenAPI document "Inference API", version 2026-04; 100 documents)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from citewell.adapters.embedder.pinecone import ADDRESS, VERSION
+from citewell.adapters.http import ProviderHttp
+from citewell.adapters.reranker.remote import HttpReranker, require_key
+from citewell.settings import PineconeRerank
+
+USUAL_MODEL = "bge-reranker-v2-m3"
+
+
+class PineconeReranker(HttpReranker):
+    """Implements `citewell.ports.Reranker`. Scores are 0 to 1; a query and a text beyond what the model reads are cut at the end."""
+
+    max_documents = 100
+
+    def body(self, query: str, documents: Sequence[str], top_k: int) -> dict[str, Any]:
+        """The request."""
+        return {
+            "model": self.model,
+            "query": query,
+            "documents": [{"text": text} for text in documents],
+            "top_n": top_k,
+            "return_documents": False,
+            "parameters": {"truncate": "END"},
+        }
+
+    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+        """Each document's index and score."""
+        return [(item["index"], item["score"]) for item in answer["data"]]
+
+
+def build(settings: PineconeRerank) -> PineconeReranker:
+    """The reranker that the settings name. `ConfigurationError` without a key."""
+    headers = {"api-key": require_key(settings, "PINECONE_API_KEY"), "x-pinecone-api-version": VERSION}
+    http = ProviderHttp(settings.base_url or ADDRESS, headers, settings.seconds)
+    return PineconeReranker(settings.model or USUAL_MODEL, http)

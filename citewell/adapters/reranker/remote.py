@@ -1,0 +1,63 @@
+"""What the rerankers of all vendors share: the order and scores made of an answer, and the key."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from citewell.adapters.embedder.remote import sendable
+from citewell.adapters.http import ProviderHttp, malformed
+from citewell.errors import ConfigurationError
+from citewell.ports import Reranked
+from citewell.settings import RemoteRerank
+
+
+class HttpReranker(ABC):
+    """Implements `citewell.ports.Reranker` over a vendor's HTTP interface; its subclasses say how requests and answers look.
+
+    Documents beyond `max_documents` are not sent, and not ranked. A request is tried once: somebody is waiting.
+    """
+
+    path = "/rerank"
+    max_documents = 1_000
+
+    def __init__(self, model: str, http: ProviderHttp) -> None:
+        self.model = model
+        self._http = http
+
+    @abstractmethod
+    def body(self, query: str, documents: Sequence[str], top_k: int) -> dict[str, Any]:
+        """The request."""
+
+    @abstractmethod
+    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+        """Each document's index and score; KeyError or TypeError for what is not as documented."""
+
+    async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
+        """As `citewell.ports.Reranker.rerank`."""
+        sent = [sendable(text) for text in documents[: self.max_documents]]
+        if not sent or top_k < 1:
+            return []
+        answer = await self._http.post(self.path, self.body(sendable(query), sent, min(top_k, len(sent))))
+        try:
+            found = [Reranked(int(index), float(score)) for index, score in self.ranked(answer)]
+        except (KeyError, TypeError, ValueError):
+            raise malformed("the ranks or scores are missing") from None
+        numbers = {one.index for one in found}
+        if len(numbers) != len(found) or not numbers <= set(range(len(sent))) or len(found) != min(top_k, len(sent)):
+            raise malformed(f"it ranks {len(found)} of {len(sent)} documents, or names others")
+        return sorted(found, key=lambda one: -one.score)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        await self._http.close()
+
+
+def require_key(settings: RemoteRerank, variable: str) -> str:
+    """The key, or `ConfigurationError` that names the variable to set."""
+    if settings.api_key is None:
+        raise ConfigurationError(
+            f"{settings.name_of('provider')} is {settings.provider!r}, but there is no key. Set {variable}."
+        )
+    return settings.api_key.get_secret_value()

@@ -1,0 +1,34 @@
+"""Voyage AI's rerankers, by its HTTP interface (API reference of 2026: 1,000 documents; longer texts are cut by Voyage)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from citewell.adapters.http import ProviderHttp
+from citewell.adapters.reranker.remote import HttpReranker, require_key
+from citewell.metering import tokens_used
+from citewell.settings import VoyageRerank
+
+USUAL_MODEL = "rerank-2.5"
+ADDRESS = "https://api.voyageai.com/v1"
+
+
+class VoyageReranker(HttpReranker):
+    """Implements `citewell.ports.Reranker`. Scores are 0 to 1."""
+
+    def body(self, query: str, documents: Sequence[str], top_k: int) -> dict[str, Any]:
+        """The request."""
+        return {"model": self.model, "query": query, "documents": list(documents), "top_k": top_k, "truncation": True}
+
+    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+        """Each document's index and score."""
+        tokens_used(answer["usage"]["total_tokens"])
+        return [(item["index"], item["relevance_score"]) for item in answer["data"]]
+
+
+def build(settings: VoyageRerank) -> VoyageReranker:
+    """The reranker that the settings name. `ConfigurationError` without a key."""
+    headers = {"authorization": f"Bearer {require_key(settings, 'VOYAGE_API_KEY')}"}
+    http = ProviderHttp(settings.base_url or ADDRESS, headers, settings.seconds)
+    return VoyageReranker(settings.model or USUAL_MODEL, http)

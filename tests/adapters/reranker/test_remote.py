@@ -1,0 +1,121 @@
+"""The vendors' rerankers against servers that keep the vendors' contracts, through the settings that choose them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from citewell.adapters import registry
+from citewell.adapters.reranker.remote import HttpReranker
+from citewell.errors import ConfigurationError, ProviderAuthError, ProviderUnavailable
+from citewell.ports import Reranker
+from citewell.settings import load_settings
+from citewell.testing.embedder_suite import ScriptedFault
+from citewell.testing.reranker_suite import DOCUMENTS, QUERY, RemoteRerankerConformance, RerankerConformance
+from tests.contract_servers import cohere, pinecone, voyage
+from tests.contract_servers.cohere import CohereServer
+from tests.contract_servers.faults import Fault, Faults
+from tests.contract_servers.pinecone import PineconeServer
+from tests.contract_servers.serving import serving
+from tests.contract_servers.voyage import VoyageServer
+
+Made = Callable[..., HttpReranker]
+_MADE: list[HttpReranker] = []
+_PROVIDERS = {
+    "voyage": (VoyageServer, voyage.KEY, "/v1"),
+    "pinecone": (PineconeServer, pinecone.KEY, ""),
+    "cohere": (CohereServer, cohere.KEY, "/v2"),
+}
+
+
+@pytest.fixture(autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    """Close what a test has made, in the test's event loop."""
+    yield
+    while _MADE:
+        await _MADE.pop().close()
+
+
+@contextmanager
+def _provider(name: str) -> Generator[Made]:
+    kind, key, path = _PROVIDERS[name]
+    server = kind()
+    with serving(server.app) as address:
+
+        def make(*faults: ScriptedFault, **settings: object) -> HttpReranker:
+            server.trouble = Faults(
+                *(Fault(status=f.status, message=f.message, body=f.body, pause=f.pause) for f in faults)
+            )
+            given: dict[str, object] = {
+                "rerank_provider": name,
+                f"{name}_api_key": key,
+                "rerank_base_url": f"{address}{path}",
+                "rerank_model": "rerank-v3.5" if name == "cohere" else None,
+            }
+            built = registry.build_reranker(load_settings(**given | settings).rerank)
+            assert isinstance(built, HttpReranker)
+            _MADE.append(built)
+            return built
+
+        yield make
+
+
+class TestVoyage(RemoteRerankerConformance):
+    @pytest.fixture
+    def scripted(self) -> Iterator[Made]:
+        with _provider("voyage") as make:
+            yield make
+
+
+class TestPinecone(RemoteRerankerConformance):
+    @pytest.fixture
+    def scripted(self) -> Iterator[Made]:
+        with _provider("pinecone") as make:
+            yield make
+
+
+class TestCohere(RemoteRerankerConformance):
+    @pytest.fixture
+    def scripted(self) -> Iterator[Made]:
+        with _provider("cohere") as make:
+            yield make
+
+
+class TestBuiltIn(RerankerConformance):
+    @pytest.fixture
+    def reranker(self) -> Reranker:
+        built = registry.build_reranker(load_settings().rerank)
+        assert built is not None
+        return built
+
+
+@pytest.mark.parametrize("name", _PROVIDERS)
+async def test_a_wrong_key_and_a_slow_provider_are_told(name: str) -> None:
+    with _provider(name) as make:
+        with pytest.raises(ProviderAuthError):
+            await make(**{f"{name}_api_key": "wrong"}).rerank(QUERY, DOCUMENTS, 3)
+        slow = make(ScriptedFault(pause=3.0), rerank_seconds=0.2)
+        with pytest.raises(ProviderUnavailable):
+            await slow.rerank(QUERY, DOCUMENTS, 3)
+
+
+@pytest.mark.parametrize("name", _PROVIDERS)
+def test_a_missing_key_is_told(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name.upper()}_API_KEY"):
+        registry.build_reranker(load_settings(rerank_provider=name).rerank)
+
+
+def test_a_server_of_ones_own_needs_a_model_and_no_key() -> None:
+    own = {"rerank_provider": "cohere", "rerank_base_url": "http://127.0.0.1:9/v1"}
+    with pytest.raises(ConfigurationError, match="CITEWELL_RERANK_MODEL"):
+        registry.build_reranker(load_settings(**own).rerank)
+    built = registry.build_reranker(load_settings(**own, rerank_model="bge").rerank)
+    assert built is not None
+    assert built.model == "bge"
+
+
+async def test_more_documents_than_the_provider_takes_are_not_sent() -> None:
+    with _provider("pinecone") as make:
+        assert len(await make().rerank("a", [f"text {n}" for n in range(130)], 130)) == 100
