@@ -38,6 +38,7 @@ from tests.storage.estates import Estate, add_estate, new_chunk, new_element, ne
 # Methods that take no owner, and why none can be reached with another owner's ids.
 _CALLER_CHECKS = "by a resource's id, which the caller has from a method that takes the owner"
 _WORKERS = "for workers and upkeep, which serve all owners and are given no ids by users"
+_LIMITS = "a provider's limits hold for everybody who shares its key"
 _SHARED = "of no owner"
 UNSCOPED: dict[str, str] = {
     "ContentRepository.blob": _CALLER_CHECKS,
@@ -51,6 +52,10 @@ UNSCOPED: dict[str, str] = {
     "ContentRepository.elements_page": _CALLER_CHECKS,
     "ContentRepository.iterate_chunks": _WORKERS,
     "ContentRepository.iterate_elements": _CALLER_CHECKS,
+    "ProviderCallRepository.admit": _LIMITS,
+    "ProviderCallRepository.correct": _LIMITS,
+    "ProviderCallRepository.reserve": _LIMITS,
+    "ProviderCallRepository.spent": _LIMITS,
     "EmbeddingCacheRepository.get": _SHARED,
     "EmbeddingCacheRepository.put": _SHARED,
     "EventRepository.since": _CALLER_CHECKS,
