@@ -134,6 +134,73 @@ def test_tables_of_the_same_shape_with_other_headers_stay_apart(tmp_path: Path) 
     assert [table.locator.pages for table in tables] == [(1,), (2,)]
 
 
+STATEMENT = [
+    ["Operating activities", "", ""],
+    ["Net income", "$ 4,756", "$ 4,822"],
+    ["Depreciation", "856", "788"],
+    ["Net cash provided", "5,612", "5,610"],
+    ["Investing activities", "", ""],
+    ["Purchases of equipment", "(442)", "(348)"],
+    ["Sales of investments", "270", "—"],
+]
+
+
+def statement(canvas: Canvas, top: float, titles: Sequence[tuple[float, str]], rows: Sequence[Sequence[str]]) -> float:
+    """Column titles in lines of their own, then rows between two rules, the last one below the second; returns its top."""
+    for line, (x, title) in enumerate(titles):
+        lines(canvas, x, top + 12 * (line // 2), [title])
+    top += 12 * ((len(titles) + 1) // 2) + 6
+    for y in (top - 1, top + 14 * (len(rows) - 1) - 1):
+        horizontal(canvas, y, 80, 480)
+    put(canvas, [80, 330, 410], [top + 14 * i for i in range(len(rows))], rows)
+    return top + 14 * (len(rows) - 1)
+
+
+YEARS = [(330, "January 28,"), (410, "January 29,"), (330, "2023"), (410, "2022")]
+
+
+def test_titles_above_the_first_rule_and_rows_below_the_last_belong_to_a_table_of_figures(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        lines(canvas, 200, 60, ["Statements of Cash Flows"])
+        statement(canvas, 110, YEARS, STATEMENT)
+
+    table = only_table(tmp_path, page)
+    assert table.grid == (("", "January 28, 2023", "January 29, 2022"), *map(tuple, STATEMENT))
+    assert table.header_rows == 1
+
+
+def test_a_note_and_a_page_number_below_a_table_are_no_cells(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        end = statement(canvas, 110, YEARS, STATEMENT)
+        lines(canvas, 80, end + 40, ["See the notes to these statements."])
+        lines(canvas, 300, end + 70, ["42"])
+        horizontal(canvas, end + 90, 80, 480)
+
+    table = only_table(tmp_path, page)
+    assert table.grid is not None
+    assert table.grid[-1] == ("Sales of investments", "270", "—")
+
+
+def test_titles_that_come_again_begin_another_table(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for x in (80, 480):
+            vertical(canvas, x, 90, 95)
+        end = statement(canvas, 110, YEARS, STATEMENT)
+        statement(canvas, end + 16, YEARS, STATEMENT)
+
+    tables = read_pdf(tmp_path, pdf(page)).of(ElementType.TABLE)
+    assert [table.grid for table in tables] == [
+        (("", "January 28, 2023", "January 29, 2022"), *map(tuple, STATEMENT)),
+    ] * 2
+
+
+def test_the_sign_of_an_amount_is_not_taken_for_the_end_of_the_amount_before(tmp_path: Path) -> None:
+    rows = [["Net income", "4,756 $", "4,822"], ["Depreciation", "856", "788"], ["Net cash", "5,612 $", "5,610"]]
+    table = only_table(tmp_path, lambda canvas: statement(canvas, 110, YEARS[2:], rows))
+    assert table.grid is not None
+    assert [row[1:] for row in table.grid[1:]] == [("4,756", "$ 4,822"), ("856", "788"), ("5,612", "$ 5,610")]
+
+
 def test_each_row_of_a_table_has_its_place(tmp_path: Path) -> None:
     table = only_table(tmp_path, lambda canvas: ruled(canvas, 100, RATES))
     rows = [table.text[start:].splitlines()[0] for start in table.span_starts if table.text[start] == "|"]

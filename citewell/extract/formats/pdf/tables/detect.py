@@ -11,6 +11,7 @@ from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.lines import Line, build_runs
 from citewell.extract.formats.pdf.tables.aligned import aligned_areas
 from citewell.extract.formats.pdf.tables.evidence import has_dense_columns, is_plausible
+from citewell.extract.formats.pdf.tables.extent import whole_areas
 from citewell.extract.formats.pdf.tables.frames import framed_areas
 from citewell.extract.formats.pdf.tables.lattice import lattices, page_rules, ruled_table
 from citewell.extract.formats.pdf.tables.model import FoundTable
@@ -65,10 +66,12 @@ def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Re
             tables.append(table)
             rest = _without(rest, table)
     for area in framed_areas(rest, rules):
-        rest = _take(tables, rest, area, rules)
+        for whole in whole_areas(rest, area):
+            rest = _take(tables, rest, whole, rules)
     for column in text_columns(build_runs(rest)):
         for area in aligned_areas([word for run in column for word in run.words]):
-            rest = _take(tables, rest, area, rules, drawn=False)
+            for whole in whole_areas(rest, area):
+                rest = _take(tables, rest, whole, rules, drawn=False)
     return sorted(tables, key=lambda table: (table.rect.y0, table.rect.x0))
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
+from citewell.extract.formats.pdf.tables.extent import has_amounts
 from citewell.extract.formats.pdf.tables.header import header_cells
 from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, bounds, is_numeric
 from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
@@ -88,6 +89,7 @@ def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable 
         return None
     if header == 0:
         header = _unruled_header(rows, columns)
+    header = _without_groups(rows, header, columns)
     head, depth = header_cells(rows[:header], columns, inner)
     placed, lines = _lift_between([_place(row, columns) for row in rows[header:]], rows[header:])
     body = _merge_wrapped(placed, lines, inner, area)
@@ -130,7 +132,9 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
             # Further down, the first full line closes the body, above a total.
-            return above if above <= THRESHOLDS.header_rows and above <= THRESHOLDS.header_share * len(rows) else 0
+            if above > THRESHOLDS.header_rows or above > THRESHOLDS.header_share * len(rows):
+                return 0
+            return next((index for index, row in enumerate(rows[:above]) if has_amounts(row)), above)
     return 0
 
 
@@ -142,6 +146,12 @@ def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int
         if figures:
             return index
     return 0
+
+
+def _without_groups(rows: Sequence[TextRow], header: int, columns: Sequence[Interval]) -> int:
+    """The header's length without the labels of groups at its end, which head the rows below and no column."""
+    titled = [index for index, row in enumerate(rows[:header]) if row.pieces[-1].x1 > columns[1][0]]
+    return titled[-1] + 1 if titled else 0
 
 
 def _place(row: TextRow, columns: Sequence[Interval]) -> dict[tuple[int, int], list[Word]]:
@@ -220,7 +230,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
     ruled = _ruled_groups(rows, rules, area)
     # Lines between rows are trusted, unless what is between two of them has the figures of two rows.
     if ruled is not None and not any(_repeats_figures([placed[i] for i in group]) for group in ruled):
-        return [_union([placed[i] for i in group]) for group in ruled]
+        return [_union([placed[i] for i in part]) for group in ruled for part in _by_labels(group, placed)]
     pitch = median([b.baseline - a.baseline for a, b in pairwise(rows)] or [0.0])
     merged = [placed[0]]
     pending = False
@@ -253,6 +263,19 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
         and max(map(len, groups)) <= THRESHOLDS.ruled_lines
     )
     return groups if by_lines else None
+
+
+def _by_labels(group: Sequence[int], placed: Sequence[PlacedRow]) -> list[list[int]]:
+    """The lines between two rules, parted after labels that head the rows below: those before a colon, and those of a group without values."""
+    labels_only = all(list(placed[i]) == [(0, 1)] for i in group)
+    parts: list[list[int]] = [[group[0]]]
+    for before, i in pairwise(group):
+        upper, lower = placed[before], placed[i].get((0, 1))
+        heads = list(upper) == [(0, 1)] and lower is not None and not lower[0].text[:1].islower()
+        if heads and (labels_only or _text(upper[0, 1]).endswith(":")):
+            parts.append([])
+        parts[-1].append(i)
+    return parts
 
 
 def _repeats_figures(rows: Sequence[PlacedRow]) -> bool:

@@ -118,6 +118,9 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
     for word in words:
         if groups and _belongs(groups[-1], word):
             groups[-1].append(word)
+        elif groups and is_numeric(word.text) and len(groups[-1]) > 1 and _CURRENCY.match(groups[-1][-1].text):
+            # A sign that follows a label or another amount closely is that of the next amount.
+            groups.append([groups[-1].pop(), word])
         else:
             groups.append([word])
     return groups
