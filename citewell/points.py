@@ -11,7 +11,7 @@ import numpy as np
 
 from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_document
-from citewell.types import Chunk, JsonObject, JsonValue, Locator, Point
+from citewell.types import Chunk, ChunkType, JsonObject, JsonValue, Locator, Point, table_words
 
 
 class FieldKind(StrEnum):
@@ -50,7 +50,12 @@ def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, lang
     return Point(
         id=chunk.id,
         dense=tuple(dense) if dense is not None else None,
-        sparse=sparse_document(chunk.text, chunk.context, language),
+        sparse=sparse_document(
+            chunk.text,
+            chunk.context,
+            language,
+            table_words(chunk.text) if chunk.type is ChunkType.TABLE else None,
+        ),
         payload=_payload(chunk, filename, language),
     )
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from citewell.points import index_point, pulled
 from citewell.ports import FloatMatrix
+from citewell.text.sparse import sparse_query
 from citewell.types import Chunk, ChunkType, Locator
 
 _QUERY = (1.0, 0.0, 0.0)
@@ -54,3 +55,19 @@ def test_a_table_that_is_one_chunk_is_found_by_any_of_its_rows(place: Locator, r
         id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text="| a |", locator=place
     )
     assert index_point(chunk, None, "a.csv").payload["row"] == rows
+
+
+def test_figures_in_a_table_do_not_weaken_its_words_and_are_found_themselves() -> None:
+    def terms(text: str) -> dict[int, float]:
+        place = Locator(page=1)
+        chunk = Chunk(
+            id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text=text, locator=place
+        )
+        sparse = index_point(chunk, None, "a.pdf", "en").sparse
+        return dict(zip(sparse.indices, sparse.values, strict=True))
+
+    few = terms("| Line | 2022 |\n| --- | --- |\n| Inventories | 5 |")
+    many = terms("| Line | 2022 |\n| --- | --- |\n| Inventories | 5 | 1,127 | 11,002 | (591) | 345 | 372 |")
+    inventories = next(iter(sparse_query("inventories", "en").indices))
+    assert many[inventories] == pytest.approx(few[inventories])
+    assert set(many) & set(sparse_query("11,002", "en").indices)

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 
 from citewell.types.chunking import MIN_CHUNK_SIZE, Strategy, chunk_sizes
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the same settings would cut the same elements differently; part of every fingerprint."""
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from citewell.chunk.flow import Flow, locate
 from citewell.ports import Tokenizer
-from citewell.types import ChunkDraft, ChunkType, JsonObject
+from citewell.types import ChunkDraft, ChunkType, JsonObject, Locator
 
 _SPAN = re.compile(" (?:row|col)span=")
 
@@ -113,7 +113,7 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 class CandidateChunk:
     """A chunk whose tokens are not yet counted.
 
-    Its text is the ranges of the flow, one per line; all but the last are a repeated table header.
+    Its text is the ranges of the flow, one per line; all but the last are a repeated table header, and the labels of the groups that the rows belong to.
     """
 
     type: ChunkType
@@ -130,7 +130,7 @@ class CandidateChunk:
     @property
     def embedded(self) -> str:
         """What the embedder reads."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return ChunkDraft(type=self.type, text=self.text, context=self.context, locator=Locator()).embedded_text
 
     def draft(self, tokens: int) -> ChunkDraft:
         """The finished draft."""

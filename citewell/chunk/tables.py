@@ -13,7 +13,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.chunk.fitting import SEPARATOR, CandidateChunk, ContextLine, Ranges
 from citewell.chunk.flow import Flow, Part
 from citewell.ports import Tokenizer
-from citewell.types import ChunkType, Element
+from citewell.types import ChunkType, Element, JsonValue
 
 _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
@@ -44,12 +44,16 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Spans of a Markdown table's lines: header (with its rule) and body; `tokens` per line in the same order."""
+    """Spans of a Markdown table's lines: header (with its rule) and body; `tokens` per line in the same order.
+
+    heads: for each line of the body the lines of the body whose labels head it, the outermost first
+    """
 
     header: list[Span]
     body: list[Span]
     header_tokens: int
     body_tokens: list[int]
+    heads: list[list[int]]
 
 
 class TableCutter:
@@ -65,7 +69,7 @@ class TableCutter:
         """Whether a table of a data file is one chunk, with its header."""
         if table.element.metadata.get("table") is None:
             return False
-        lines = self._lines(table.element.text)
+        lines = self._lines(table.element)
         return bool(lines.body) and lines.header_tokens + sum(lines.body_tokens) <= self._limit(table)[1]
 
     def cut(self, table: Anchored) -> Iterator[CandidateChunk]:
@@ -75,7 +79,7 @@ class TableCutter:
         if self.is_whole(table):
             found: Iterable[Ranges] = [((0, len(flow.text)),)]
         else:
-            found = self._ranges(flow.text, self._lines(flow.text), limit)
+            found = self._ranges(flow.text, self._lines(table.element), limit)
         for ranges in found:
             yield CandidateChunk(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
 
@@ -86,8 +90,11 @@ class TableCutter:
 
     def _line(self, table: Anchored) -> tuple[str, int]:
         """The context line of title, headings and caption, and its tokens; at most a third of the window."""
-        line, used = self._context.of(table.headings)
-        caption = " ".join(table.caption.split())
+        caption = " ".join((table.caption or str(table.element.metadata.get("title") or "")).split())
+        known = _letters(caption)
+        line, used = self._context.of(
+            tuple(name for name in table.headings if not known or _letters(name) not in known)
+        )
         if not caption:
             return line, used
         joined = self._context.shorten(
@@ -95,13 +102,16 @@ class TableCutter:
         )
         return joined, self._tokenizer.count([joined])[0]
 
-    def _lines(self, text: str) -> _Lines:
+    def _lines(self, table: Element) -> _Lines:
+        text = table.text
         spans = [match.span() for match in _LINE.finditer(text)]
         counts = [
             count + _THRESHOLDS.joint_tokens for count in self._tokenizer.count([text[low:high] for low, high in spans])
         ]
         rule = next((n for n, (low, high) in enumerate(spans) if _RULE.fullmatch(text, low, high)), -1)
-        return _Lines(spans[: rule + 1], spans[rule + 1 :], sum(counts[: rule + 1]), counts[rule + 1 :])
+        first = rule + max(1, table.header_rows) if rule >= 0 else 0
+        heads = _heads(table.metadata.get("groups"), max(1, table.header_rows), len(spans) - first)
+        return _Lines(spans[:first], spans[first:], sum(counts[:first]), counts[first:], heads)
 
     def _ranges(self, text: str, lines: _Lines, limit: int) -> Iterator[Ranges]:
         header, used = lines.header, lines.header_tokens
@@ -111,19 +121,22 @@ class TableCutter:
         if used > limit // _THRESHOLDS.header_share:
             yield from self._by_columns(text, header, lines, limit)
             return
-        start, tokens = 0, used
+        start, tokens, repeated = 0, used, used
         for index, count in enumerate(lines.body_tokens):
             full = tokens + count > limit or self._by_row
             if index > start and full:
-                yield _with_header(header, _around(lines.body[start:index]), first=start == 0)
-                start, tokens = index, used
+                yield _chunk_of(lines, start, index, heads=repeated > used)
+                grouped = used + sum(lines.body_tokens[head] for head in lines.heads[index])
+                # The labels of groups are repeated where they leave room for rows.
+                repeated = grouped if grouped <= limit // _THRESHOLDS.header_share else used
+                start, tokens = index, repeated
             if used + count > limit:
                 yield from self._columns(text, header, lines.body[index], limit)
                 start, tokens = index + 1, used
             else:
                 tokens += count
         if start < len(lines.body):
-            yield _with_header(header, _around(lines.body[start:]), first=start == 0)
+            yield _chunk_of(lines, start, len(lines.body), heads=repeated > used)
 
     def _by_columns(self, text: str, header: Sequence[Span], lines: _Lines, limit: int) -> Iterator[Ranges]:
         for row in lines.body:
@@ -157,10 +170,29 @@ def _columns_of(names: Sequence[Span], cells: Sequence[Span], start: int, end: i
         yield (_around(heads), body) if heads else (body,)
 
 
-def _with_header(header: Sequence[Span], body: Span, *, first: bool) -> Ranges:
-    if not header:
-        return (body,)
-    return ((header[0][0], body[1]),) if first else (_around(header), body)
+def _chunk_of(lines: _Lines, start: int, end: int, *, heads: bool) -> Ranges:
+    """Some rows, under the header and the labels of the groups that they belong to."""
+    body = _around(lines.body[start:end])
+    if start == 0:
+        return ((lines.header[0][0], body[1]),) if lines.header else (body,)
+    groups = [lines.body[head] for head in lines.heads[start]] if heads else []
+    return (*([_around(lines.header)] if lines.header else []), *groups, body)
+
+
+def _heads(groups: JsonValue, header_rows: int, count: int) -> list[list[int]]:
+    """`_Lines.heads` of the `groups` of an element, whose rows include the header."""
+    heads: list[list[int]] = [[] for _ in range(count)]
+    if not isinstance(groups, list) or len(groups) != count + header_rows:
+        return heads
+    for row, head in enumerate(groups[header_rows:]):
+        above = head - header_rows if isinstance(head, int) else -1
+        if 0 <= above < row:
+            heads[row] = [*heads[above], above]
+    return heads
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.casefold()))
 
 
 def _around(spans: Sequence[Span]) -> Span:

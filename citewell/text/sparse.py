@@ -24,11 +24,18 @@ CONTEXT_WEIGHT = 2.0
 _MAX_REMEMBERED_LENGTH = 32
 
 
-def sparse_document(text: str, context: str = "", language: str | None = None) -> SparseVector:
-    """The BM25 term weights of a chunk, without IDF. `context` (title, heading path) counts as words of the text, weighted."""
+def sparse_document(
+    text: str, context: str = "", language: str | None = None, measured: str | None = None
+) -> SparseVector:
+    """The BM25 term weights of a chunk, without IDF. `context` (title, heading path) counts as words of the text, weighted.
+
+    measured: the text whose length counts, where it is not the whole one: the figures of a table make it no less about its labels
+    """
     language = language or detect_language(text)
     frequencies: dict[int, float] = {}
     length = _count(frequencies, text, language, 1.0)
+    if measured is not None:
+        length = _count({}, measured, language, 1.0)
     if context:
         length += CONTEXT_WEIGHT * _count(frequencies, context, language, CONTEXT_WEIGHT)
     norm = K1 * (1 - B + B * length / AVERAGE_LENGTH)

@@ -1,7 +1,7 @@
 """Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
 from citewell.types.answers import Answer, Citation, Verdict
-from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk
+from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk, table_words
 from citewell.types.elements import Element, ElementType
 from citewell.types.extraction import (
     PREVIEW,
@@ -112,4 +112,5 @@ __all__ = [
     "VectorQuery",
     "Verdict",
     "scored",
+    "table_words",
 ]

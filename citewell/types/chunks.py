@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
+
+_CELL_EDGE = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[|\s:-]*-{3}[|\s:-]*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_FIGURE = re.compile(r"[\s(\[+$€£¥–—−-]*(?:\d[\d.,\s’']*)?\s*%?[)\]*†‡]*")
 
 
 class ChunkType(StrEnum):
@@ -48,8 +54,9 @@ class ChunkDraft:
 
     @property
     def embedded_text(self) -> str:
-        """The text that the embedder and the lexical leg see."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        """The text that the embedder sees: of a table its words, as figures say nothing to it; the lexical leg has them all."""
+        text = table_words(self.text) if self.type is ChunkType.TABLE else self.text
+        return f"{self.context}\n{text}" if self.context else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +85,16 @@ class ChunkPlace(NamedTuple):
     resource_id: str
     version: int
     ordinal: int
+
+
+def table_words(markdown: str) -> str:
+    """A Markdown table without bars and without the cells that hold but a figure, years excepted; the table itself where nothing is left."""
+    lines: list[str] = []
+    for line in markdown.splitlines():
+        if _RULE.fullmatch(line):
+            continue
+        cells = (cell.strip() for cell in _CELL_EDGE.split(line))
+        kept = [cell for cell in cells if cell and (_YEAR.fullmatch(cell) or not _FIGURE.fullmatch(cell))]
+        if kept:
+            lines.append(" ".join(kept))
+    return "\n".join(lines) or markdown

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from citewell.chunk import ChunkConfig, Strategy, chunk_elements
-from citewell.types import ChunkDraft, ChunkType, Element, ElementType, Locator
+from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator
 
 from .documents import Words, data_table, lines, paragraph, row, table, title
 
@@ -205,6 +205,55 @@ def test_a_long_table_is_cut_between_rows_and_repeats_its_header() -> None:
     assert all(chunk.text.startswith("| Region | Limit | Years |\n| --- |") for chunk in chunks)
     body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
     assert body == table("e0", GRID).text.split("\n")[2:]
+
+
+STATEMENT = [
+    ["Group", "2022", "2021"],
+    ["", "audited", "audited"],
+    ["Operating activities", "", ""],
+    *[[f"Operating item {n}", f"$ {n},000", f"({n}00)"] for n in range(6)],
+    ["Investing activities", "", ""],
+    *[[f"Investing item {n}", f"{n},000", "—"] for n in range(6)],
+]
+
+
+def statement() -> Element:
+    groups = [-1, -1, -1, *[2] * 6, -1, *[9] * 6]
+    about: JsonObject = {"title": "Statements of Cash Flows (In millions)", "groups": [*groups]}
+    return replace(table("e0", STATEMENT), header_rows=2, metadata=about)
+
+
+def test_every_chunk_of_a_table_repeats_its_title_header_and_the_label_of_its_group() -> None:
+    chunks = chunked([statement()], max_tokens=120)
+    assert len(chunks) > 2
+    for chunk in chunks:
+        assert chunk.context.endswith("Statements of Cash Flows (In millions)")
+        lines = chunk.text.split("\n")
+        assert lines[:3] == ["| Group | 2022 | 2021 |", "| --- | --- | --- |", "|  | audited | audited |"]
+        assert lines[3] in ("| Operating activities |  |  |", "| Investing activities |  |  |")
+        assert lines[4].split()[1] == lines[3].split()[1]
+
+
+def test_a_heading_that_a_tables_title_repeats_is_in_the_context_once() -> None:
+    chunks = chunked([title("t", "Statements of Cash Flows"), statement()], max_tokens=400)
+    assert [chunk.context for chunk in chunks] == ["Handbook > Statements of Cash Flows (In millions)"]
+
+
+def test_of_a_table_its_words_and_years_are_embedded_and_its_figures_are_not() -> None:
+    chunk = chunked([statement()], max_tokens=400)[0]
+    assert "Operating item 3 $ 3,000" not in chunk.embedded_text
+    assert chunk.embedded_text.splitlines()[1:5] == [
+        "Group 2022 2021",
+        "audited audited",
+        "Operating activities",
+        "Operating item 0",
+    ]
+    assert "$ 3,000" in chunk.text
+
+
+def test_a_table_of_figures_alone_is_embedded_as_it_is() -> None:
+    (chunk,) = chunked([table("e0", [["1", "2"], ["3.5", "(4)"]])])
+    assert chunk.text in chunk.embedded_text
 
 
 def test_a_row_too_wide_for_a_chunk_is_cut_between_columns_under_their_names() -> None:

@@ -201,6 +201,32 @@ def test_the_sign_of_an_amount_is_not_taken_for_the_end_of_the_amount_before(tmp
     assert [row[1:] for row in table.grid[1:]] == [("4,756", "$ 4,822"), ("856", "788"), ("5,612", "$ 5,610")]
 
 
+def test_a_table_knows_its_title_its_unit_and_the_groups_of_its_rows(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        lines(canvas, 80, 40, prose(1))
+        lines(canvas, 200, 80, ["Statements of Cash Flows", "(In millions)"])
+        statement(canvas, 110, YEARS, STATEMENT)
+
+    table = only_table(tmp_path, page)
+    assert table.metadata["title"] == "Statements of Cash Flows (In millions)"
+    assert table.metadata["unit"] == "In millions"
+    assert table.metadata["groups"] == [-1, -1, 1, 1, 1, -1, 5, 5]
+
+
+def test_statements_with_the_same_columns_on_following_pages_stay_apart(tmp_path: Path) -> None:
+    def page_of(title: str) -> Draw:
+        def page(canvas: Canvas) -> None:
+            lines(canvas, 200, 60, [title], font="Helvetica-Bold")
+            statement(canvas, 80, YEARS, STATEMENT)
+
+        return page
+
+    tables = read_pdf(tmp_path, pdf(page_of("Statements of Income"), page_of("Statements of Cash Flows")))
+    assert [table.locator.pages for table in tables.of(ElementType.TABLE)] == [(1,), (2,)]
+    again = read_pdf(tmp_path, pdf(page_of("Statements of Income"), page_of("Statements of Income")))
+    assert [table.locator.pages for table in again.of(ElementType.TABLE)] == [(1, 2)]
+
+
 def test_each_row_of_a_table_has_its_place(tmp_path: Path) -> None:
     table = only_table(tmp_path, lambda canvas: ruled(canvas, 100, RATES))
     rows = [table.text[start:].splitlines()[0] for start in table.span_starts if table.text[start] == "|"]

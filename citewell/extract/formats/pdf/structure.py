@@ -218,6 +218,8 @@ def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | Non
         or len(lines) > THRESHOLDS.max_heading_lines
         or len(text) > THRESHOLDS.max_heading_characters
         or text.endswith((",", ";"))
+        # A unit or a remark in parentheses heads no section.
+        or (text.startswith("(") and text.find(")") == len(text) - 1)
     ):
         return None
     # Entries of a table of contents are set like the headings that they name.

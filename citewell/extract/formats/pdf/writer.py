@@ -19,7 +19,8 @@ from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.formats.pdf.running_text import join_lines
 from citewell.extract.formats.pdf.structure import Block, Survey, classify, survey
 from citewell.extract.formats.pdf.tables.model import FoundTable
-from citewell.extract.formats.pdf.tables.render import render
+from citewell.extract.formats.pdf.tables.render import RenderedTable, render
+from citewell.extract.formats.pdf.tables.titles import title_lines, unit_of
 from citewell.types import Box, ElementType, JsonObject, Locator
 
 _LINKED = 0.3
@@ -140,6 +141,7 @@ class PageWriter:
             grid=table.grid,
             header_rows=table.header_rows,
             confidence=passage.confidence(found.words),
+            metadata=_about(rendered, title_lines(passage.runs, found)),
         )
 
     def _block(self, page: PageContent, passage: UprightText, block: Block) -> None:
@@ -159,6 +161,19 @@ class PageWriter:
             confidence=passage.confidence([word for line in block.lines for word in line.words]),
             metadata=_links(page, locator),
         )
+
+
+def _about(rendered: RenderedTable, title: Sequence[str]) -> JsonObject:
+    """A table's `title`, the `unit` of its figures, and the `groups` of its rows, as far as it has them."""
+    grid = rendered.table.grid
+    about: JsonObject = {}
+    if title:
+        about["title"] = " ".join(title)
+    if unit := unit_of([*title, *(text for row in grid[: rendered.table.header_rows] for text in row[:1])]):
+        about["unit"] = unit
+    if any(head >= 0 for head in rendered.groups):
+        about["groups"] = list(rendered.groups)
+    return about
 
 
 def _starts(placed: Placed) -> tuple[int, ...]:

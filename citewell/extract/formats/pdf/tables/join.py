@@ -10,6 +10,7 @@ from citewell.extract.formats.pdf.lines import Line
 from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.tables.evidence import CAPTION
 from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cell_text, is_numeric
+from citewell.extract.formats.pdf.tables.titles import title_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
     if not (
         _ends_page(whole, upper if len(waiting) == 1 else None)
         and _begins_page(page, lower)
-        and _continues(upper, end, lower, page)
+        and _continues(waiting[0], upper, end, lower, page)
     ):
         return page
     drop = lower.header_rows if _same_header(upper, lower) else 0
@@ -139,18 +140,31 @@ def _are_notes(runs: Sequence[Line]) -> bool:
     return len(runs) <= THRESHOLDS.max_notes and all(run.characters <= THRESHOLDS.max_note_characters for run in runs)
 
 
-def _continues(upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
+def _continues(first: PageContent, upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
     if upper.width != lower.width or not _same_columns(end, lower):
         return False
     above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge).casefold()
-    # The header repeated, or a word such as “continued”, is proof.
-    if _same_header(upper, lower) or any(word in above for word in _CONTINUED):
+    # A word such as “continued” is proof, and so is the header repeated, unless it comes under a title of its own.
+    if any(word in above for word in _CONTINUED):
         return True
+    if _same_header(upper, lower):
+        return not _has_own_title(first, upper, page, lower)
     # A caption or a header of its own begins another table.
     new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge)
     if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
         return False
     return lower.header_rows == 0 or _has_figures(lower, 0) or not above.strip()
+
+
+def _has_own_title(first: PageContent, upper: FoundTable, page: PageContent, lower: FoundTable) -> bool:
+    """Whether the table's title has a line in bold that is not above the table before: statements share their columns."""
+    known = {_letters(line) for line in title_lines(_main(first).runs, upper)}
+    bold = {_letters(run.text) for run in _main(page).runs if run.bold}
+    return any(_letters(line) in bold - known for line in title_lines(_main(page).runs, lower))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.casefold()))
 
 
 def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:

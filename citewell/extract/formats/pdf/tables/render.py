@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.core.cells import Cell, Grid, Table, build_table, markdown_cell
+from citewell.extract.core.groups import parents
 from citewell.extract.formats.pdf.geometry import Rotation
 from citewell.extract.formats.pdf.ink import Ink, row_places
 from citewell.extract.formats.pdf.running_text import RunningText, Span
@@ -21,22 +22,30 @@ _LONG = 300
 
 @dataclass(frozen=True, slots=True)
 class RenderedTable:
-    """A table and, for each of its boxes, the offset in its Markdown at which the box's text begins."""
+    """A table and, for each of its boxes, the offset in its Markdown at which the box's text begins.
+
+    groups: for each row the row of the label that heads it, -1 for none (`core.groups`)
+    """
 
     table: Table
+    groups: Sequence[int]
     starts: tuple[int, ...]
     boxes: tuple[Box, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The cells with text that one page holds, rows counted from the table's first; `flows` are their texts."""
+    """The cells with text that one page holds, rows counted from the table's first.
+
+    `flows` are their texts, `indents` tells where the labels in the first column begin.
+    """
 
     page: int
     rotation: Rotation
     ink: Ink | None
     cells: Sequence[Cell]
     flows: Sequence[RunningText]
+    indents: Mapping[int, float]
 
     def rows(self) -> Iterator[tuple[int, list[tuple[int, RunningText]]]]:
         """Each row by its number, with the columns and texts of its cells."""
@@ -74,7 +83,13 @@ def _part(
         Cell(cell.row - dropped + offset, cell.column, flow.text, cell.rowspan, cell.colspan)
         for cell, flow in zip(kept, flows, strict=True)
     ]
-    return _Part(page, rotation, ink, cells, flows)
+    left = found.columns[0][0] if found.columns else found.rect.x0
+    indents = {
+        cell.row - dropped + offset: min(word.x0 for word in cell.words) - left
+        for cell in kept
+        if cell.column == 0 and cell.words
+    }
+    return _Part(page, rotation, ink, cells, flows, indents)
 
 
 def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
@@ -94,7 +109,12 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
             for start, rect in row_places(spans, line, part.rotation, part.ink, by_cell=long):
                 starts.append(start)
                 boxes.append(Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1))
-    return RenderedTable(table, tuple(starts), tuple(boxes))
+    return RenderedTable(table, _groups(table, parts), tuple(starts), tuple(boxes))
+
+
+def _groups(table: Table, parts: Sequence[_Part]) -> list[int]:
+    known = {row: indent for part in parts for row, indent in part.indents.items()}
+    return parents(table.grid, [known.get(row, 0.0) for row in range(len(table.grid))], table.header_rows)
 
 
 def _line_starts(text: str) -> list[int]:
