@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from citewell.extract.core.groups import parents, path
+from citewell.extract.core.groups import parents
 
 INDENTED = [
     (0, ["", "2022", "2021"]),
@@ -28,6 +30,16 @@ FLAT = [
     (0, ["Financing activities", ""]),
     (0, ["Stock options", "46"]),
 ]
+
+
+def path(rows: Sequence[Sequence[str]], heads: Sequence[int], number: int) -> list[str]:
+    """The labels that head a row, the outermost first."""
+    labels: list[str] = []
+    above = heads[number]
+    while above >= 0:
+        labels.insert(0, rows[above][0].rstrip(" :"))
+        above = heads[above]
+    return labels
 
 
 @pytest.mark.parametrize(

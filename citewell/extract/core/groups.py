@@ -69,13 +69,3 @@ def _totalled(open_groups: Sequence[_Group], words: set[str]) -> int | None:
 
 def _words(label: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(label)} - {"and", "the", "from", "for"}
-
-
-def path(rows: Sequence[Sequence[str]], heads: Sequence[int], number: int) -> list[str]:
-    """The labels that head a row, the outermost first."""
-    labels: list[str] = []
-    above = heads[number]
-    while above >= 0:
-        labels.insert(0, rows[above][0].rstrip(" :–—-"))
-        above = heads[above]
-    return labels
