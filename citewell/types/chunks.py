@@ -11,9 +11,9 @@ from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"[|\s:-]*-{3}[|\s:-]*")
+_RULE_MARKS = frozenset("|-: ")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_FIGURE = re.compile(r"[\s(\[+$€£¥–—−-]*(?:\d[\d.,\s’']*)?\s*%?[)\]*†‡]*")
+_FIGURE = re.compile(r"[\s(\[+$€£¥–—−-]*+(?:\d[\d.,\s’']*+)?+%?+[)\]*†‡]*+")
 
 
 class ChunkType(StrEnum):
@@ -91,7 +91,7 @@ def table_words(markdown: str) -> str:
     """A Markdown table without bars and without the cells that hold but a figure, years excepted; the table itself where nothing is left."""
     lines: list[str] = []
     for line in markdown.splitlines():
-        if _RULE.fullmatch(line):
+        if "---" in line and _RULE_MARKS.issuperset(line):
             continue
         cells = (cell.strip() for cell in _CELL_EDGE.split(line))
         kept = [cell for cell in cells if cell and (_YEAR.fullmatch(cell) or not _FIGURE.fullmatch(cell))]

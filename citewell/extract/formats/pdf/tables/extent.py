@@ -53,7 +53,7 @@ THRESHOLDS = ExtentThresholds()
 
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
 _DATE = re.compile(r"^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}$")
-_AMOUNT = re.compile(r"[$€£¥%]|\d[.,]\d|\d{3}|^[-–—−]+$|^\(.*\d\d.*\)$")
+_AMOUNT = re.compile(r"[$€£¥%]|\d[.,]\d|\d{3}|^[-–—−]+$|^\([^)]{0,40}\d\d")
 
 
 def is_amount(text: str) -> bool:
