@@ -109,6 +109,15 @@ class RemoteEmbedder(Embedder, Protocol):
         ...
 
 
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that also gives the vectors of a text's tokens, for late interaction."""
+
+    async def token_vectors(self, texts: Sequence[str], kind: TextKind = "document") -> list[FloatMatrix]:
+        """Per text, unit vectors of its tokens in their context: shape (tokens, dimensions), without special tokens."""
+        ...
+
+
 class EmbedderWrapper:
     """Delegates everything to the embedder it wraps."""
 

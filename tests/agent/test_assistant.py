@@ -33,9 +33,7 @@ class World:
     def __init__(self, *hits: Hit) -> None:
         self.embedder = WordEmbedder()
         self.searcher = WordSearcher(list(hits) or [*POLICY, *STEPS])
-        self.assistant = Assistant(
-            self.searcher, self.embedder, thresholds=ExtractiveThresholds(refuse=0.3, accept=0.3, second=0.3)
-        )
+        self.assistant = Assistant(self.searcher, self.embedder, thresholds=ExtractiveThresholds(answer=0.05))
 
     async def events(self, message: str, **request: Any) -> list[AgentEvent]:
         turn = TurnRequest(owner_id="ada", message=message, **request)

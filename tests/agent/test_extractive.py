@@ -143,3 +143,46 @@ async def test_a_sentence_that_is_repeated_leaves_room_for_others() -> None:
     )
     await embedder.aclose()
     assert sorted(s.statement.hit.filename for s in scored) == ["Dogs.txt", "Rules.txt"]
+
+
+async def test_of_a_question_in_two_parts_both_are_answered(answerer: ExtractiveAnswerer) -> None:
+    report = hit(
+        "Bay Stores Reports Another Outstanding Year\n\n“I am proud of our teams and of what they achieved in fiscal 2023,” said the chief executive. "
+        "Net sales in fiscal 2023 were $11.2 billion. This was 9.8 percent more than in the year before. Ten stores were closed.",
+        filename="Results.pdf",
+    )
+    extract = await answerer.answer("What were net sales in fiscal 2023 and how much did they change?", [report])
+    assert extract.parts[0].startswith("Net sales in fiscal 2023 were $11.2 billion.")
+    assert "9.8 percent more" in extract.text
+    assert "proud" not in extract.text
+    assert "Outstanding" not in extract.text
+
+
+async def test_a_heading_or_code_that_asks_the_question_is_no_answer(answerer: ExtractiveAnswerer) -> None:
+    asked = hit(
+        'answer = library.ask("How long is a crane reserved for a boat?")\n\nHow long a crane is reserved for a boat\n\n'
+        "It is kept for you for forty minutes after the time that was agreed.",
+        filename="Questions.md",
+    )
+    extract = await answerer.answer("How long is a crane reserved for a boat?", [asked])
+    assert extract.parts[0].startswith("It is kept for you for forty minutes")
+
+
+async def test_a_sentence_is_understood_with_the_one_before_it() -> None:
+    embedder = BuiltinEmbedder.load()
+    scorer = StatementScorer(embedder, THRESHOLDS)
+    passage = hit(
+        "The old pilot station was moved to the breakwater. It has stood there since 1974. Boats may not wait beside it."
+    )
+    scored = await scorer.score(read_question("Since when has the pilot station been on the breakwater?"), [passage])
+    await embedder.aclose()
+    by_text = {s.statement.shown: s for s in scored}
+    follows = by_text["It has stood there since 1974."]
+    assert follows.around > follows.coverage
+    assert by_text["Boats may not wait beside it."].around < follows.around
+
+
+async def test_confidence_is_high_for_what_is_said_and_low_for_what_is_not(answerer: ExtractiveAnswerer) -> None:
+    said = await answerer.answer("In what year was the gate built?", ALL)
+    unsaid = await answerer.answer("Who won the chess championship?", ALL)
+    assert unsaid.confidence < THRESHOLDS.answer < 0.5 < said.confidence <= 1.0

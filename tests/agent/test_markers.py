@@ -252,9 +252,7 @@ async def test_an_extracted_answer_cites_what_it_says_whatever_the_files_hold(te
         hit(f"{mark}The harbour gate {text} closes at nine.\n{mark}The harbour crane {text} stops.", resource=f"r{i}")
         for i, text in enumerate(texts)
     ]
-    assistant = Assistant(
-        WordSearcher(hits), WordEmbedder(), thresholds=ExtractiveThresholds(refuse=0.0, accept=0.0, second=0.0)
-    )
+    assistant = Assistant(WordSearcher(hits), WordEmbedder(), thresholds=ExtractiveThresholds(answer=0.0))
     question = "List the harbour rules." if as_list else "When does the harbour gate close?"
     request = TurnRequest(owner_id="ada", message=question, references=True)
     events = [event async for event in assistant.run(request)]

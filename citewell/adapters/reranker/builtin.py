@@ -8,24 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
-from citewell.ports import FloatMatrix, Reranked, TextKind
+from citewell.ports import FloatMatrix, Reranked, TokenEmbedder
 from citewell.settings import BuiltinRerank
 
 MODEL = "late-interaction"
 _REMEMBERED = 256
-
-
-class TokenVectors(Protocol):
-    """The part of the built-in embedder that late interaction needs."""
-
-    async def token_vectors(self, texts: Sequence[str], kind: TextKind = "query") -> list[FloatMatrix]:
-        """Per text, unit vectors of its tokens, shape (tokens, dimensions)."""
-        ...
 
 
 class LateInteractionReranker:
@@ -36,7 +27,7 @@ class LateInteractionReranker:
 
     model = MODEL
 
-    def __init__(self, embedder: TokenVectors) -> None:
+    def __init__(self, embedder: TokenEmbedder) -> None:
         self._embedder = embedder
         self._remembered: OrderedDict[str, FloatMatrix] = OrderedDict()
 

@@ -1,7 +1,8 @@
-"""Answers without a model: the sentences that answer, in order, without repetition, each with its citation."""
+"""Answers without a model: the sentences that answer, the best first, without repetition, each with its citation."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,37 +54,29 @@ class ExtractiveAnswerer:
         """The answer from `hits`; `answered` is False when they hold none. The items of a list may also be in `more`."""
         question = await offload(len(question_text), read_question, question_text)
         scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits))
-        confidence, answerable, embedded = await self._judge(question, scored, hits)
+        confidence = self._confidence(scored)
+        answerable = confidence >= self._thresholds.answer
         if question.wants_list:
             items, strength = await self._list(question, [*hits, *more], scored)
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
-                return self._compose(items, max(confidence, strength), embedded, as_list=True)
+                return self._compose(items, max(confidence, strength), len(scored), as_list=True)
         if not answerable:
-            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
+            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
         chosen = choose(question, scored, self._thresholds)
-        if question.expectation in _FACTS:
-            chosen.sort(key=lambda s: (not s.expected, -s.score))
-        else:
-            chosen = in_reading_order(chosen)
-        return self._compose([s.statement for s in chosen], confidence, embedded, as_list=False)
+        return self._compose([s.statement for s in chosen], confidence, len(scored), as_list=False)
 
-    async def _judge(
-        self, question: Question, scored: Sequence[ScoredStatement], hits: Sequence[Hit]
-    ) -> tuple[float, bool, int]:
-        """Confidence, whether there is an answer, and how many texts were embedded in all."""
+    def _confidence(self, scored: Sequence[ScoredStatement]) -> float:
+        """The probability that one of the statements answers."""
         if not scored:
-            return 0.0, False, 0
+            return 0.0
         limits = self._thresholds
-        nearest = max(s.similarity for s in scored)
-        terms = limits.terms_weight * max(s.coverage for s in scored)
-        first = limits.sentence_weight * nearest + terms
-        if not limits.refuse <= first < limits.accept:
-            return first, first >= limits.accept, len(scored) + 1
-        texts = [hit.chunk.text for hit in hits[: limits.whole_passages]]
-        vectors = await self._embedder.embed([question.text, *texts], "query")
-        passage = float((vectors[1:] @ vectors[0]).max())
-        second = limits.sentence_weight / 2 * (nearest + passage) + terms
-        return second, second >= limits.second, len(scored) + 1 + len(vectors)
+        evidence = (
+            limits.score_sure * scored[0].score
+            + limits.terms_sure * max(s.coverage for s in scored)
+            + limits.passage_sure * max(s.passage for s in scored)
+            + limits.sure
+        )
+        return 1.0 / (1.0 + math.exp(-evidence))
 
     async def _list(
         self, question: Question, hits: Sequence[Hit], scored: Sequence[ScoredStatement]
@@ -106,7 +99,7 @@ class ExtractiveAnswerer:
         terms = set(question.terms)
         named = [len(terms & set(analyze(text, question.language))) / max(1, len(terms)) for text in texts]
         scores = [
-            limits.similarity_weight * float(similarity) + limits.coverage_weight * share
+            limits.list_similarity * float(similarity) + limits.list_terms * share
             for similarity, share in zip(near, named, strict=True)
         ]
         top = max(range(len(groups)), key=lambda i: scores[i])
@@ -140,28 +133,53 @@ def number_hits(hits: Sequence[Hit]) -> tuple[Source, ...]:
 def choose(
     question: Question, scored: Sequence[ScoredStatement], limits: ExtractiveThresholds = THRESHOLDS
 ) -> list[ScoredStatement]:
-    """The best statement, and those close to it that say something else; where a fact is asked for, one that holds such a fact."""
-    fact = question.expectation in _FACTS
-    most, close = (limits.max_facts, limits.close_fact) if fact else (limits.max_sentences, limits.close)
-    chosen: list[ScoredStatement] = []
+    """The statement that answers, the best for each further part of the question, and after it others nearly as good that say something else.
+
+    Where a fact is asked for, one that holds such a fact is preferred.
+    """
+    first = _holding_the_fact(question, scored, limits)
+    chosen = [first]
+    chosen += _for_further_parts(question, scored, first, limits)
+    close = limits.close_reason if question.expectation is Expectation.REASON else limits.close
     for candidate in scored:
-        if len(chosen) == most or candidate.score < close * scored[0].score:
+        if len(chosen) >= limits.max_sentences or candidate.score < close * scored[0].score:
             break
-        if all(_says_something_else(candidate, other, limits) for other in chosen):
+        if all(candidate is not other and _says_something_else(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
-    if fact and not any(s.expected for s in chosen):
-        within = [s for s in scored if s.expected and s.score >= limits.within_reach * scored[0].score]
-        chosen = [*within[:1], *chosen[: most - 1]] or chosen[:1]
     return chosen
 
 
-def in_reading_order(chosen: Sequence[ScoredStatement]) -> list[ScoredStatement]:
-    """Statements of one file in the file's order; files in the order of their best statement."""
-    files = {r: i for i, r in reversed(list(enumerate(s.statement.hit.chunk.resource_id for s in chosen)))}
-    return sorted(
-        chosen,
-        key=lambda s: (files[s.statement.hit.chunk.resource_id], s.statement.hit.chunk.ordinal, s.statement.start),
-    )
+def _for_further_parts(
+    question: Question, scored: Sequence[ScoredStatement], first: ScoredStatement, limits: ExtractiveThresholds
+) -> list[ScoredStatement]:
+    """For each part of the question after the first, the best statement not given yet, if it may answer the part."""
+    chosen = [first]
+    for number in range(1, len(question.parts)):
+        holds = question.parts[number].question.meets_expectation
+        others = [
+            s
+            for s in scored
+            if holds(s.statement.shown) and all(s is not c and _says_something_else(s, c, limits) for c in chosen)
+        ]
+        best = max(
+            others,
+            key=lambda s: limits.part_weight * s.by_part[number] + (1 - limits.part_weight) * s.score,
+            default=None,
+        )
+        most = max(s.by_part[number] for s in scored)
+        if best is not None and best.by_part[number] >= limits.part_reach * most:
+            chosen.append(best)
+    return chosen[1:]
+
+
+def _holding_the_fact(
+    question: Question, scored: Sequence[ScoredStatement], limits: ExtractiveThresholds
+) -> ScoredStatement:
+    best = scored[0]
+    if question.expectation not in _FACTS or best.expected:
+        return best
+    within = (s for s in scored if s.expected and s.score >= limits.within_reach * best.score)
+    return next(within, best)
 
 
 def _says_something_else(one: ScoredStatement, other: ScoredStatement, limits: ExtractiveThresholds) -> bool:

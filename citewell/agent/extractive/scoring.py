@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from citewell.agent.extractive.interaction import Nearness, NearnessMeter
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement, cut_statements
-from citewell.agent.understand.question import Question
+from citewell.agent.understand.question import Question, QuestionPart
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
@@ -19,26 +20,50 @@ from citewell.types import ChunkType, Hit
 _RANGE = re.compile(r"\b(\d{1,9})\s*(?:-|–|—|to|bis|à)\s*(\d{1,9})\b")
 _NUMBER = re.compile(r"\b\d{1,9}\b")
 _ADDRESS = re.compile(r"https?:/|\bwww\.", re.I)
+_WORD = re.compile(r"\w+")
+_QUOTED_TERMS = 3  # of a question, from which a statement that holds it word by word quotes it
+_HEADLINE_WORDS = 4
+_SMALL_WORD = 3  # letters up to which headlines write a word small
+_LARGE_SHARE = 0.8
 _UNSPECIFIC = frozenset({"peopl", "person", "time", "way", "thing"})
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredStatement:
-    """A statement with the parts of its score, each in 0..1 (similarity may be below 0)."""
+    """A statement with the parts of its score, each in 0..1 (similarities may be below 0).
+
+    similarity:  cosine of the statement and the question
+    interaction: mean over the question's tokens of the greatest cosine with a token of the statement
+    coverage:    share of the question's terms that it holds; `around`: that it and the statement before it hold
+    passage:     cosine of its passage and the question
+    by_part:     of a question of several parts, the score for each of them
+    """
 
     statement: Statement
     similarity: float
+    interaction: float
     coverage: float
+    around: float
+    passage: float
     expected: bool
     score: float
     vector: FloatMatrix
+    by_part: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    statement: Statement
+    coverage: float
+    around: float
 
 
 class StatementScorer:
-    """Scores statements by their similarity to the question, by the share of the question's terms that they hold, and by whether they
-    hold the kind of thing asked for."""
+    """Scores statements by how near they and their passages are to the question, by the share of the question's terms in them and in
+    the statement before, and by whether they hold the kind of thing asked for."""
 
     def __init__(self, embedder: Embedder, thresholds: ExtractiveThresholds) -> None:
+        self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
 
@@ -47,16 +72,19 @@ class StatementScorer:
         limits = self._thresholds
         allowed = [h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables]
         characters = len(question.text) + sum(len(hit.chunk.text) for hit in allowed)
-        pool, coverages = await offload(characters, _pool, question, allowed, limits.heading_share)
+        pool = await offload(characters, _pool, question, allowed, limits.heading_share)
+        pool.sort(key=lambda c: c.coverage - limits.rank_cost * c.statement.rank, reverse=True)
+        pool = pool[: limits.embedded]
         if not pool:
             return []
-        order = sorted(range(len(pool)), key=lambda i: coverages[i] - limits.rank_cost * pool[i].rank, reverse=True)
-        order = order[: limits.embedded]
-        vectors = await self._embedder.embed([pool[i].judged for i in order], "query")
-        query = (await self._embedder.embed([question.text], "query"))[0]
+        near = await self._meter.measure(question.text, [c.statement.judged for c in pool])
+        nearest: dict[int, float] = {}
+        for candidate, nearness in zip(pool, near, strict=True):
+            rank = candidate.statement.rank
+            nearest[rank] = max(nearest.get(rank, 0.0), nearness.similarity)
         scored = [
-            self._scored(question, pool[i], coverages[i], float(vector @ query), vector)
-            for i, vector in zip(order, vectors, strict=True)
+            self._scored(question, candidate, nearness, nearest[candidate.statement.rank])
+            for candidate, nearness in zip(pool, near, strict=True)
         ]
         return sorted(scored, key=lambda s: s.score, reverse=True)
 
@@ -71,25 +99,57 @@ class StatementScorer:
         return able if able and able[0].score >= self._thresholds.within_reach * scored[0].score else []
 
     def _scored(
-        self, question: Question, statement: Statement, coverage: float, similarity: float, vector: FloatMatrix
+        self, question: Question, candidate: _Candidate, nearness: Nearness, nearest_of_passage: float
     ) -> ScoredStatement:
         limits = self._thresholds
+        statement = candidate.statement
+        dense = statement.hit.scores.dense
+        passage = nearest_of_passage if dense is None else dense
         expected = question.meets_expectation(statement.shown)
-        score = (
-            limits.similarity_weight * max(similarity, 0.0)
-            + limits.coverage_weight * coverage
-            + limits.expected_weight * expected
+        context = limits.around_weight * candidate.around + limits.passage_weight * max(passage, 0.0)
+        own = limits.interaction_weight * max(nearness.interaction, 0.0) + limits.coverage_weight * candidate.coverage
+        factor = self._factor(question, statement)
+        return ScoredStatement(
+            statement,
+            nearness.similarity,
+            nearness.interaction,
+            candidate.coverage,
+            candidate.around,
+            passage,
+            expected,
+            (own + context + limits.expected_weight * expected) * factor,
+            nearness.vector,
+            tuple(self._for_part(part, statement, nearness) * factor for part in question.parts),
         )
-        if statement.shown.rstrip().endswith("?"):
-            score *= limits.asking
+
+    def _for_part(self, part: QuestionPart, statement: Statement, nearness: Nearness) -> float:
+        """How well a statement answers one part of a question, by the part's own words and the kind of thing it asks for."""
+        limits = self._thresholds
+        text = part.question.text
+        offsets = self._embedder.tokenizer.offsets
+        before = len(offsets(part.before))
+        own = set(analyze(statement.shown, part.question.language))
+        coverage = len(own & set(part.question.terms)) / max(1, len(part.question.terms))
+        return (
+            limits.interaction_weight * max(nearness.of_tokens(before, before + len(offsets(text))), 0.0)
+            + limits.coverage_weight * coverage
+            + limits.expected_weight * part.question.meets_expectation(statement.shown)
+        )
+
+    def _factor(self, question: Question, statement: Statement) -> float:
+        """Below 1 for a statement that cannot answer by itself."""
+        limits = self._thresholds
+        factor = 1.0
+        if statement.shown.rstrip().endswith("?") or _repeats(question, statement):
+            factor *= limits.asking
         has_ranges, within = _in_ranges(question, statement.shown)
         if has_ranges:
-            score *= 1.0 if within else limits.outside_range
+            factor *= 1.0 if within else limits.outside_range
         if statement.row:
-            score *= 1.0 if within else limits.row_base + limits.row_label * _label_share(question, statement)
-        elif len(statement.shown.split()) < limits.fragment_words or _ADDRESS.search(statement.shown):
-            score *= limits.fragment
-        return ScoredStatement(statement, similarity, coverage, expected, score, vector)
+            factor *= 1.0 if within else limits.row_base + limits.row_label * _label_share(question, statement)
+        elif _is_fragment(statement.shown, limits.fragment_words):
+            factor *= limits.fragment
+        return factor
 
     def _counts(self, question: Question, scored: ScoredStatement) -> bool:
         """Whether a statement may say how many: it holds a number, and names what is counted or is similar in other words."""
@@ -116,15 +176,57 @@ def _in_ranges(question: Question, text: str) -> tuple[bool, set[str]]:
     return bool(ranges), within
 
 
-def _pool(question: Question, hits: Sequence[Hit], heading_share: float) -> tuple[list[Statement], list[float]]:
-    """The statements, and how much of the question each holds."""
+def _pool(question: Question, hits: Sequence[Hit], heading_share: float) -> list[_Candidate]:
+    """The statements, how much of the question each holds, and how much together with the one before it in its passage."""
+    statements = cut_statements(hits)
     # What is repeated is judged once, or it would leave no room for anything else.
-    unique: dict[str, Statement] = {}
-    for statement in cut_statements(hits):
-        unique.setdefault(statement.judged, statement)
-    pool = list(unique.values())
-    idf = _idf(question, pool)
-    return pool, [_coverage(question, statement, idf, heading_share) for statement in pool]
+    unique: dict[str, tuple[Statement, Statement | None]] = {}
+    for before, statement in zip((None, *statements), statements, strict=False):
+        follows = before is not None and before.rank == statement.rank and not statement.row
+        unique.setdefault(statement.judged, (statement, before if follows else None))
+    idf = _idf(question, [statement for statement, _ in unique.values()])
+    return [
+        _Candidate(
+            statement,
+            _coverage(question, statement, idf, heading_share),
+            _held_around(question, statement, before, idf),
+        )
+        for statement, before in unique.values()
+    ]
+
+
+def _held_around(question: Question, statement: Statement, before: Statement | None, idf: dict[str, float]) -> float:
+    total = sum(idf.values())
+    text = statement.shown if before is None else f"{before.shown} {statement.shown}"
+    held = set(analyze(text, question.language)) & set(question.terms)
+    return sum(idf[term] for term in held) / total if total else 0.0
+
+
+def _repeats(question: Question, statement: Statement) -> bool:
+    """Whether a statement says nothing that the question does not, or quotes the question: a heading of an FAQ, code that asks it."""
+    if statement.row:
+        return False
+    said = set(analyze(statement.shown, question.language))
+    return said <= set(question.terms) or (
+        len(question.terms) >= _QUOTED_TERMS and _plain(question.text) in _plain(statement.shown)
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _is_fragment(text: str, fewest_words: int) -> bool:
+    """A few words, an address, or a headline: a line without an end whose words are nearly all written large."""
+    words = text.split()
+    if len(words) < fewest_words or _ADDRESS.search(text):
+        return True
+    if len(words) < _HEADLINE_WORDS or text.rstrip("\"'”’»)]*_ ").endswith(
+        (".", "!", "?", "…", ":", ";", "。", "！", "？")
+    ):
+        return False
+    long = [word for word in words if len(word) > _SMALL_WORD]
+    return not any(c.isdigit() for c in text) and sum(word[0].isupper() for word in long) >= _LARGE_SHARE * len(long)
 
 
 def _idf(question: Question, pool: Sequence[Statement]) -> dict[str, float]:

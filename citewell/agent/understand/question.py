@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -87,7 +87,7 @@ _MONEY = re.compile(
 _DATE = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|today|yesterday|century|spring|summer|autumn"
-    r"|winter|days?|weeks?|months?|years?|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2,4}|年",
+    r"|winter|days?|weeks?|months?|years?|januar|februar|märz|mai|juni|juli|oktober|dezember)\b|\d\d?:\d\d|\b(?:half|quarter) (?:past|to)\b|\b(?:noon|midnight|o['’]clock|morning|afternoon|evening)\b|\d ?[ap]\.?m\b|\d\d?[./]\d\d?[./]\d{2,4}|年",
     re.I,
 )
 _NAME = re.compile(
@@ -124,7 +124,7 @@ _LIST = re.compile(
     re.I,
 )
 _COUNTED = re.compile(
-    r"\bhow many (?!times\b)((?:[\w'-]+\s+){0,2}?[\w'-]+)\b|\bnumber of ((?:[\w'-]+\s+)?[\w'-]+)\b", re.I
+    r"\bhow many (?!times\b)((?:[\w'-]+\s+){0,2}[\w'-]+)\b|\bnumber of ((?:[\w'-]+\s+)?[\w'-]+)\b", re.I
 )
 _ABOUT_TABLES = re.compile(r"\b(?:columns?|fields?|headers?|tables?|sheets?|spalten?|tabellen?)\b", re.I)
 _WORD = re.compile(r"\w+")
@@ -135,12 +135,32 @@ _STEPS = re.compile(r"\b(?:steps?|stages?|phases?|procedure|process|schritte?|é
 _CUES = 2_000
 
 
+_NEXT_PART = re.compile(
+    r",?\s+(?:and|und|et|y)\s+(?=(?:(?:by|in|to|for|at|on|from|with|of) )?(?:how|what|when|where|who|whom|whose|why|which"
+    r"|wie|was|wann|wo|wer|warum|welche[rsn]?|comment|quand|où|qui|pourquoi|cu[aá]ndo|d[oó]nde|qui[eé]n|c[oó]mo)\b)",
+    re.I,
+)
+MAX_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """One of the questions that a message asks: "what were sales" of "What were sales, and how did they change?".
+
+    before: the message up to the part
+    """
+
+    question: Question
+    before: str
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question with what can be read off it.
 
     terms:   stemmed, without function words, in order, unique
     counted: stems of what "how many …" asks the number of
+    parts:   where the message asks several questions in one, each of them; else empty
     """
 
     text: str
@@ -151,6 +171,7 @@ class Question:
     wants_steps: bool
     about_tables: bool = False
     counted: tuple[str, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
 
     def meets_expectation(self, sentence: str) -> bool:
         """Whether `sentence` holds something of the expected kind besides the question's own words; true when nothing is expected."""
@@ -164,6 +185,17 @@ class Question:
 
 def read_question(text: str) -> Question:
     """Rules only; no model, no index."""
+    question = _read(text)
+    ends = [match for match in _NEXT_PART.finditer(text[:_CUES]) if match.start() > 0]
+    if not ends or len(ends) >= MAX_PARTS:
+        return question
+    starts = [0, *(match.end() for match in ends)]
+    stops = [*(match.start() for match in ends), len(text)]
+    parts = [QuestionPart(_read(text[a:b]), text[:a]) for a, b in zip(starts, stops, strict=True)]
+    return replace(question, parts=tuple(parts)) if parts[0].question.terms else question
+
+
+def _read(text: str) -> Question:
     language = detect_language(text)
     cue = text if len(text) <= 2 * _CUES else f"{text[:_CUES]}\n{text[-_CUES:]}"
     expectation = next((kind for kind, rule in _RULES if rule.search(cue)), Expectation.ANY)
