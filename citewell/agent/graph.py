@@ -256,6 +256,8 @@ class Assistant:
             intent=turn.intent.kind,
             answered=draft.answered,
             picture=await self._draw(turn, checked.citations) if draft.answered else None,
+            confidence=draft.confidence,
+            no_answer=draft.no_answer,
         )
 
     async def _draw(self, turn: TurnState, citations: tuple[Citation, ...]) -> JsonObject | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
+from citewell.agent.extractive.refusal import explain
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
@@ -68,15 +69,20 @@ class RuleAssistant:
         top_k = turn.request.top_k
         with turn.timed("extract"):
             extract = await self._answerer.answer(turn.question, usable[:top_k], usable[top_k:])
-        turn.note("confidence", round(extract.confidence, 4))
+        confidence = round(extract.confidence, 4)
+        turn.note("confidence", confidence)
         if extract.answered:
             for part in extract.parts:
                 turn.emit(TextDelta(part))
-            return Draft(extract.text, True, extract.sources)
-        text = extract.text
-        if refused is not None:
-            text += f" I could not work it out from the tables: {neutralise(escape_markers(refused.reason))}."
-        return _say(turn, Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST])))
+            return Draft(extract.text, True, extract.sources, confidence=confidence)
+        why = await offload(
+            sum(len(hit.chunk.text) for hit in hits), explain, turn.question, hits, refused.reason if refused else ""
+        )
+        text = f"{extract.text} {neutralise(escape_markers(why.text))}"
+        return _say(
+            turn,
+            Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST]), confidence=confidence, no_answer=why),
+        )
 
 
 def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:

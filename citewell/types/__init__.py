@@ -1,6 +1,6 @@
 """Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
-from citewell.types.answers import Answer, Citation, Verdict
+from citewell.types.answers import Answer, Citation, NoAnswer, NoAnswerReason, Verdict
 from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk, table_words
 from citewell.types.elements import Element, ElementType
 from citewell.types.extraction import (
@@ -81,6 +81,8 @@ __all__ = [
     "JsonValue",
     "Locator",
     "Message",
+    "NoAnswer",
+    "NoAnswerReason",
     "Operator",
     "Passage",
     "Piece",

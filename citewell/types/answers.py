@@ -52,11 +52,36 @@ class Citation:
         }
 
 
+class NoAnswerReason(StrEnum):
+    """Why a question has no answer."""
+
+    NOTHING_IN_SCOPE = "nothing_in_scope"
+    NOT_COMPUTED = "not_computed"
+    OTHER_LANGUAGE = "other_language"
+    NOT_MENTIONED = "not_mentioned"
+    NOT_STATED = "not_stated"
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why a question has no answer: a code, a sentence, and what would help."""
+
+    reason: NoAnswerReason
+    text: str
+    hint: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """As JSON."""
+        return {"reason": self.reason.value, "text": self.text, "hint": self.hint}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one.
 
     picture: of what was computed over many rows, as a Vega-Lite 5 specification with its data inline.
+    confidence: 0..1, how probable it is that the passages found answer, where the answer was looked for in them without a chat model
+    no_answer:  why there is none, where it was looked for without a chat model
     """
 
     text: str
@@ -66,3 +91,5 @@ class Answer:
     trace: JsonObject = field(default_factory=dict[str, JsonValue])
     thread_id: str | None = None
     picture: JsonObject | None = None
+    confidence: float | None = None
+    no_answer: NoAnswer | None = None

@@ -10,7 +10,7 @@ import pytest
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
-from citewell.types import Hit, Scope, SearchRequest, SearchResult, Verdict
+from citewell.types import Hit, NoAnswerReason, Scope, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 
 LIMIT = "A first-time borrower may receive at most GHS 5,000."
@@ -74,7 +74,12 @@ async def test_small_talk_touches_neither_index_nor_embedder() -> None:
 
 async def test_says_so_when_the_files_do_not_hold_it_and_offers_the_nearest() -> None:
     done = await World().ask("What's our customer acquisition cost per borrower?")
-    assert done.answer.text == NO_ANSWER
+    assert done.answer.text.startswith(NO_ANSWER)
+    assert done.answer.no_answer is not None
+    assert done.answer.no_answer.reason is NoAnswerReason.NOT_MENTIONED
+    assert done.answer.text.endswith(done.answer.no_answer.text)
+    assert done.answer.confidence is not None
+    assert done.answer.confidence < 0.05
     assert not done.answer.answered
     assert done.answer.citations == ()
     assert done.nearest

@@ -18,7 +18,7 @@ from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.metering import Tally
 from citewell.ports import ChatMessage, ToolCall
-from citewell.types import Answer, Hit, JsonValue
+from citewell.types import Answer, Hit, JsonValue, NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,15 @@ class Draft:
     """An answer before its citations are checked. Its text has been emitted already, so it must be safe to render as it is.
 
     sources: what `[n]` in the text may name; nearest: what to offer where there is no answer.
+    confidence: how probable it is that the passages answer, and `no_answer` why there is no answer; None where a model decides
     """
 
     text: str
     answered: bool
     sources: tuple[Source, ...] = ()
     nearest: tuple[Source, ...] = ()
+    confidence: float | None = None
+    no_answer: NoAnswer | None = None
 
 
 class NextStep(Enum):

@@ -11,7 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.interface import Done, Failed, TextDelta, UsedDocs
 from citewell.errors import from_code
-from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, nearest, used_doc
+from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
@@ -75,6 +75,10 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         intent=done.answer.intent,
         picture=dict(done.answer.picture) if done.answer.picture is not None else None,
         nearest=[nearest(source) for source in done.nearest],
+        confidence=done.answer.confidence,
+        no_answer=None
+        if done.answer.no_answer is None
+        else NoAnswerOut.model_validate(done.answer.no_answer.to_json()),
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,

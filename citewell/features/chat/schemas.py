@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
 from citewell.features.schemas import CitationOut, PictureJson, PlaceOut, RequestBody
+from citewell.types import NoAnswerReason
 
 
 class ChatIn(RequestBody):
@@ -29,6 +30,14 @@ class NearestOut(PlaceOut):
     text: str
 
 
+class NoAnswerOut(BaseModel):
+    """Why a question has no answer, and what would help."""
+
+    reason: NoAnswerReason
+    text: str
+    hint: str
+
+
 class ChatOut(BaseModel):
     """An answer with its citations."""
 
@@ -43,6 +52,11 @@ class ChatOut(BaseModel):
         description="of what was computed over many rows: a Vega-Lite 5 specification with its data inline",
     )
     nearest: list[NearestOut] = []
+    confidence: float | None = Field(
+        default=None,
+        description="0 to 1: how probable it is that the passages answer; null where a chat model decides, or rows are computed",
+    )
+    no_answer: NoAnswerOut | None = Field(default=None, description="why there is no answer; null with a chat model")
     usage: dict[str, Any] = {}
     timings_ms: dict[str, float] = {}
     trace: dict[str, Any] | None = None

@@ -133,6 +133,8 @@ class ChatService:
             "scope": _scope_json(turn.scope),
             "usage": done.usage.to_json(),
         }
+        if answer.no_answer is not None:
+            details["no_answer"] = answer.no_answer.to_json()
         if done.nearest:
             details["nearest"] = [source.hit.place() for source in done.nearest]
         if answer.picture is not None:

@@ -92,6 +92,7 @@ class MessageDetailsOut(TypedDict, total=False):
     usage: dict[str, Any]
     nearest: list[PlaceOut]
     picture: PictureOut
+    no_answer: dict[str, str]
     stopped: bool
     error: ProblemOut
     feedback: FeedbackOut

@@ -14,9 +14,11 @@ const MOST_SHOWN = 5;
 export function Nearest({ details }: { details: Message["details"] }): ReactNode {
   const [open, setOpen] = useState(false);
   const places = (details.nearest ?? []).slice(0, MOST_SHOWN);
-  if (!places.length) return null;
+  const hint = details.no_answer?.hint;
+  if (!places.length) return hint ? <p className="muted small">{hint}</p> : null;
   return (
     <div className="nearest">
+      {hint && <p className="muted small">{hint}</p>}
       <button type="button" className="nearest-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <ChevronRight size={15} aria-hidden />
         {t.nearest(places.length)}
