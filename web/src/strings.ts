@@ -577,6 +577,7 @@ export const t = {
     embeddings: "Embeddings",
     rerank: "Reranking",
     chat: "Chat model",
+    "local model": "Local model",
     vision: "Vision model",
     blobs: "File storage",
     parsers: "Parsers",

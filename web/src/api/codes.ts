@@ -129,6 +129,7 @@ export const HEALTH_PARTS = [
   "embeddings",
   "rerank",
   "chat",
+  "local model",
   "vision",
   "blobs",
   "parsers",
