@@ -29,10 +29,14 @@ from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
 from citewell.agent.tables.language import links, reading, wording
 from citewell.agent.tables.language import plan as planner
+from citewell.agent.tables.language.cells import grid_of
+from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.understand import intent, question, rephrase, topics
 from citewell.chunk import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
@@ -85,6 +89,7 @@ _TABLE = TableInfo(
     columns=(TableColumn("Branch", "text"), TableColumn("Amount (GHS)", "number"), TableColumn("Date", "date")),
     rows=20,
 )
+_GRID = grid_of(_TABLE, [(tuple("a" for _ in _TABLE.columns), 2), (tuple("1 b" for _ in _TABLE.columns), 3)], ())
 _WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
 _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
 _EMBEDDER = WordEmbedder()
@@ -184,6 +189,10 @@ READERS: dict[str, Reader] = {
     ),
     "agent.tables.language.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
     "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
+    "agent.tables.language.evidence.evidence_of": lambda t: evidence_of(t, _GRID),
+    "agent.tables.language.evidence.evidence_of:longest": lambda t: [
+        *interpretations(evidence_of(t[: THRESHOLDS.weighed_characters], _GRID))
+    ],
     "agent.tables.language.links.column_mentions": lambda t: links.column_mentions(
         wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
     ),
@@ -232,7 +241,7 @@ NO_READERS = {
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
-    "agent.tables.run.totals.find_total_rows",
+    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose",
 }  # fmt: skip
 
 

@@ -52,7 +52,9 @@ async def first_calls(turn: TurnState, toolbox: Toolbox, planners: Planners | No
             if isinstance(drawn, PlannedPicture):
                 turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
                 return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
-            turn.table_plan = drawn or await planners.tables.consider(owner_id, turn.question, tables)
+            scope = turn.request.scope.resource_ids
+            only = scope is not None and set(scope) <= {table.resource_id for table in tables}
+            turn.table_plan = drawn or await planners.tables.consider(owner_id, turn.question, tables, only=only)
         if isinstance(turn.table_plan, Planned):
             turn.stage = NextStep.READ_ROWS
             return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from citewell.agent.interface import Library, Searcher, Source, Tables
-from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, parse_query
+from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.state import ToolResult, TurnState
@@ -262,7 +262,7 @@ QUERY_TABLE = ToolSpec(
                     "type": "object",
                     "properties": {
                         "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in DatePart]},
+                        "part": {"type": "string", "enum": [part.value for part in (*DatePart, *TextValue)]},
                         "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparator]},
                         "value": {
                             "description": "A text, number or true/false; a list for in and not_in; dates as 2025-01-31"
@@ -278,7 +278,7 @@ QUERY_TABLE = ToolSpec(
                     "type": "object",
                     "properties": {
                         "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in DatePart]},
+                        "part": {"type": "string", "enum": [part.value for part in (*DatePart, *TextValue)]},
                         "bin": {
                             "type": "number",
                             "description": "Width of the ranges that numbers are grouped into, for a histogram",
@@ -295,6 +295,7 @@ QUERY_TABLE = ToolSpec(
                     "properties": {
                         "function": {"type": "string", "enum": [function.value for function in Function]},
                         "column": {"type": "string"},
+                        "part": {"type": "string", "enum": [part.value for part in TextValue]},
                     },
                     "required": ["function"],
                     "additionalProperties": False,
@@ -307,6 +308,7 @@ QUERY_TABLE = ToolSpec(
                     "properties": {
                         "by": {"type": "string", "description": "A column, or an aggregate such as sum(Amount)"},
                         "descending": {"type": "boolean"},
+                        "part": {"type": "string", "enum": [part.value for part in TextValue]},
                     },
                     "required": ["by"],
                     "additionalProperties": False,

@@ -20,6 +20,7 @@ from citewell.agent.tables.query.typed import (
     Order,
     RowCondition,
     TableQuery,
+    TextValue,
     parse_query,
 )
 from citewell.agent.turn.state import TurnState
@@ -30,7 +31,8 @@ from citewell.types import SearchRequest, SearchResult
 
 _names = st.text(min_size=1, max_size=8).filter(str.strip)
 _scalars = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False))
-_refs = st.builds(ColumnRef, _names, st.one_of(st.none(), st.sampled_from(DatePart)))
+_refs = st.builds(ColumnRef, _names, st.one_of(st.none(), st.sampled_from([*DatePart, *TextValue])))
+_parts = st.one_of(st.none(), st.sampled_from(TextValue))
 
 
 @st.composite
@@ -45,7 +47,7 @@ def _conditions(draw: st.DrawFn) -> RowCondition:
 
 _aggregates = st.one_of(
     st.just(Aggregate(Function.COUNT)),
-    st.builds(Aggregate, st.sampled_from(Function), _names.filter(lambda name: name != "*")),
+    st.builds(Aggregate, st.sampled_from(Function), _names.filter(lambda name: name != "*"), _parts),
 )
 _queries = st.builds(
     TableQuery,
@@ -54,7 +56,7 @@ _queries = st.builds(
     conditions=st.lists(_conditions(), max_size=2).map(tuple),
     groups=st.lists(_refs, max_size=2).map(tuple),
     aggregates=st.lists(_aggregates, max_size=2).map(tuple),
-    order=st.lists(st.builds(Order, _names, st.booleans()), max_size=2).map(tuple),
+    order=st.lists(st.builds(Order, _names, st.booleans(), _parts), max_size=2).map(tuple),
     limit=st.integers(1, MAX_ROWS),
 )
 _json: st.SearchStrategy[Any] = st.recursive(

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
+from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
@@ -71,6 +72,7 @@ def _quoted(plan: Plan) -> Plan:
         query=replace(query, conditions=conditions),
         metric=plan.metric and replace(plan.metric, name=_words(plan.metric.name)),
         subject=plan.subject and replace(plan.subject, name=_words(plan.subject.name)),
+        lead=_words(plan.lead),
     )
 
 
@@ -169,6 +171,8 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
 def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     if any(_is_missing(row.values[-1]) for row in result.rows):
         return None
+    if len({type(row.values[-1]) for row in result.rows} & {str}):
+        result = replace(result, rows=tuple(_with_number(row) for row in result.rows))
     lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
     lines = _lines(result.rows, numbers, _named_value)
     if len(result.rows) == 2:
@@ -176,10 +180,33 @@ def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         marks = f"[{numbers[0]}][{numbers[1]}]"
         if a == b:
             lines.append(f"Both are equal {marks}.")
+        elif not isinstance(a, int | float | Decimal):
+            lines.append(f"{shown(second if a > b else first)} is before {shown(first if a > b else second)}.")
         else:
             more, less = (first, second) if a > b else (second, first)
             lines.append(f"{shown(more)} is higher than {shown(less)} by {shown(abs(_exact(a) - _exact(b)))}.")
     return "\n".join([lead, *lines])
+
+
+def _with_number(row: ResultRow) -> ResultRow:
+    """With the number that its text holds in the place of the text."""
+    return replace(row, values=(*row.values[:-1], number_in(str(row.values[-1]))))
+
+
+def _found(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """`Highest Expenses: Quarter Q4 2025, Expenses 82,750`: how the rows were found, and what they hold."""
+
+    def line(row: ResultRow) -> str:
+        return "; ".join(
+            f"{name}: {shown(v)}" for name, v in zip(result.columns, row.values, strict=True) if v not in (None, "")
+        )
+
+    lead = f"{plan.lead}{conditions_text(plan.query.conditions)}".strip()
+    lead = lead[:1].upper() + lead[1:]
+    lines = _with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
+    if len(lines) == 1:
+        return f"{lead}: {lines[0]}." if lead else f"{lines[0]}."
+    return "\n".join([f"{lead}:", *lines] if lead else lines)
 
 
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -207,6 +234,7 @@ _SHAPES = {
     Shape.COMPARE: _compare,
     Shape.LOOKUP: _lookup,
     Shape.ROWS: _rows,
+    Shape.FOUND: _found,
 }
 
 
@@ -257,4 +285,6 @@ def _sheet(plan: Plan) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, tuple) and len(cast(tuple[Any, ...], value)) > THRESHOLDS.listed_values:
+        return f"{len(cast(tuple[Any, ...], value))} values"
     return ", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value)

@@ -43,6 +43,7 @@ class Shape(StrEnum):
     COMPARE = "compare"
     LOOKUP = "lookup"
     ROWS = "rows"
+    FOUND = "found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ class Plan:
     """A query and how to word its result.
 
     subject: the column whose values name the result's rows; metric: the column measured; best: n of "top n", 1 for "which";
-    unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give.
+    unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
+    lead: of rows that are found, in words how they were found.
     """
 
     shape: Shape
@@ -63,6 +65,7 @@ class Plan:
     best: int = 1
     unique: tuple[str, ...] = ()
     expected: int | None = None
+    lead: str = ""
 
 
 class CannotPlan(Exception):

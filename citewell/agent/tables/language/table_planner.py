@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.cells import Grid, grid_of
+from citewell.agent.tables.language.choice import choose
+from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.links import (
     TableWords,
     column_mentions,
@@ -19,10 +23,18 @@ from citewell.agent.tables.language.links import (
 from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import (
+    Aggregate,
+    ColumnRef,
+    Comparator,
+    Function,
+    Order,
+    RowCondition,
+    TableQuery,
+)
 from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
-from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
+from citewell.agent.tables.thresholds import READING_WEIGHTS, THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.types import TableColumn, TableInfo
 
@@ -33,10 +45,11 @@ _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan that means one thing; `left_out` are total rows that it does not count."""
+    """A plan that means one thing; `left_out` are total rows that it does not count. `confidence` is below 1 where readings were weighed."""
 
     plan: Plan
     left_out: tuple[int, ...] = ()
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,7 @@ class _Known:
     label: TableColumn | None
     totals: tuple[int, ...]
     subtotals: bool
+    grid: Grid | None = None
 
 
 class TablePlanner:
@@ -68,18 +82,26 @@ class TablePlanner:
         self._thresholds = thresholds
         self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
 
-    async def consider(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | Refused | None:
-        """A plan; a refusal with its reason; or None when the question is not one for the tables."""
+    async def consider(
+        self, owner_id: str, question: str, tables: Sequence[TableInfo], *, only: bool = False
+    ) -> Planned | Refused | None:
+        """A plan; a refusal with its reason; or None when the question is not one for the tables.
+
+        only: the question is asked of these tables and of no other file, so some words of it may mean nothing in them.
+        """
         if len(question) > self._thresholds.question_characters:
             return None
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
+        small: list[_Known] = []
         for table in _likely(question, tables, self._thresholds):
             try:
                 known = await self._learn(owner_id, table)
             except (UnreadableCopy, DamagedFile) as error:
                 log.warning("%s is left out of an answer: %s", table_name(table), error.message)
                 continue
+            if known.grid is not None:
+                small.append(known)
             reading = read(question, known.words)
             try:
                 found = plan(reading, known.label)
@@ -98,7 +120,28 @@ class TablePlanner:
             return Refused(f"several tables could be meant: {names}", computes=True)
         if plans:
             return await self._settle(owner_id, *plans[0])
+        if (weighed := await asyncio.to_thread(self._weigh, question, small, only)) is not None:
+            return weighed
         return Refused(*min(reasons)[1:]) if reasons else None
+
+    def _weigh(self, question: str, tables: Sequence[_Known], only: bool) -> Planned | None:
+        """The likeliest reading over all grids, where it is likely enough and no other table has one."""
+        if len(question) > self._thresholds.weighed_characters:
+            return None
+        likely: list[Planned] = []
+        for known in tables[: self._thresholds.weighed_tables]:
+            if known.grid is None:
+                continue
+            evidence = evidence_of(question, known.grid)
+            chosen = choose(evidence, list(interpretations(evidence)), READING_WEIGHTS)
+            if chosen is None or chosen.confidence < self._thresholds.confidence:
+                continue
+            if only or evidence.content <= chosen.reading.used:
+                plan = chosen.reading.plan
+                if known.subtotals and plan.shape in _SUMMING:
+                    continue
+                likely.append(Planned(plan, _left_out(plan), round(chosen.confidence, 4)))
+        return likely[0] if len(likely) == 1 else None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         left_out = known.totals if found.shape in _WITHOUT_TOTALS else ()
@@ -140,10 +183,23 @@ class TablePlanner:
         totals = await find_total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
         words = await asyncio.to_thread(table_words, table, values)
-        self._known[key] = _Known(words, label, totals, subtotals)
+        grid = await self._hold(owner_id, table, totals) if 0 < table.rows <= self._thresholds.held_rows else None
+        self._known[key] = _Known(words, label, totals, subtotals, grid)
         while len(self._known) > self._thresholds.cached_tables:
             self._known.popitem(last=False)
         return self._known[key]
+
+    async def _hold(self, owner_id: str, table: TableInfo, totals: Sequence[int]) -> Grid:
+        """All cells of a small table."""
+        query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
+        found = await self._engine.run(owner_id, table, query)
+        return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
+
+
+def _left_out(plan: Plan) -> tuple[int, ...]:
+    """Total rows that the query excludes."""
+    conditions = [c for c in plan.query.conditions if c.ref.column == ROW and c.comparison is Comparator.NOT_IN]
+    return tuple(int(row) for c in conditions if isinstance(c.value, tuple) for row in c.value)
 
 
 def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds) -> list[TableInfo]:

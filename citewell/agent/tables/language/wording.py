@@ -59,6 +59,38 @@ PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
     (Operation.MAX, ("highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent")),
     (Operation.MIN, ("lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest")),
 )  # fmt: skip
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "jan", "feb", "mar", "apr", "may.", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+)  # fmt: skip
+NUMBER_WORDS = (
+    {
+        word: number
+        for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
+    }
+    | {
+        word: number
+        for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)  # noqa: SIM905
+    }
+    | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "once": 1, "twice": 2}
+)
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+IRREGULAR = {
+    "won": "win", "ran": "run", "held": "hold", "made": "make", "built": "build", "lost": "loss", "lose": "loss", "sold": "sale",
+    "paid": "pay", "spent": "spend", "rode": "ride", "drew": "draw", "written": "write", "wrote": "write", "flew": "fly", "led": "lead",
+    "born": "birth", "die": "death", "older": "age", "oldest": "age", "people": "popul", "tall": "height", "tallest": "height",
+    "long": "length", "longest": "length", "high": "height", "wide": "width", "far": "distanc",
+}  # fmt: skip
+FORMS = {
+    "won": "win",
+    "winner": "win",
+    "lost": "loss",
+    "lose": "loss",
+    "drew": "draw",
+    "drawn": "draw",
+    "tie": "draw",
+    "tied": "draw",
+}
 DATE_EXTREMES = frozenset({"latest", "newest", "most recent", "earliest", "oldest"})
 COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),

@@ -16,6 +16,7 @@ from citewell.agent.tables.query.typed import (
     RowCondition,
     Scalar,
     TableQuery,
+    TextValue,
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput, named
@@ -31,6 +32,26 @@ _PARTS = {
     DatePart.QUARTER: "year({0}) || '-Q' || quarter({0})",
     DatePart.MONTH: "strftime({0}, '%Y-%m')",
     DatePart.DAY: "strftime({0}, '%Y-%m-%d')",
+}
+NUMBER = r"[-−]?[0-9]{1,3}(?:[, ][0-9]{3})+(?:\.[0-9]+)?|[-−]?[0-9]+(?:\.[0-9]+)?"
+DATES = (
+    "%d %B %Y",
+    "%B %d, %Y",
+    "%B %d %Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%b %d %Y",
+    "%B %Y",
+    "%b %Y",
+    "%Y-%m-%d",
+    "%d.%m.%Y",
+)
+"""How dates are written in texts; what could be read in two ways (03/04/2005) is none."""
+_HELD = {
+    TextValue.NUMBER: "TRY_CAST(replace(replace(replace(regexp_extract({0}, '"
+    + NUMBER
+    + "'), ',', ''), ' ', ''), '−', '-') AS DOUBLE)",
+    TextValue.DATE: "try_strptime({0}, [" + ", ".join(f"'{form}'" for form in DATES) + "])",
 }
 _FUNCTIONS = {
     Function.COUNT: "count({0})",
@@ -71,6 +92,10 @@ def compile_query(query: TableQuery, table: TableInfo) -> Compiled:
     return Compiled(sql, tuple(writer.parameters), tuple(names), bool(query.aggregates or query.groups))
 
 
+_KINDS = {DatePart.YEAR: "integer", TextValue.NUMBER: "number", TextValue.DATE: "datetime"}
+"""Kinds of the parts of a cell; those not named here are text."""
+
+
 class _Writer:
     """Collects parameters while the parts of a statement are written."""
 
@@ -103,10 +128,10 @@ class _Writer:
         terms: list[str] = []
         for order in query.order:
             direction = "DESC" if order.descending else "ASC"
-            if order.by in names:
+            if order.by in names and order.part is None:
                 terms.append(f"{names.index(order.by) + 1} {direction} NULLS LAST")
             elif not query.aggregates and not query.groups:
-                terms.append(f"{self._column(order.by)} {direction} NULLS LAST")
+                terms.append(f"{self._ref(ColumnRef(order.by, order.part))} {direction} NULLS LAST")
             else:
                 raise InvalidInput(f"`order` names {named(order.by)}; it may name {', '.join(names)}.")
         if not query.aggregates and not query.groups:
@@ -117,7 +142,7 @@ class _Writer:
 
     def condition(self, condition: RowCondition) -> str:
         column, reference = self._known(condition.ref.column), self._ref(condition.ref)
-        kind = "integer" if condition.ref.part is DatePart.YEAR else "text" if condition.ref.part else column.kind
+        kind = _KINDS.get(condition.ref.part, "text") if condition.ref.part else column.kind
         match condition.comparison:
             case Comparator.EMPTY:
                 return f"{reference} IS NULL"
@@ -145,8 +170,9 @@ class _Writer:
     def _aggregate(self, aggregate: Aggregate) -> str:
         if aggregate.column is None:
             return "count(*)"
-        column, name = self._known(aggregate.column), self._column(aggregate.column)
-        if aggregate.function in (Function.SUM, Function.AVG, Function.MEDIAN) and column.kind not in _NUMERIC:
+        column, name = self._known(aggregate.column), self._ref(ColumnRef(aggregate.column, aggregate.part))
+        numeric = column.kind in _NUMERIC or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
+        if aggregate.function in (Function.SUM, Function.AVG, Function.MEDIAN) and not numeric:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, which has no {aggregate.function.value}.")
         if aggregate.function is Function.SUM:
             return f"sum({name})" if column.kind == "integer" else f"fsum({name})"
@@ -162,6 +188,10 @@ class _Writer:
             return f"floor({name}::DOUBLE / {ref.bin!r}) * {ref.bin!r}"
         if ref.part is None:
             return name
+        if isinstance(ref.part, TextValue):
+            if column.kind != "text":
+                raise InvalidInput(f"`{column.name}` holds {column.kind}; `{ref.part.value}` is a part of texts.")
+            return _HELD[ref.part].replace("{0}", name)
         if column.kind not in _DATED:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, not dates; it has no {ref.part.value}.")
         return _PARTS[ref.part].format(name)

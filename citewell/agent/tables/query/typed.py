@@ -53,12 +53,22 @@ class DatePart(StrEnum):
     DAY = "day"
 
 
+class TextValue(StrEnum):
+    """What a text holds: its first number (`£3.00`, `13,845 ft`, `62,176[1]`), or the date that it is (`14 June 2005`)."""
+
+    NUMBER = "number"
+    DATE = "date"
+
+
+Part: TypeAlias = DatePart | TextValue
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column, a part of its dates, or the ranges of equal width that its numbers lie in (`bin`; each begins at a multiple of it)."""
+    """A column, a part of its dates, what its texts hold, or the ranges of equal width that its numbers lie in (`bin`; each begins at a multiple of it)."""
 
     column: str
-    part: DatePart | None = None
+    part: Part | None = None
     bin: float | None = None
 
     @property
@@ -80,23 +90,27 @@ class RowCondition:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A figure over the rows of each group; `column` is None only for `count`."""
+    """A figure over the rows of each group; `column` is None only for `count`, `part` only with a column."""
 
     function: Function
     column: str | None = None
+    part: Part | None = None
 
     @property
     def name(self) -> str:
-        """How results and `order` call it: `sum(Amount)`, `count`."""
-        return f"{self.function.value}({self.column})" if self.column is not None else self.function.value
+        """How results and `order` call it: `sum(Amount)`, `sum(number(Amount))`, `count`."""
+        if self.column is None:
+            return self.function.value
+        return f"{self.function.value}({ColumnRef(self.column, self.part).name})"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the result is ordered by: a column, or an aggregate's name."""
+    """What the result is ordered by: a column, a part of it, or an aggregate's name."""
 
     by: str
     descending: bool = False
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +139,10 @@ class TableQuery:
                 for c in self.conditions
             ],
             "groups": [_ref_json(g) for g in self.groups],
-            "aggregates": [{"function": a.function.value, "column": a.column} for a in self.aggregates],
-            "order": [{"by": o.by, "descending": o.descending} for o in self.order],
+            "aggregates": [
+                {"function": a.function.value, "column": a.column, **_part_json(a.part)} for a in self.aggregates
+            ],
+            "order": [{"by": o.by, "descending": o.descending, **_part_json(o.part)} for o in self.order],
             "limit": self.limit,
         }
 
@@ -145,7 +161,9 @@ def parse_query(data: JsonObject) -> TableQuery:
         conditions=tuple(_condition(item) for item in _objects(data, "conditions")),
         groups=tuple(_ref(item) for item in _groups(data)),
         aggregates=tuple(_aggregate(item) for item in _objects(data, "aggregates")),
-        order=tuple(Order(_text(item, "by"), item.get("descending") is True) for item in _objects(data, "order")),
+        order=tuple(
+            Order(_text(item, "by"), item.get("descending") is True, _part(item)) for item in _objects(data, "order")
+        ),
         limit=min(limit, MAX_ROWS),
     )
 
@@ -158,8 +176,12 @@ def _whole(value: JsonValue) -> int | None:
 
 
 def _ref_json(ref: ColumnRef) -> dict[str, JsonValue]:
-    part: dict[str, JsonValue] = {"part": ref.part.value} if ref.part else {}
-    return {"column": ref.column, **part, **({"bin": ref.bin} if ref.bin is not None else {})}
+    width: dict[str, JsonValue] = {"bin": ref.bin} if ref.bin is not None else {}
+    return {"column": ref.column, **_part_json(ref.part), **width}
+
+
+def _part_json(part: Part | None) -> dict[str, JsonValue]:
+    return {"part": part.value} if part is not None else {}
 
 
 def _condition(item: JsonObject) -> RowCondition:
@@ -181,15 +203,14 @@ def _aggregate(item: JsonObject) -> Aggregate:
         if function is not Function.COUNT:
             raise InvalidInput(f"`{function.value}` needs a `column`.")
         return Aggregate(function)
-    return Aggregate(function, _as_text(column, "column"))
+    return Aggregate(function, _as_text(column, "column"), _part(item))
 
 
 def _ref(item: JsonObject) -> ColumnRef:
-    part, width = item.get("part"), item.get("bin")
+    part, width = _part(item), _width(item.get("bin"))
     if part is not None and width is not None:
-        raise InvalidInput("`part` is for dates and `bin` for numbers: a column has one of them.")
-    column = _text(item, "column")
-    return ColumnRef(column, None if part is None else _choice(DatePart, part, "part"), _width(width))
+        raise InvalidInput("`part` is for dates and texts, `bin` for numbers: a column has one of them.")
+    return ColumnRef(_text(item, "column"), part, width)
 
 
 def _width(value: JsonValue) -> float | None:
@@ -198,6 +219,16 @@ def _width(value: JsonValue) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < float(value) < math.inf:
         raise InvalidInput("`bin` must be a number above 0.")
     return float(value)
+
+
+def _part(item: JsonObject) -> Part | None:
+    part = item.get("part")
+    if part is None:
+        return None
+    known = next((kind(part) for kind in (DatePart, TextValue) if part in [*kind]), None)
+    if known is None:
+        raise InvalidInput(f"`part` must be one of {', '.join((*DatePart, *TextValue))}.")
+    return known
 
 
 def _groups(data: JsonObject) -> list[JsonObject]:

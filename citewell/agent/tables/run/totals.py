@@ -26,6 +26,7 @@ _LABEL = re.compile(
     r"|insgesamt|total g[eé]n[eé]ral|all",
     re.I,
 )
+_NAME = 40  # characters
 _NUMERIC = frozenset({"integer", "number"})
 _SUBTOTAL = re.compile(r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|summe|insgesamt)\b", re.I)
 
@@ -62,6 +63,11 @@ async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) 
 def holds_subtotals(values: Mapping[str, Sequence[str]], known: int) -> bool:
     """Whether a text column has more values called totals than the `known` total rows account for."""
     return any(sum(bool(_SUBTOTAL.match(value)) for value in texts) > known for texts in values.values())
+
+
+def is_total(label: str) -> bool:
+    """Whether a row's name says that it sums up others."""
+    return len(label) < _NAME and _LABEL.fullmatch(label) is not None
 
 
 def _is_total(label: str, last: Sequence[Any], sums: Sequence[Any]) -> bool:

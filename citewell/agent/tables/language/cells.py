@@ -1,0 +1,196 @@
+"""The cells of a table that is small enough to be held: what each column's texts hold, and in what order its rows are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import cached_property
+from itertools import pairwise
+
+from citewell.agent.tables.language.wording import FORMS, norm
+from citewell.agent.tables.query.compile import DATES, NUMBER
+from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
+from citewell.agent.tables.run.results import shown
+from citewell.agent.tables.run.totals import is_total
+from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import TableColumn, TableInfo
+
+Cell = str | int | float | bool | date | datetime | time | None
+_FIRST_NUMBER = re.compile(NUMBER)
+_MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
+WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
+MAX_MEASURE = 60
+
+
+@dataclass(frozen=True)
+class GridColumn:
+    """A column's cells, top to bottom."""
+
+    info: TableColumn
+    cells: tuple[Cell, ...]
+
+    @property
+    def name(self) -> str:
+        """As the file has it."""
+        return self.info.name
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The cells as an answer shows them."""
+        return tuple(shown(cell) for cell in self.cells)
+
+    @cached_property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The words of each cell, as they are compared with those of a question."""
+        return tuple(
+            tuple(map(form, WORDS.findall(text))) if len(text) <= THRESHOLDS.question_characters else ()
+            for text in self.texts
+        )
+
+    @cached_property
+    def places(self) -> dict[str, list[tuple[int, int]]]:
+        """Where each word is: (row, place in the cell)."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for row, key in enumerate(self.keys):
+            for place, word in enumerate(key):
+                found.setdefault(word, []).append((row, place))
+        return found
+
+    @cached_property
+    def part(self) -> Part | None:
+        """What its texts hold nearly everywhere, a number or a date; None where they are names, or it is not a column of texts."""
+        if self.info.kind != "text":
+            return None
+        filled = [text for text in self.texts if WORDS.search(text)]
+        if not filled:
+            return None
+        least = THRESHOLDS.alike * len(filled)
+        if sum(date_in(text) is not None for text in filled) >= least:
+            return TextValue.DATE
+        return (
+            TextValue.NUMBER
+            if sum(_MEASURE.fullmatch(text[:MAX_MEASURE]) is not None for text in filled) >= least
+            else None
+        )
+
+    @property
+    def ref(self) -> ColumnRef:
+        """How a query orders and compares the column: by what its texts hold."""
+        return ColumnRef(self.name, self.part)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Numbers, or texts that hold one each."""
+        return self.info.kind in ("integer", "number") or self.part is TextValue.NUMBER
+
+    @property
+    def is_dated(self) -> bool:
+        """Dates, or whole numbers that are years."""
+        return self.info.kind in ("date", "datetime") or self.part is TextValue.DATE or self.is_year
+
+    @cached_property
+    def is_year(self) -> bool:
+        """Whole numbers, or texts that begin with them, nearly all of which are years."""
+        first, last = THRESHOLDS.first_year - 400, THRESHOLDS.last_year
+        found = [text for text in self.texts if text]
+        years = [text for text in found if (m := re.match(r"\d{4}(?!\d)", text)) and first <= int(m[0]) <= last]
+        return bool(found) and len(years) >= THRESHOLDS.alike * len(found) and self.part is not TextValue.DATE
+
+    @cached_property
+    def measures(self) -> tuple[float | None, ...]:
+        """What each row is ranked and compared by: a number, or a date as its ordinal; None where the cell holds none."""
+        return tuple(_measure(cell, self.part) for cell in self.cells)
+
+    @cached_property
+    def direction(self) -> int:
+        """1 where values only rise from row to row, -1 where they only fall, 0 else."""
+        values = [value for value in self.measures if value is not None]
+        if len(values) < 2 or values[0] == values[-1]:
+            return 0
+        pairs = list(pairwise(values))
+        return 1 if all(a <= b for a, b in pairs) else -1 if all(a >= b for a, b in pairs) else 0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All cells of a table; `numbers` are its rows' numbers as a person sees them, `totals` indices of rows that sum up others."""
+
+    table: TableInfo
+    columns: tuple[GridColumn, ...]
+    numbers: tuple[int, ...]
+    totals: frozenset[int] = frozenset()
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.numbers)
+
+    @cached_property
+    def rows(self) -> frozenset[int]:
+        """The indices of all rows but totals."""
+        return frozenset(range(self.size)) - self.totals
+
+    @cached_property
+    def label(self) -> GridColumn | None:
+        """The column that names the rows: the first of texts that are names, different in most rows; else the first."""
+        names = [c for c in self.columns if c.info.kind == "text" and c.part is None and not c.is_year]
+        return max(names, key=lambda c: len(set(c.texts)) >= THRESHOLDS.alike * self.size, default=None)
+
+    @cached_property
+    def time(self) -> GridColumn | None:
+        """The first column of dates or years."""
+        return next((c for c in self.columns if c.is_dated), None)
+
+
+def grid_of(table: TableInfo, rows: Sequence[tuple[Sequence[Cell], int]], totals: Sequence[int]) -> Grid:
+    """A grid of rows of (cells, row number)."""
+    columns = tuple(
+        GridColumn(column, tuple(cells[index] for cells, _ in rows)) for index, column in enumerate(table.columns)
+    )
+    numbers = tuple(number for _, number in rows)
+    named = {i for i in range(len(rows)) if any(is_total(column.texts[i].strip()) for column in columns[:2])}
+    return Grid(
+        table, columns, numbers, frozenset(i for i, number in enumerate(numbers) if number in totals or i in named)
+    )
+
+
+def form(word: str) -> str:
+    """What a word is compared by: its stem, that of its verb where it is irregular."""
+    stem = norm(word)
+    return FORMS.get(stem, stem)
+
+
+def number_in(text: str) -> float | None:
+    """The first number in a text, as `TextValue.NUMBER` reads it."""
+    found = _FIRST_NUMBER.search(text)
+    if found is None:
+        return None
+    return float(found[0].replace(",", "").replace(" ", "").replace("−", "-"))
+
+
+def date_in(text: str) -> datetime | None:
+    """The date that a text is, as `TextValue.DATE` reads it."""
+    if not 6 <= len(text) <= 20 or not text[-1].isdigit():
+        return None
+    for form in DATES:
+        try:
+            return datetime.strptime(text, form)
+        except ValueError:
+            continue
+    return None
+
+
+def _measure(cell: Cell, part: Part | None) -> float | None:
+    if cell is None or isinstance(cell, bool | time):
+        return None
+    if isinstance(cell, int | float):
+        return None if math.isnan(cell) else float(cell)
+    if isinstance(cell, date):
+        return float(cell.toordinal())
+    if part is TextValue.DATE:
+        found = date_in(cell)
+        return None if found is None else float(found.toordinal())
+    return number_in(cell) if len(cell) <= THRESHOLDS.question_characters else None
