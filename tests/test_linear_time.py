@@ -23,7 +23,7 @@ from citewell.agent.citations import claims, numbers, writer
 from citewell.agent.citations.matching import find_match, surrounding_sentences
 from citewell.agent.citations.support import containment, find_objections, locate_claim
 from citewell.agent.extractive import answerer as extractive
-from citewell.agent.extractive import lists
+from citewell.agent.extractive import lists, refusal
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
@@ -152,6 +152,8 @@ READERS: dict[str, Reader] = {
     "agent.statements.cut_statements:row": lambda t: cut_statements([hit(t, type=ChunkType.ROW)]),
     "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
     "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
+    "agent.extractive.refusal.explain:question": lambda t: refusal.explain(t, [hit(_POLICY)]),
+    "agent.extractive.refusal.explain:passages": lambda t: refusal.explain("what are the steps of the loan?", [hit(t)]),
     "agent.extractive.lists.find_item_groups": lambda t: lists.find_item_groups([hit(t)]),
     "agent.extractive.lists.find_steps": lambda t: lists.find_steps(
         question.read_question("list the steps"), [hit(t)], cut_statements([hit(_POLICY)])

@@ -63,4 +63,6 @@ def _unmentioned(question: str, language: str | None, hits: Sequence[Hit]) -> li
         terms = set(analyze(word, language, query=True))
         if terms and not terms & held and word not in missing:
             missing.append(word)
-    return missing[:MAX_NAMED]
+            if len(missing) == MAX_NAMED:
+                break
+    return missing

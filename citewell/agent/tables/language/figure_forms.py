@@ -11,8 +11,8 @@ from citewell.agent.tables.language.interpretation import (
     LOW,
     MORE,
     TOTALS,
-    Form,
     Interpretation,
+    ReadingForm,
     is_rank,
 )
 from citewell.agent.tables.language.plan import Plan, Shape
@@ -32,7 +32,7 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 
-class FigureForm(Form):
+class FigureForm(ReadingForm):
     """Readings whose answer is computed over the rows."""
 
     def all(self) -> Iterator[Interpretation]:

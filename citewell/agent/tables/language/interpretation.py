@@ -130,7 +130,7 @@ class Interpretation:
     steps: tuple[str, ...]
 
 
-class Form:
+class ReadingForm:
     """A form of questions about one selection of rows."""
 
     def __init__(self, evidence: QuestionEvidence, selection: Selection) -> None:

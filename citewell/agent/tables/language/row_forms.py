@@ -14,8 +14,8 @@ from citewell.agent.tables.language.interpretation import (
     LESS,
     MORE,
     PLACE,
-    Form,
     Interpretation,
+    ReadingForm,
     is_rank,
 )
 from citewell.agent.tables.language.plan import Plan, Shape
@@ -33,7 +33,7 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 
-class RowForm(Form):
+class RowForm(ReadingForm):
     """Readings whose answer is rows of the table."""
 
     def all(self) -> Iterator[Interpretation]:
