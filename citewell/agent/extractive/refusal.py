@@ -11,7 +11,7 @@ from citewell.types import Hit, NoAnswer, NoAnswerReason
 
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 MAX_NAMED = 2  # words of the question that a reason names
-_READ = 4_000  # characters of the passages by which their language is told
+_READ = 4_000  # characters of the question that are looked for, and of the passages by which their language is told
 _LANGUAGES = {
     "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian", "ja": "Japanese", "ko": "Korean",
     "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
@@ -32,6 +32,7 @@ def explain(question: str, hits: Sequence[Hit], not_computed: str = "") -> NoAns
             f"I could not work it out from the tables: {not_computed}.",
             "Name the columns and rows as the sheet does.",
         )
+    question = question[:_READ]
     asked, held = detect_language(question), detect_language("\n".join(hit.chunk.text for hit in hits)[:_READ])
     if asked in _LANGUAGES and held in _LANGUAGES and asked != held:
         return NoAnswer(
