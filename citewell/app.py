@@ -22,6 +22,7 @@ from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers, known_parameters
 from citewell.features.indexes.endpoints import router as indexes_router
+from citewell.features.local_models.endpoints import router as local_models_router
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.openai_compatible.endpoints import router as openai_router
 from citewell.features.projects.endpoints import router as projects_router
@@ -52,6 +53,7 @@ _ROUTERS = (
     suggestions_router,
     samples_router,
     tables_router,
+    local_models_router,
     pages_router,
 )
 # Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.

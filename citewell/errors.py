@@ -103,6 +103,12 @@ class Conflict(CitewellError):
     code = "conflict"
 
 
+class LocalModelRefused(Conflict):
+    """No model of this machine can be chosen here: the settings decide which model answers."""
+
+    code = "local_model_refused"
+
+
 class TooLarge(CitewellError):
     """The file is larger than this server accepts. Split it, or raise `CITEWELL_MAX_UPLOAD_BYTES`."""
 

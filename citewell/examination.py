@@ -15,7 +15,9 @@ from citewell.adapters.chat.local_servers import LocalServer, find_local_servers
 from citewell.errors import CitewellError
 from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
-from citewell.settings import NoChat, Settings
+from citewell.features.local_models.service import refusal_in
+from citewell.folder import DataFolder
+from citewell.settings import Settings
 
 _LOW_DISK = 2 * 1024**3
 
@@ -81,16 +83,24 @@ def _provider(part: str, name: str, build: Callable[[], object]) -> Finding:
 
 def _local_models(settings: Settings) -> list[Finding]:
     """Model servers that answer on this machine, where none is configured; one owner's machine only."""
-    if not isinstance(settings.chat, NoChat) or not settings.chat.detect_local or settings.auth.secret is not None:
+    if refusal_in(settings) is not None:
         return []
-    return [_local_model(server) for server in find_local_servers((settings.server.port,))]
+    servers = find_local_servers((settings.server.port,))
+    chosen = DataFolder(settings.data).local_model()
+    if chosen is None:
+        return [_local_model(server) for server in servers]
+    name = f"{chosen.server} with {chosen.model}"
+    if any(one.name == chosen.server and chosen.model in one.models for one in servers):
+        return [Finding("local model", "ok", f"{name} is chosen to write the answers, and answers on this machine")]
+    advice = "Start it, or stop using it in Settings. Citewell starts without it, and answers are extracted then."
+    return [Finding("local model", "note", f"{name} is chosen to write the answers, and does not answer", advice)]
 
 
 def _local_model(server: LocalServer) -> Finding:
     model = server.models[0]
     more = f" and {len(server.models) - 1} more" if len(server.models) > 1 else ""
     advice = (
-        f"To have it write the answers, set CITEWELL_CHAT_PROVIDER=openai, CITEWELL_CHAT_BASE_URL={server.base_url},"
+        f"To have it write the answers, choose it in Settings, or set CITEWELL_CHAT_PROVIDER=openai, CITEWELL_CHAT_BASE_URL={server.base_url},"
         f" CITEWELL_CHAT_MODEL={model} and CITEWELL_OPENAI_API_KEY=local, and start Citewell again."
     )
     return Finding("local model", "note", f"{server.name} with {model}{more} answers on this machine", advice)

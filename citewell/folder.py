@@ -13,12 +13,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DataFolderBusy
 
 # What an Authorization header can carry (RFC 6750): people may write a token of their own into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
+_LOCAL_MODEL = "local_model.json"
 _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 
@@ -28,6 +30,13 @@ class Holder:
 
     pid: int
     url: str | None
+
+
+class LocalModel(NamedTuple):
+    """A model of a server on this machine, by the names that they have there."""
+
+    server: str
+    model: str
 
 
 class DataFolder:
@@ -77,6 +86,28 @@ class DataFolder:
             return Holder(pid=0, url=None)
         finally:
             os.close(lock)
+
+    def local_model(self) -> LocalModel | None:
+        """The model of this machine that its owner chose to write the answers; None for none, and for a record that is damaged."""
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            data: Any = json.loads((self.path / _LOCAL_MODEL).read_text(encoding="utf-8"))
+            match data:
+                case {"server": str(server), "model": str(model)}:
+                    return LocalModel(server, model)
+                case _:
+                    return None
+        return None
+
+    def keep_local_model(self, chosen: LocalModel | None) -> None:
+        """Record the choice, or that there is none any more."""
+        path = self.path / _LOCAL_MODEL
+        temporary = path.with_suffix(".new")
+        with folder_errors(self.path):
+            if chosen is None:
+                path.unlink(missing_ok=True)
+                return
+            temporary.write_text(json.dumps(chosen._asdict()), encoding="utf-8")
+            temporary.replace(path)
 
     def release(self) -> None:
         """Release the folder."""

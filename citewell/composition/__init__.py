@@ -28,6 +28,7 @@ from citewell.composition.configured import (
     retrieval_options,
 )
 from citewell.composition.indexes import IndexOpener
+from citewell.composition.local_models import local_model_service
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.features.auth.service import AuthService
@@ -35,16 +36,17 @@ from citewell.features.chat.service import ChatService
 from citewell.features.health.findings import Finding
 from citewell.features.health.service import HealthService
 from citewell.features.indexes.service import IndexService
+from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.projects.service import ProjectService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
-from citewell.features.search.service import SearchService
+from citewell.features.search.service import ChatSlot, SearchService
 from citewell.features.suggestions.service import SuggestionService, answered_by
 from citewell.features.tables.service import TableService
 from citewell.features.threads.service import ThreadService
-from citewell.features.turns import TurnRunner
+from citewell.features.turns import Answering, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
 from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet
@@ -60,7 +62,7 @@ from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.ports import BlobStore
+from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
@@ -99,6 +101,7 @@ class Services:
     samples: SampleService
     suggestions: SuggestionService
     tables: TableService
+    local_models: LocalModelService
     indexes: IndexService
     health: HealthService
     workers: Workers
@@ -284,9 +287,18 @@ async def _assemble(parts: _Parts) -> Services:
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
     tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
-    assistant = _assistant(parts, search, tables)
+    assistant_with = _assistants(parts, search, tables)
+    extractive = assistant_with(None)
+    answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
+
+    def answer_with(model: ChatModel | None) -> None:
+        search.use_chat(model)
+        answering.assistant = extractive if model is None else assistant_with(model)
+
+    local_models = local_model_service(settings, parts.folder, local_owner, answer_with)
+    await local_models.resume()
     turns = TurnRunner(
-        assistant=assistant,
+        answering=answering,
         projects=stores.projects,
         resources=stores.resources,
         ledger=parts.ledger,
@@ -306,14 +318,15 @@ async def _assemble(parts: _Parts) -> Services:
         chat=ChatService(turns=turns, threads=threads, indexes=parts.indexes, can_rerank=search.reranker is not None),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=McpTools(
-            toolbox=assistant.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
+            toolbox=extractive.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
         ),
         threads=ThreadService(threads=threads, resources=stores.resources),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking),
         usage=UsageService(usage=parts.ledger.usage),
         samples=SampleService(add_file=resources.add_file),
-        suggestions=_suggestion_service(parts, assistant),
+        suggestions=_suggestion_service(parts, extractive),
         tables=TableService(tables=tables),
+        local_models=local_models,
         indexes=IndexService(migration=parts.migration, searches=search, local_owner=local_owner),
         health=HealthService(
             indexes=parts.indexes,
@@ -356,17 +369,17 @@ def _search_service(parts: _Parts) -> SearchService:
         chunks=SqlChunks(parts.stores.content, parts.stores.projects),
         options=retrieval_options(parts.settings),
         reranker=build_reranker(parts.settings, parts.stores.database),
-        chat=build_chat_model(parts.settings, parts.stores.database),
+        chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database)),
         top_k=parts.settings.retrieval.top_k,
     )
 
 
-def _suggestion_service(parts: _Parts, assistant: Assistant) -> SuggestionService:
-    """Asking a chat model costs money; the extractive answerer is asked before its questions are offered."""
+def _suggestion_service(parts: _Parts, extractive: Assistant) -> SuggestionService:
+    """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
     return SuggestionService(
         resources=parts.stores.resources,
         content=parts.stores.content,
-        check=answered_by(assistant) if isinstance(parts.settings.chat, NoChat) else None,
+        check=answered_by(extractive) if isinstance(parts.settings.chat, NoChat) else None,
     )
 
 
@@ -422,24 +435,31 @@ def _indexing(parts: _Parts) -> IndexingStage:
     )
 
 
-def _assistant(parts: _Parts, search: SearchService, tables: SqlTables) -> Assistant:
-    settings, stores, configured = parts.settings, parts.stores, parts.settings.chat
-    library = SqlLibrary(stores.resources, stores.projects, stores.content)
-    return Assistant(
-        search,
-        comparison_embedder(parts.indexes, stores.database),
-        library=library,
-        elements=library,
-        tables=tables,
-        vocabulary=search,
-        chat_model=search.chat,
-        budget=Budget(
-            context_tokens=settings.answers.context_tokens,
-            seconds=settings.answers.seconds,
-            answer_tokens=None if isinstance(configured, NoChat) else configured.max_tokens,
-            temperature=0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0,
-        ),
+def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], Assistant]:
+    """Makes the assistant that answers with a chat model, or with none."""
+    settings, configured = parts.settings, parts.settings.chat
+    library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content)
+    embedder = comparison_embedder(parts.indexes, parts.stores.database)
+    budget = Budget(
+        context_tokens=settings.answers.context_tokens,
+        seconds=settings.answers.seconds,
+        answer_tokens=None if isinstance(configured, NoChat) else configured.max_tokens,
+        temperature=0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0,
     )
+
+    def build(model: ChatModel | None) -> Assistant:
+        return Assistant(
+            search,
+            embedder,
+            library=library,
+            elements=library,
+            tables=tables,
+            vocabulary=search,
+            chat_model=model,
+            budget=budget,
+        )
+
+    return build
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -20,6 +20,13 @@ from citewell.types import Scope
 MAX_CHARACTERS = 32_000
 
 
+@dataclass(slots=True)
+class Answering:
+    """The assistant that takes the turns that begin from now on; one under way is finished by the assistant that it began with."""
+
+    assistant: Assistant
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRunner:
     """Runs turns. Nothing holds a database connection while the agent works.
@@ -27,7 +34,7 @@ class TurnRunner:
     top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
     """
 
-    assistant: Assistant
+    answering: Answering
     projects: ProjectRepository
     resources: ResourceRepository
     ledger: Ledger
@@ -48,7 +55,7 @@ class TurnRunner:
         """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same."""
         tally, ended = Tally(), False
         try:
-            async with aclosing(self.assistant.run(turn, tally)) as events:
+            async with aclosing(self.answering.assistant.run(turn, tally)) as events:
                 async for event in events:
                     ended = isinstance(event, Done)
                     if isinstance(event, Done):

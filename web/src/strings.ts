@@ -512,6 +512,18 @@ export const t = {
     rerank: "Rerank",
   } satisfies Table<SearchStep>,
   // settings
+  localModelTitle: "Local model",
+  localModelText: "A model on this machine can write the answers. Nothing is sent to it before you choose it.",
+  localModelAnswers: (server: string, model: string) => `${server} with ${model} answers on this machine.`,
+  localModelUsed: (server: string, model: string) => `${server} with ${model} writes the answers.`,
+  localModelSilent: (server: string, model: string) =>
+    `${server} with ${model} was chosen, and did not answer when Citewell started. Answers are extracted from your files until you choose it again.`,
+  localModelOf: (server: string) => `Model of ${server}`,
+  localModelUse: "Use it",
+  localModelStop: "Stop using it",
+  localModelChecking: "Checking that it answers. The first time, it may have to load the model…",
+  localModelNone:
+    "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM, and look again.",
   health: "Health",
   healthText: "What is configured, and whether it is working.",
   tokensTitle: "Tokens",

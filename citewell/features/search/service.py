@@ -18,6 +18,13 @@ MAX_NEIGHBOURS = 10
 MAX_QUERY_CHARACTERS = 8_000
 
 
+@dataclass(slots=True)
+class ChatSlot:
+    """The chat model that searches ask at present; None where there is none."""
+
+    model: ChatModel | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchService:
     """Searches in the active index; after a switch, in the new one. top_k: hits where a request does not say how many."""
@@ -26,7 +33,7 @@ class SearchService:
     chunks: SqlChunks
     options: RetrievalOptions
     reranker: Reranker | None = None
-    chat: ChatModel | None = None
+    chat: ChatSlot = field(default_factory=ChatSlot)
     top_k: int = 10
     _retrievers: dict[str, Retriever] = field(default_factory=dict[str, Retriever])
 
@@ -58,6 +65,11 @@ class SearchService:
         """The same search in a given open index, active or not: for comparing models."""
         return await self._retriever(index_id).search(request)
 
+    def use_chat(self, model: ChatModel | None) -> None:
+        """Ask this chat model from the next search on, or none."""
+        self.chat.model = model
+        self._retrievers.clear()
+
     def _retriever(self, index_id: str | None = None) -> Retriever:
         index = self.indexes.active if index_id is None else self.indexes.find(index_id)
         if index is None:
@@ -65,6 +77,6 @@ class SearchService:
         key = index.record.id
         if key not in self._retrievers:
             self._retrievers[key] = Retriever(
-                index.embedder, index.store, self.chunks, self.reranker, self.options, self.chat
+                index.embedder, index.store, self.chunks, self.reranker, self.options, self.chat.model
             )
         return self._retrievers[key]

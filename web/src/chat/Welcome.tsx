@@ -5,6 +5,7 @@ import { type ReactNode, useState } from "react";
 import { api, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { newestQuery } from "../api/resources";
+import { LocalModelOffer } from "../settings/LocalModel";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Failure } from "../ui/Notice";
@@ -21,6 +22,7 @@ export function Welcome({ onAsk }: { onAsk: (question: string, resourceId: strin
       <h1>{resources.data.length ? t.emptyTitle : t.emptyNoFilesTitle}</h1>
       <p className="muted">{resources.data.length ? t.emptyText : t.emptyNoFilesText}</p>
       {resources.data.length ? <Examples ready={ready} onAsk={onAsk} /> : <FirstFiles />}
+      <LocalModelOffer />
     </div>
   );
 }

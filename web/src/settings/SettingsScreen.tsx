@@ -6,6 +6,7 @@ import { Account } from "./Account";
 import { Appearance } from "./Appearance";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
+import { LocalModelCard } from "./LocalModel";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
 import "../styles/data.css";
@@ -21,6 +22,7 @@ export default function SettingsScreen({ version }: { version: string }): ReactN
         </header>
         <Appearance />
         <HealthCard />
+        <LocalModelCard />
         <IndexCard />
         <UsageCard />
         <TokensCard />

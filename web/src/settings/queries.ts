@@ -16,6 +16,10 @@ export function doctorQuery() {
   });
 }
 
+export function localModelQuery() {
+  return queryOptions({ queryKey: ["local-model"], queryFn: () => unwrap(api.GET("/local-model")), staleTime: 60_000 });
+}
+
 export function indexesQuery() {
   return queryOptions({
     queryKey: ["indexes"],

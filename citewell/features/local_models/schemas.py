@@ -1,0 +1,43 @@
+"""Model servers of this machine, as HTTP sees them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from citewell.features.schemas import RequestBody
+
+
+class LocalModelIn(RequestBody):
+    """The model to use: a server's name and one of its models, as `GET /local-model` lists them."""
+
+    server: str = Field(min_length=1, max_length=200)
+    model: str = Field(min_length=1, max_length=200)
+
+
+class LocalModelOut(BaseModel):
+    """A model of a server on this machine."""
+
+    server: str
+    model: str
+
+
+class LocalServerOut(BaseModel):
+    """A model server that answers on this machine, and its models."""
+
+    server: str
+    models: list[str]
+
+
+class LocalModels(BaseModel):
+    """What was chosen, and what could be.
+
+    state: `off` where no local model can be chosen (`reason` says why), `none` while none is, `used` while the chosen one writes
+    the answers, `silent` when the chosen one did not answer as Citewell started: answers are extracted until it is chosen again.
+    """
+
+    state: Literal["off", "none", "used", "silent"]
+    reason: str = ""
+    chosen: LocalModelOut | None = None
+    servers: list[LocalServerOut]
