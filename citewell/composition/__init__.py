@@ -290,11 +290,7 @@ async def _assemble(parts: _Parts) -> Services:
     assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
-
-    def answer_with(model: ChatModel | None) -> None:
-        search.use_chat(model)
-        answering.assistant = extractive if model is None else assistant_with(model)
-
+    answer_with = _exchange(answering, search, assistant_with)
     local_models = local_model_service(settings, parts.folder, local_owner, answer_with)
     await local_models.resume()
     turns = TurnRunner(
@@ -460,6 +456,18 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
         )
 
     return build
+
+
+def _exchange(
+    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], Assistant]
+) -> Callable[[ChatModel | None], None]:
+    """Has a chat model, or none, take the turns and searches that begin from then on."""
+
+    def answer_with(model: ChatModel | None) -> None:
+        search.use_chat(model)
+        answering.assistant = assistant_with(model)
+
+    return answer_with
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:
