@@ -465,7 +465,7 @@ def _exchange(
 
     def answer_with(model: ChatModel | None) -> None:
         search.use_chat(model)
-        answering.assistant = assistant_with(model)
+        answering.hand_over(assistant_with(model))
 
     return answer_with
 

@@ -26,6 +26,10 @@ class Answering:
 
     assistant: Assistant
 
+    def hand_over(self, assistant: Assistant) -> None:
+        """Have this assistant take the turns that begin from now on."""
+        self.assistant = assistant
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRunner:
