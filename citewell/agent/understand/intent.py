@@ -64,7 +64,8 @@ def read_words(message: str, history: Sequence[PastMessage] = ()) -> Intent | Do
     """Small talk where every clause is polite, something to look up where nothing hints at small talk, else a doubt.
 
     Politeness around a question ("Hi, what is …", "Thanks! And for …") is left out of what is looked at. An acknowledgement
-    ("yes") right after the assistant asked something back is an answer to that, so it counts as a query.
+    ("yes") right after the assistant asked something back is an answer to that, so it counts as a query, and so does a question
+    of function words alone in a thread ("And now?"), which leans on what was said.
     """
     if len(message.strip()) > THRESHOLDS.small_talk_characters and _WORD.search(message):
         return _LOOKED_UP
@@ -81,7 +82,9 @@ def read_words(message: str, history: Sequence[PastMessage] = ()) -> Intent | Do
             rest.append(clause.strip())
     if not rest:
         return _polite(kinds, history)
-    return _doubt(" ".join(rest), after_politeness=bool(kinds))
+    read = _doubt(" ".join(rest), after_politeness=bool(kinds))
+    leans = isinstance(read, Doubt) and not read.words and not read.about and message.rstrip().endswith("?")
+    return _LOOKED_UP if history and leans else read
 
 
 def detect_intent(message: str, history: Sequence[PastMessage] = ()) -> Intent:
