@@ -64,6 +64,7 @@ def test_figures_in_a_table_do_not_weaken_its_words_and_are_found_themselves() -
             id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text=text, locator=place
         )
         sparse = index_point(chunk, None, "a.pdf", "en").sparse
+        assert sparse is not None
         return dict(zip(sparse.indices, sparse.values, strict=True))
 
     few = terms("| Line | 2022 |\n| --- | --- |\n| Inventories | 5 |")
