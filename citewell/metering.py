@@ -122,6 +122,11 @@ class MeteredEmbedder(EmbedderWrapper):
         return vectors
 
 
+def rerank_tokens(query: str, documents: Sequence[str]) -> int:
+    """Tokens of a call to a reranker at four characters each, the query once per text."""
+    return (sum(map(len, documents)) + len(query) * len(documents)) // CHARACTERS_PER_TOKEN
+
+
 class MeteredReranker:
     """Counts the queries that the reranker within is given, and the tokens that the provider reports, else four characters as one, the query once per text."""
 
@@ -142,13 +147,12 @@ class MeteredReranker:
             ranked = await self._inner.rerank(query, documents, top_k)
         finally:
             _charged.reset(token)
-        characters = sum(map(len, documents)) + len(query) * len(documents)
         spend(
             Usage(
                 kind="rerank",
                 provider=self._provider,
                 model=self.model,
-                input_tokens=sum(charged) or characters // CHARACTERS_PER_TOKEN,
+                input_tokens=sum(charged) or rerank_tokens(query, documents),
                 units=-(-len(documents) // UNIT_TEXTS),
             )
         )

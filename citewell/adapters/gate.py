@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.metering import CHARACTERS_PER_TOKEN
+from citewell.metering import CHARACTERS_PER_TOKEN, rerank_tokens
 from citewell.ports import (
     Capability,
     ChatDelta,
@@ -85,6 +86,16 @@ class Gate:
                 raise
         return cost
 
+    @asynccontextmanager
+    async def admitted(self, tokens: int) -> AsyncGenerator[None]:
+        """A call that has its turn (`enter`); one that fails is refunded."""
+        cost = await self.enter(tokens)
+        try:
+            yield
+        except BaseException:
+            await self.refund(cost)
+            raise
+
     async def refund(self, cost: float) -> None:
         """The call did not happen, or was not charged."""
         if self.max_spend is not None and cost:
@@ -109,12 +120,8 @@ class GatedEmbedder(EmbedderWrapper):
         if not texts:
             return await self.inner.embed(texts, kind)
         tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
-        cost = await self._gate.enter(tokens)
-        try:
+        async with self._gate.admitted(tokens):
             return await self.inner.embed(texts, kind)
-        except BaseException:
-            await self._gate.refund(cost)
-            raise
 
 
 class GatedReranker:
@@ -131,12 +138,8 @@ class GatedReranker:
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
-        cost = await self._gate.enter((sum(map(len, documents)) + len(query) * len(documents)) // CHARACTERS_PER_TOKEN)
-        try:
+        async with self._gate.admitted(rerank_tokens(query, documents)):
             return await self._inner.rerank(query, documents, top_k)
-        except BaseException:
-            await self._gate.refund(cost)
-            raise
 
 
 class GatedVision:
@@ -154,12 +157,8 @@ class GatedVision:
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""
-        cost = await self._gate.enter(self._tokens + len(prompt) // CHARACTERS_PER_TOKEN)
-        try:
+        async with self._gate.admitted(self._tokens + len(prompt) // CHARACTERS_PER_TOKEN):
             return await self._inner.describe(image, prompt)
-        except BaseException:
-            await self._gate.refund(cost)
-            raise
 
 
 class GatedChat:
