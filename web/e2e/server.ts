@@ -16,8 +16,8 @@ export class Server {
   address = "";
   token = "";
 
-  /** settings: environment variables beside the tests' own. */
-  constructor(private readonly settings: Record<string, string> = {}) {}
+  /** settings: environment variables beside the tests' own; undefined takes one of those away. */
+  constructor(private readonly settings: Record<string, string | undefined> = {}) {}
 
   async start(port = 0): Promise<void> {
     const environment = Object.fromEntries(
