@@ -186,7 +186,10 @@ class ExtractionMetadataOut(TypedDict, total=False):
 
 
 class ElementOut(TypedDict):
-    """One piece of a file in reading order; which of the optional keys there are depends on its type."""
+    """One piece of a file in reading order; which of the optional keys there are depends on its type.
+
+    `cells` are the filled cells of a table on a page: row and column in `grid` (from 0), page, and the sides x0, y0, x1, y1 in points.
+    """
 
     id: str
     type: ElementType
@@ -197,6 +200,7 @@ class ElementOut(TypedDict):
     html: NotRequired[str]
     grid: NotRequired[list[list[str]]]
     header_rows: NotRequired[int]
+    cells: NotRequired[list[list[float]]]
     values: NotRequired[dict[str, Any]]
     blob: NotRequired[str]
     confidence: NotRequired[float]

@@ -2,7 +2,7 @@
 
 from citewell.types.answers import Answer, Citation, NoAnswer, NoAnswerReason, Verdict
 from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk, table_words
-from citewell.types.elements import Element, ElementType
+from citewell.types.elements import CellPlace, Element, ElementType
 from citewell.types.extraction import (
     PREVIEW,
     Category,
@@ -58,6 +58,7 @@ __all__ = [
     "Answer",
     "Box",
     "Category",
+    "CellPlace",
     "ChildFile",
     "Chunk",
     "ChunkDraft",

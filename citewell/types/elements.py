@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from citewell.types.json import JsonObject, JsonValue
-from citewell.types.locators import Locator
+from citewell.types.locators import Box, Locator
 
 
 class ElementType(StrEnum):
@@ -29,6 +29,20 @@ class ElementType(StrEnum):
     FOOTER = "footer"
 
 
+@dataclass(frozen=True, slots=True)
+class CellPlace:
+    """Where the words of a table's cell are: `grid[row][column]`, both from 0."""
+
+    row: int
+    column: int
+    box: Box
+
+    def to_json(self) -> list[JsonValue]:
+        """Row, column, page and the four sides, rounded to 1/100 point: a table has thousands of cells."""
+        sides = (self.box.x0, self.box.y0, self.box.x1, self.box.y1)
+        return [self.row, self.column, self.box.page, *(round(side, 2) for side in sides)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
     """One piece of a document.
@@ -41,6 +55,7 @@ class Element:
     html:         a TABLE as `<table>` with rowspan/colspan
     grid:         a TABLE's cells row by row, a spanning cell's text in its first cell, all rows the same length
     header_rows:  how many first rows of `grid` are header
+    cells:        where a TABLE's filled cells are, on the pages of a PDF
     values:       a ROW's cells as header → value as read
     blob:         name of the extracted blob that belongs to it (an image's PNG)
     confidence:   mean OCR confidence in 0..1 where the text was read by OCR, else None
@@ -55,6 +70,7 @@ class Element:
     html: str | None = None
     grid: tuple[tuple[str, ...], ...] | None = None
     header_rows: int = 0
+    cells: tuple[CellPlace, ...] = ()
     values: JsonObject | None = None
     blob: str | None = None
     confidence: float | None = None
@@ -73,6 +89,8 @@ class Element:
         if self.grid is not None:
             out["grid"] = [list(row) for row in self.grid]
             out["header_rows"] = self.header_rows
+        if self.cells:
+            out["cells"] = [cell.to_json() for cell in self.cells]
         for key in ("level", "html", "values", "blob", "confidence"):
             value = getattr(self, key)
             if value is not None:
@@ -95,6 +113,7 @@ class Element:
             html=data.get("html"),
             grid=tuple(tuple(row) for row in grid) if grid is not None else None,
             header_rows=data.get("header_rows", 0),
+            cells=tuple(CellPlace(row, column, Box(*box)) for row, column, *box in data.get("cells", ())),
             values=data.get("values"),
             blob=data.get("blob"),
             confidence=data.get("confidence"),

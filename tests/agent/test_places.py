@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from citewell.agent.citations.places import locate_pieces, narrow_locator
-from citewell.types import Box, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
+from citewell.types import Box, CellPlace, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"
 _PLACE = Locator(sheet="Sales", row=4, row_end=7)
@@ -169,3 +169,51 @@ def test_rows_of_records_are_those_of_the_elements_that_are_quoted() -> None:
     for quote, first, last in (("Value: 5", 5, 5), ("Value: 4\nValue: 5", 4, 5), ("5\nValue: 9", 5, 9)):
         found = _of(quote, chunk, elements)
         assert (found.row, found.row_end) == (first, last)
+
+
+_STATEMENT = "| | 2022 | 2021 |\n| --- | --- | --- |\n| Sales | 1,200 | 1,100 |\n| Costs | (700) | 650 |"
+_GRID = (("", "2022", "2021"), ("Sales", "1,200", "1,100"), ("Costs", "(700)", "650"))
+
+
+def _cell(row: int, column: int) -> Box:
+    return Box(2, 100.0 * column, 20.0 * row, 100.0 * column + 40, 20.0 * row + 10)
+
+
+def _cells_of(claim: str, quote: str = "| Sales | 1,200 | 1,100 |") -> tuple[Box, ...]:
+    places = tuple(CellPlace(r, c, _cell(r, c)) for r, row in enumerate(_GRID) for c, text in enumerate(row) if text)
+    place = Locator(page=2, pages=(2,))
+    element = Element(
+        id="e1", type=ElementType.TABLE, text=_STATEMENT, locator=place, grid=_GRID, header_rows=1, cells=places
+    )
+    chunk = Chunk(
+        id="c",
+        owner_id="ada",
+        resource_id="r",
+        version=1,
+        ordinal=0,
+        type=ChunkType.TABLE,
+        text=_STATEMENT,
+        locator=place,
+        pieces=(Piece("e1", 0, len(_STATEMENT)),),
+    )
+    start = _STATEMENT.index(quote)
+    return narrow_locator(chunk, start, start + len(quote), {"e1": element}, claim).cell_boxes
+
+
+@pytest.mark.parametrize(
+    ("claim", "column"),
+    [("Sales were 1,100 in the year before.", 2), ("Sales: USD 1.200", 1), ("Sales were 1200 in 2022.", 1)],
+)
+def test_the_cell_that_a_claim_states_is_placed_in_its_row(claim: str, column: int) -> None:
+    assert _cells_of(claim) == (_cell(1, column),)
+
+
+def test_a_figure_in_another_row_than_the_quoted_one_is_not_marked() -> None:
+    assert _cells_of("Sales and costs: 700") == ()
+    assert _cells_of("Sales and costs: 700", "| Costs | (700) | 650 |") == (_cell(2, 1),)
+
+
+def test_a_claim_that_states_a_whole_row_or_no_figure_marks_no_cell() -> None:
+    assert _cells_of("Sales; 2022: 1,200; 2021: 1,100") == ()
+    assert _cells_of("Sales rose.") == ()
+    assert _cells_of("") == ()

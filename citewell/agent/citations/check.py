@@ -67,7 +67,8 @@ class CitationChecker:
         citations: list[Citation] = []
         reasons: dict[int, tuple[str, ...]] = {}
         for n, support in judged.items():
-            citations.append(await self._cite(owner_id, n, by_number[n], support))
+            stated = " ".join(claim.text for claim in found if n in claim.numbers)
+            citations.append(await self._cite(owner_id, n, by_number[n], support, stated))
             if support.reasons:
                 reasons[n] = support.reasons
         return CheckedAnswer(text, tuple(citations), removed, reasons)
@@ -88,13 +89,13 @@ class CitationChecker:
         vectors = await self._embedder.embed([claim.text for claim in claims], "query")
         return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
 
-    async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support) -> Citation:
+    async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support, stated: str) -> Citation:
         elements: Mapping[str, Element] = {}
         chunk = hit.chunk
         if self._elements is not None and chunk.pieces:
             ids = [piece.element_id for piece in chunk.pieces]
             elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
-        locator = narrow_locator(chunk, support.start, support.end, elements)
+        locator = narrow_locator(chunk, support.start, support.end, elements, stated)
         return Citation(
             n=n,
             chunk_id=chunk.id,

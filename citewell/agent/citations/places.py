@@ -1,10 +1,11 @@
-"""Narrows a chunk's place to the rectangles, pages or characters of a quoted span."""
+"""Narrows a chunk's place to the rectangles, pages or characters of a quoted span, and to the cells that a claim states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from citewell.agent.citations.numbers import find_figures
 from citewell.types import Box, Chunk, Element, ElementType, Locator, Piece
 
 _HEADER_LINES = 2  # the header of a Markdown table and the rule under it
@@ -27,9 +28,13 @@ def locate_pieces(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[P
     return out
 
 
-def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element]) -> Locator:
-    """The place of `chunk.text[start:end]`; the chunk's own place where its elements say no more."""
+def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, Element], claim: str = "") -> Locator:
+    """The place of `chunk.text[start:end]`; the chunk's own place where its elements say no more.
+
+    Of the table rows there, `cell_boxes` are the cells whose figures `claim` states.
+    """
     boxes: list[Box] = []
+    cells: list[Box] = []
     pages: set[int] = set()
     spans: list[tuple[int, int]] = []
     rows: list[Locator] = []
@@ -40,6 +45,7 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
         first = piece.start + max(0, start - low)
         last = piece.start + min(high, end) - low
         boxes.extend(_boxes(element, first, last))
+        cells.extend(_stated_cells(element, first, last, claim))
         pages.update(_pages(element))
         rows.append(_row_place(element, first, last))
         if element.locator.char_start is not None:
@@ -51,6 +57,7 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
     return replace(
         place,
         boxes=tuple(boxes) or place.boxes,
+        cell_boxes=tuple(cells) or place.cell_boxes,
         page=found[0] if found else place.page,
         pages=tuple(found) or place.pages,
         char_start=min((s for s, _ in spans), default=place.char_start),
@@ -89,6 +96,28 @@ def _boxes(element: Element, start: int, end: int) -> list[Box]:
         return list(boxes)
     ends = (*starts[1:], len(element.text))
     return [box for box, low, high in zip(boxes, starts, ends, strict=True) if low < end and high > start]
+
+
+def _stated_cells(element: Element, start: int, end: int, claim: str) -> list[Box]:
+    """The cells with a figure of `claim` in the rows that `element.text[start:end]` touches; none where it states whole rows."""
+    if not element.cells or element.grid is None or not claim:
+        return []
+    first, last = (_grid_row(element.text, place) for place in (start, max(start, end - 1)))
+    stated = {value for figure in find_figures(claim) for value in figure.values}
+    figures = [
+        (cell.box, not stated.isdisjoint(value for figure in found for value in figure.values))
+        for cell in element.cells
+        if first <= cell.row <= last and cell.column and (found := find_figures(element.grid[cell.row][cell.column]))
+    ]
+    return (
+        [] if all(is_stated for _, is_stated in figures) and len(figures) > 1 else [b for b, named in figures if named]
+    )
+
+
+def _grid_row(text: str, place: int) -> int:
+    """The row of the grid that a place in its Markdown is in; the rule under the first row counts as that row."""
+    line = text.count("\n", 0, place)
+    return max(0, line - 1)
 
 
 def _pages(element: Element) -> tuple[int, ...]:

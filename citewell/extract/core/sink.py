@@ -14,6 +14,7 @@ import orjson
 
 from citewell.errors import LimitExceeded
 from citewell.types import (
+    CellPlace,
     ChildFile,
     Coverage,
     Element,
@@ -131,6 +132,7 @@ class Sink:
         html: str | None = None,
         grid: tuple[tuple[str, ...], ...] | None = None,
         header_rows: int = 0,
+        cells: tuple[CellPlace, ...] = (),
         values: JsonObject | None = None,
         blob: str | None = None,
         confidence: float | None = None,
@@ -147,6 +149,7 @@ class Sink:
             html=html,
             grid=grid,
             header_rows=header_rows,
+            cells=cells,
             values=values,
             blob=blob,
             confidence=confidence,

@@ -124,6 +124,8 @@ def test_a_table_that_goes_on_over_the_page_is_one_with_the_rows_of_both(tmp_pat
     assert table.grid == tuple(map(tuple, rows))
     assert table.locator.pages == (1, 2)
     assert {box.page for box in table.locator.boxes} == {1, 2}
+    # The header that the second page repeats is no row of the table: its first cell there is that of item 35.
+    assert [cell.box.page for cell in table.cells if cell.column == 0] == [1] * 36 + [2] * 25
 
 
 def test_tables_of_the_same_shape_with_other_headers_stay_apart(tmp_path: Path) -> None:
@@ -233,6 +235,49 @@ def test_each_row_of_a_table_has_its_place(tmp_path: Path) -> None:
     assert [rows[0], rows[2]] == ["| Product | Term | Rate | Fee |", "| Car loan | 5 years | 7.25 | 150 |"]
     assert len(rows) == len(RATES)
     assert [round(box.y0) for box in table.locator.boxes] == sorted(round(box.y0) for box in table.locator.boxes)
+
+
+def test_each_cell_of_a_ruled_table_has_its_place_between_the_rules(tmp_path: Path) -> None:
+    xs = (80, 210, 310, 390, 460)
+    table = only_table(tmp_path, lambda canvas: ruled(canvas, 100, RATES, xs))
+    assert {(cell.row, cell.column) for cell in table.cells} == {(r, c) for r in range(len(RATES)) for c in range(4)}
+    for cell in table.cells:
+        top = 100 + 20 * cell.row
+        assert xs[cell.column] < cell.box.x0 < cell.box.x1 < xs[cell.column + 1]
+        assert top < cell.box.y0 < cell.box.y1 < top + 20
+    assert Element.from_json(table.to_json()).to_json() == table.to_json()
+
+
+def test_each_cell_of_a_table_without_rules_has_its_place_in_its_row_and_column(tmp_path: Path) -> None:
+    table = only_table(tmp_path, lambda canvas: statement(canvas, 110, YEARS, STATEMENT))
+    grid = table.grid
+    assert grid is not None
+    filled = {(r, c) for r, row in enumerate(grid) for c, text in enumerate(row) if text}
+    assert {(cell.row, cell.column) for cell in table.cells} == filled
+    for column in range(1, len(grid[0])):
+        left = [cell.box for cell in table.cells if cell.column == column - 1 and (cell.row, column) in filled]
+        right = [cell.box for cell in table.cells if cell.column == column]
+        assert right
+        assert max(box.x1 for box in left) < min(box.x0 for box in right)
+    tops = [cell.box.y0 for cell in table.cells if cell.column == 1]
+    assert tops == sorted(tops)
+
+
+def test_a_cell_of_several_lines_has_one_place_around_them(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for y in (100, 140, 180):
+            horizontal(canvas, y, 80, 400)
+        for x in (80, 200, 400):
+            vertical(canvas, x, 100, 180)
+        lines(canvas, 84, 104, ["Kind of", "paper"], size=10)
+        lines(canvas, 204, 104, ["Weight"], size=10)
+        lines(canvas, 84, 144, ["Laid"], size=10)
+        lines(canvas, 204, 144, ["90"], size=10)
+
+    table = only_table(tmp_path, page)
+    (box,) = [cell.box for cell in table.cells if (cell.row, cell.column) == (0, 0)]
+    assert (box.y0 < 116, box.y1 > 118) == (True, True)
+    assert len(table.cells) == 4
 
 
 def test_prose_in_columns_lists_and_boxes_are_not_tables(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// A PDF as pdf.js draws it: pages as they come into view, selectable text, the cited rectangles marked.
+// A PDF as pdf.js draws it: pages as they come into view, selectable text, the cited rectangles marked, and in a table row the cited cells.
 
 import { ZoomIn, ZoomOut } from "lucide-react";
 import {
@@ -248,6 +248,7 @@ function Page({ pdf, number, size: { width, height }, top, scale, target }: Page
     };
   }, [pdf, number, scale]);
 
+  const cells = rectangles(target.locator?.cell_boxes, number, scale);
   return (
     <div
       className="pdf-page"
@@ -263,7 +264,10 @@ function Page({ pdf, number, size: { width, height }, top, scale, target }: Page
     >
       <canvas ref={canvas} aria-hidden />
       {placed(rectangles(target.locator?.boxes, number, scale)).map(({ at, item: rectangle }) => (
-        <div key={at} className="pdf-mark" style={{ ...rectangle }} />
+        <div key={at} className="pdf-mark" data-around={cells.length > 0 || undefined} style={{ ...rectangle }} />
+      ))}
+      {placed(cells).map(({ at, item: rectangle }) => (
+        <div key={at} className="pdf-cell" style={{ ...rectangle }} />
       ))}
       {placed(target.overlay?.filter((box) => box.page === number) ?? []).map(({ at, item: box }) => (
         <div key={at} className="pdf-outline" data-tone={box.tone} style={{ ...rectangles([box], number, scale)[0] }}>

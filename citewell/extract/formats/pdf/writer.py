@@ -140,6 +140,7 @@ class PageWriter:
             html=table.html,
             grid=table.grid,
             header_rows=table.header_rows,
+            cells=rendered.cells,
             confidence=passage.confidence(found.words),
             metadata=_about(rendered, title_lines(passage.runs, found)),
         )

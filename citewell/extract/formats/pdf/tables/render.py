@@ -1,4 +1,4 @@
-"""A found table as the element's grid, HTML and Markdown, with the rectangles of its rows."""
+"""A found table as the element's grid, HTML and Markdown, with the rectangles of its rows and cells."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from citewell.extract.core.cells import Cell, Grid, Table, build_table, markdown_cell
 from citewell.extract.core.groups import parents
-from citewell.extract.formats.pdf.geometry import Rotation
-from citewell.extract.formats.pdf.ink import Ink, row_places
+from citewell.extract.formats.pdf.geometry import Rect, Rotation
+from citewell.extract.formats.pdf.ink import Ink, places, row_places
 from citewell.extract.formats.pdf.running_text import RunningText, Span
 from citewell.extract.formats.pdf.tables.model import FoundTable, cell_content
-from citewell.types import Box
+from citewell.types import Box, CellPlace
 
 _BAR = len(" | ")
 _FIRST_BAR = len("| ")
@@ -25,12 +25,14 @@ class RenderedTable:
     """A table and, for each of its boxes, the offset in its Markdown at which the box's text begins.
 
     groups: for each row the row of the label that heads it, -1 for none (`core.groups`)
+    cells:  one rectangle around the words of each filled cell
     """
 
     table: Table
     groups: Sequence[int]
     starts: tuple[int, ...]
     boxes: tuple[Box, ...]
+    cells: tuple[CellPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
     long = max(b - a for a, b in pairwise(line_starts)) + line_starts[1] > _LONG
     starts: list[int] = []
     boxes: list[Box] = []
+    placed: list[CellPlace] = []
     for part in parts:
         for row, cells in part.rows():
             line = line_starts[row if row == 0 else row + 1]
@@ -108,8 +111,20 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
             ]
             for start, rect in row_places(spans, line, part.rotation, part.ink, by_cell=long):
                 starts.append(start)
-                boxes.append(Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1))
-    return RenderedTable(table, _groups(table, parts), tuple(starts), tuple(boxes))
+                boxes.append(_box(part, rect))
+            placed += [CellPlace(row, column, _cell_box(part, flow)) for column, flow in cells]
+    return RenderedTable(table, _groups(table, parts), tuple(starts), tuple(boxes), tuple(placed))
+
+
+def _cell_box(part: _Part, flow: RunningText) -> Box:
+    """The rectangle around a cell's words, of all its lines."""
+    rects = [rect for _, rect in places(flow.spans, part.rotation, part.ink)]
+    sides = Rect(min(r.x0 for r in rects), min(r.y0 for r in rects), max(r.x1 for r in rects), max(r.y1 for r in rects))
+    return _box(part, sides)
+
+
+def _box(part: _Part, rect: Rect) -> Box:
+    return Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1)
 
 
 def _groups(table: Table, parts: Sequence[_Part]) -> list[int]:
