@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TypeAlias
 
 from citewell.ports import (
-    Capability,
+    Ask,
     ChatDelta,
     ChatMessage,
     ChatModel,
+    ChatModelWrapper,
     EmbedderWrapper,
     FloatMatrix,
     ImageInput,
@@ -20,10 +21,9 @@ from citewell.ports import (
     Reranker,
     TextKind,
     TokenUsage,
-    ToolSpec,
     VisionModel,
 )
-from citewell.types import JsonObject, Usage, UsageKind
+from citewell.types import Usage, UsageKind
 
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
@@ -187,47 +187,24 @@ class MeteredVision:
         return said
 
 
-class MeteredChat:
+class MeteredChat(ChatModelWrapper):
     """Counts what the chat model within reports; an answer that was cut off counts by its characters."""
 
     def __init__(self, inner: ChatModel, provider: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._provider = provider
 
-    @property
-    def model(self) -> str:
-        """The wrapped model's."""
-        return self._inner.model
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The wrapped model's."""
-        return self._inner.capabilities
-
-    async def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        response_schema: JsonObject | None = None,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-    ) -> AsyncIterator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`."""
+    async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModelWrapper.around`."""
         said, usage = 0, None
-        answer = self._inner.stream(
-            messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
-        )
         try:
-            async for delta in answer:
-                said += len(delta.text)
-                usage = delta.usage or usage
-                yield delta
+            async with aclosing(ask()) as answer:
+                async for delta in answer:
+                    said += len(delta.text)
+                    usage = delta.usage or usage
+                    yield delta
         finally:
-            close = getattr(answer, "aclose", None)
-            if close is not None:
-                await close()
-            self._spend(usage or _estimate(messages, said))
+            self._spend(usage or TokenUsage(sent_tokens(messages), said // CHARACTERS_PER_TOKEN))
 
     def _spend(self, usage: TokenUsage) -> None:
         spend(
@@ -242,6 +219,6 @@ class MeteredChat:
         )
 
 
-def _estimate(messages: Sequence[ChatMessage], said: int) -> TokenUsage:
-    sent = sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages)
-    return TokenUsage(sent // CHARACTERS_PER_TOKEN, said // CHARACTERS_PER_TOKEN)
+def sent_tokens(messages: Sequence[ChatMessage]) -> int:
+    """Tokens of messages with their sources, at four characters each."""
+    return sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages) // CHARACTERS_PER_TOKEN

@@ -6,8 +6,8 @@ All methods are async and may be called from several tasks at once. Errors are t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -277,6 +277,60 @@ class ChatModel(Protocol):
     ) -> AsyncIterator[ChatDelta]:
         """The answer as it comes; with `response_schema` the text is one JSON object of that schema."""
         ...
+
+
+Ask: TypeAlias = Callable[[], AsyncGenerator[ChatDelta]]
+"""Begins the answer of a wrapped chat model; closing it ends the request."""
+
+
+class ChatModelWrapper:
+    """Delegates everything to the chat model it wraps; a wrapper overrides `around`."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self.inner = inner
+
+    @property
+    def model(self) -> str:
+        """The wrapped model's."""
+        return self.inner.model
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped model's."""
+        return self.inner.capabilities
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModel.stream`; leaving it closes the wrapped model's stream before anything else happens."""
+
+        async def ask() -> AsyncGenerator[ChatDelta]:
+            answer = self.inner.stream(
+                messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
+            )
+            try:
+                async for delta in answer:
+                    yield delta
+            finally:
+                close = getattr(answer, "aclose", None)
+                if close is not None:
+                    await close()
+
+        async with aclosing(self.around(messages, ask)) as answer:
+            async for delta in answer:
+                yield delta
+
+    async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
+        """What is passed on of the answer that `ask` begins."""
+        async with aclosing(ask()) as answer:
+            async for delta in answer:
+                yield delta
 
 
 @runtime_checkable

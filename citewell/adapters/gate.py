@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.metering import CHARACTERS_PER_TOKEN, rerank_tokens
+from citewell.metering import CHARACTERS_PER_TOKEN, rerank_tokens, sent_tokens
 from citewell.ports import (
-    Capability,
+    Ask,
     ChatDelta,
     ChatMessage,
     ChatModel,
+    ChatModelWrapper,
     Embedder,
     EmbedderWrapper,
     FloatMatrix,
@@ -23,10 +24,8 @@ from citewell.ports import (
     Reranker,
     TextKind,
     TokenUsage,
-    ToolSpec,
     VisionModel,
 )
-from citewell.types import JsonObject
 
 Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01
@@ -161,48 +160,25 @@ class GatedVision:
             return await self._inner.describe(image, prompt)
 
 
-class GatedChat:
+class GatedChat(ChatModelWrapper):
     """Asks the gate before each answer; what it cost is known at its end."""
 
     def __init__(self, inner: ChatModel, gate: Gate) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._gate = gate
 
-    @property
-    def model(self) -> str:
-        """The wrapped model's."""
-        return self._inner.model
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """The wrapped model's."""
-        return self._inner.capabilities
-
-    async def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        response_schema: JsonObject | None = None,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-    ) -> AsyncIterator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`."""
-        sent = sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages) // CHARACTERS_PER_TOKEN
+    async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModelWrapper.around`."""
+        sent = sent_tokens(messages)
         reserved = await self._gate.enter(sent)
         said, usage, begun = 0, None, False
-        answer = self._inner.stream(
-            messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
-        )
         try:
-            async for delta in answer:
-                begun = True
-                said += len(delta.text)
-                usage = delta.usage or usage
-                yield delta
+            async with aclosing(ask()) as answer:
+                async for delta in answer:
+                    begun = True
+                    said += len(delta.text)
+                    usage = delta.usage or usage
+                    yield delta
         finally:
-            close = getattr(answer, "aclose", None)
-            if close is not None:
-                await close()
             cut_off = TokenUsage(sent, said // CHARACTERS_PER_TOKEN) if begun else TokenUsage()
             await self._gate.charge(reserved, usage or cut_off)

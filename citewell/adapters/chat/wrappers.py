@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 from citewell.adapters.embedder.wrappers import RetryPolicy
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
-from citewell.ports import Capability, ChatDelta, ChatMessage, ChatModel, ImageInput, ToolSpec, VisionModel
-from citewell.types import JsonObject
+from citewell.ports import Ask, ChatDelta, ChatMessage, ChatModel, ChatModelWrapper, ImageInput, VisionModel
 
 IDLE_SECONDS = 60.0
 
 
 class ChatAndVision(ChatModel, VisionModel, Protocol):
-    """Both ports in one, as vendors offer them, with a closable stream."""
-
-    def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        response_schema: JsonObject | None = None,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-    ) -> AsyncGenerator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`."""
-        ...
+    """Both ports in one, as vendors offer them."""
 
 
-class PatientChat:
+class PatientChat(ChatModelWrapper):
     """Implements both ports around a model. Retries with growing, jittered waits, or after the time that the provider asks for
     (up to the policy's longest wait); never after part of an answer was passed on, because it would be repeated.
     """
@@ -45,49 +33,28 @@ class PatientChat:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """seconds: for a whole answer with all attempts; idle_seconds: until its next piece."""
-        self._inner = inner
+        super().__init__(inner)
+        self._vision: VisionModel = inner
         self._seconds = seconds
         self._idle = idle_seconds
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
 
-    @property
-    def model(self) -> str:
-        """The vendor's name of the model."""
-        return self._inner.model
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the model can be asked for."""
-        return self._inner.capabilities
-
-    async def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        response_schema: JsonObject | None = None,
-        max_tokens: int | None = None,
-        temperature: float = 0.0,
-    ) -> AsyncGenerator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`."""
+    async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
+        """As `citewell.ports.ChatModelWrapper.around`."""
         deadline = asyncio.get_running_loop().time() + self._seconds
         attempt, said = 1, False
         while True:
-            answer = self._inner.stream(
-                messages, tools=tools, response_schema=response_schema, max_tokens=max_tokens, temperature=temperature
-            )
             try:
-                async for delta in self._timely(answer, deadline):
-                    said = True
-                    yield delta
+                async with aclosing(ask()) as answer:
+                    async for delta in self._timely(answer, deadline):
+                        said = True
+                        yield delta
                 return
             except (ProviderRateLimited, ProviderUnavailable) as error:
                 if said:
                     raise
                 await self._wait(error, attempt, deadline)
-            finally:
-                await answer.aclose()
             attempt += 1
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
@@ -97,7 +64,7 @@ class PatientChat:
         while True:
             try:
                 async with asyncio.timeout_at(deadline):
-                    return await self._inner.describe(image, prompt)
+                    return await self._vision.describe(image, prompt)
             except TimeoutError:
                 raise self._too_slow() from None
             except (ProviderRateLimited, ProviderUnavailable) as error:
