@@ -15,7 +15,7 @@ _MARKS = {"ok": "[green]ok   [/]", "note": "[yellow]note [/]", "error": "[red]er
 
 async def examine(settings: Settings) -> list[Finding]:
     """Look at every part, without changing anything but opening the data folder."""
-    return examine_configuration(settings) + await _server(settings)
+    return await examine_configuration(settings) + await _server(settings)
 
 
 def print_findings(findings: list[Finding]) -> None:

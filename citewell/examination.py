@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import platform
 import shutil
-from collections.abc import Callable
-from functools import partial
 from importlib.metadata import version
 
 from citewell import console
-from citewell.adapters import registry
 from citewell.adapters.chat.local_servers import LocalServer, find_local_servers
-from citewell.errors import CitewellError
 from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
 from citewell.features.local_models.service import refusal_in
 from citewell.folder import DataFolder
+from citewell.probing import probe_providers
 from citewell.settings import Settings
 
 _LOW_DISK = 2 * 1024**3
 
 
-def examine_configuration(settings: Settings) -> list[Finding]:
-    """Look at every part that can be looked at without the services; takes some seconds where a model is loaded for it."""
-    return [
+async def examine_configuration(settings: Settings) -> list[Finding]:
+    """Look at every part that can be looked at without the services, and ask each configured provider for next to nothing; takes some seconds."""
+    providers, (before, after) = await asyncio.gather(
+        probe_providers(settings), asyncio.to_thread(_this_machine, settings)
+    )
+    return [*before, *providers, *after]
+
+
+def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
+    """What is found without asking anybody, before and after the providers."""
+    before = [
         Finding(
             "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
         ),
         _data_folder(settings),
         _exposure(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
-        *_providers(settings),
+    ]
+    return before, [
         *_local_models(settings),
         *_sandbox(),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
@@ -57,28 +64,6 @@ def _exposure(settings: Settings) -> Finding:
         return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
     advice = "Set CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
     return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
-
-
-def _providers(settings: Settings) -> list[Finding]:
-    chosen: list[tuple[str, str, Callable[[], object]]] = [
-        ("embeddings", settings.embedding.provider, partial(registry.build_embedder, settings.embedding)),
-        ("rerank", settings.rerank.provider, partial(registry.build_reranker, settings.rerank)),
-        ("chat", settings.chat.provider, partial(registry.build_chat_model, settings.chat)),
-        ("vision", settings.vision.provider, partial(registry.build_vision_model, settings.vision)),
-        ("blobs", settings.blobs.provider, partial(registry.build_blob_store, settings.blobs)),
-    ]
-    return [_provider(part, name, build) for part, name, build in chosen]
-
-
-def _provider(part: str, name: str, build: Callable[[], object]) -> Finding:
-    if name == "none":
-        what = {"chat": "none: answers are extractive", "vision": "none: images are kept and read by OCR"}
-        return Finding(part, "ok", what.get(part, "none"))
-    try:
-        build()
-    except CitewellError as error:
-        return Finding(part, "error", f"{name}: {error.message}")
-    return Finding(part, "ok", name)
 
 
 def _local_models(settings: Settings) -> list[Finding]:

@@ -97,11 +97,12 @@ def build_blob_store(settings: BlobSettings) -> BlobStore:
 
 
 def _model(settings: OpenAIChat | AnthropicChat | OpenAIVision | AnthropicVision, model: str | None) -> str:
-    if model is None:
+    """The model that is set, else the provider's usual one; a server of your own has none."""
+    if model is None and isinstance(settings, OpenAIChat | OpenAIVision) and settings.base_url is not None:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is set, but no model is. Set {settings.name_of('model')}."
+            f"{settings.name_of('base_url')} is set, but no model is. Set {settings.name_of('model')} to a model of that server."
         )
-    return model
+    return model or settings.usual_model
 
 
 def _factory(

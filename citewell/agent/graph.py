@@ -158,6 +158,7 @@ class Assistant:
             usage=self._usage(turn, stuffing_tokens),
             nearest=turn.draft.nearest,
             summary=turn.dialogue.summary,
+            notice=" ".join(turn.notices) or None,
         )
 
     async def _walk(self, turn: TurnState) -> None:

@@ -17,6 +17,7 @@ from citewell.types import (
     Hit,
     JsonObject,
     JsonValue,
+    RerankLimits,
     ResourceInfo,
     Scope,
     SearchRequest,
@@ -52,7 +53,7 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
-    rerank: whether searches are reranked, None as configured; summary: of the oldest messages of `history`, as an earlier turn
+    rerank: whether searches are reranked, None as configured; rerank_limits: how far; summary: of the oldest messages of `history`, as an earlier turn
     made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
     """
 
@@ -62,6 +63,7 @@ class TurnRequest:
     scope: Scope = Scope()
     top_k: int = 10
     rerank: bool | None = None
+    rerank_limits: RerankLimits = RerankLimits()
     references: bool = False
     debug: bool = False
     summary: ThreadSummary | None = None
@@ -139,13 +141,15 @@ class TurnUsage:
 class Done:
     """The end of a turn: the whole checked answer, what it cost, and (in `answer.trace`) how it came about.
 
-    summary: of the thread's oldest messages, when this turn had one made; worth keeping for the next turn.
+    summary: of the thread's oldest messages, when this turn had one made; worth keeping for the next turn
+    notice:  what failed on the way and was done without
     """
 
     answer: Answer
     usage: TurnUsage = TurnUsage()
     nearest: tuple[Source, ...] = ()
     summary: ThreadSummary | None = None
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
 from citewell.features.health.findings import Finding
-from citewell.features.health.service import HealthService
+from citewell.features.health.service import Configuration, HealthService
 from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
@@ -136,13 +136,11 @@ class _Parts:
     capture: Capture
     chunking: ChunkConfig
     ledger: Ledger
-    configuration: Callable[[], list[Finding]]
+    configuration: Configuration
 
 
 @asynccontextmanager
-async def open_services(
-    settings: Settings, configuration: Callable[[], list[Finding]] = list
-) -> AsyncGenerator[Services]:
+async def open_services(settings: Settings, configuration: Configuration | None = None) -> AsyncGenerator[Services]:
     """Open the data folder, start the workers, and give out the services; closes everything in the reverse order.
 
     configuration: looks at what is configured, for the health service.
@@ -152,8 +150,12 @@ async def open_services(
     _check(settings)
     async with contextlib.AsyncExitStack() as stack:
         with _opening(settings):
-            services = await _open(settings, configuration, stack)
+            services = await _open(settings, configuration or _nothing, stack)
         yield services
+
+
+async def _nothing() -> list[Finding]:
+    return []
 
 
 @contextlib.contextmanager
@@ -168,9 +170,7 @@ def _opening(settings: Settings) -> Generator[None]:
         raise ConfigurationError(f"The database cannot be opened: {error.orig}") from error
 
 
-async def _open(
-    settings: Settings, configuration: Callable[[], list[Finding]], stack: contextlib.AsyncExitStack
-) -> Services:
+async def _open(settings: Settings, configuration: Configuration, stack: contextlib.AsyncExitStack) -> Services:
     folder = DataFolder(settings.data)
     folder.hold()
     stack.callback(folder.release)
@@ -228,10 +228,18 @@ async def _open(
 
 
 def _check(settings: Settings) -> None:
-    """Raise `ConfigurationError` for a missing adapter, package, model or key before anything is opened or written."""
+    """Raise `ConfigurationError` for a missing adapter, package, model or embedder's key before anything is opened or written.
+
+    Without the key of a chat or vision model Citewell starts: files are read and searched, and answers extracted.
+    """
     registry.check(settings)
-    registry.build_chat_model(settings.chat)
-    registry.build_vision_model(settings.vision)
+    for problem in (settings.chat.missing_key, settings.vision.missing_key):
+        if problem is not None:
+            log.warning("%s Citewell starts without this model.", problem)
+    if settings.chat.missing_key is None:
+        registry.build_chat_model(settings.chat)
+    if settings.vision.missing_key is None:
+        registry.build_vision_model(settings.vision)
     if isinstance(settings.embedding, RemoteEmbedding):
         registry.build_embedder(settings.embedding)
 
@@ -311,7 +319,7 @@ async def _assemble(parts: _Parts) -> Services:
         ),
         resources=resources,
         search=search,
-        chat=ChatService(turns=turns, threads=threads, indexes=parts.indexes, can_rerank=search.reranker is not None),
+        chat=_chat_service(parts, turns, threads, search),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=McpTools(
             toolbox=extractive.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
@@ -367,6 +375,17 @@ def _search_service(parts: _Parts) -> SearchService:
         reranker=build_reranker(parts.settings, parts.stores.database),
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database)),
         top_k=parts.settings.retrieval.top_k,
+    )
+
+
+def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, search: SearchService) -> ChatService:
+    return ChatService(
+        turns=turns,
+        threads=threads,
+        indexes=parts.indexes,
+        can_rerank=search.reranker is not None,
+        options=search.options,
+        model_problem=parts.settings.chat.missing_key,
     )
 
 

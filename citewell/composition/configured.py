@@ -45,8 +45,8 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 
 
 def build_chat_model(settings: Settings, database: Database) -> ChatModel | None:
-    """The chat model, counted and kept within limits; None where none is configured."""
-    model = registry.build_chat_model(settings.chat)
+    """The chat model, counted and kept within limits; None where none is configured, or its key is missing."""
+    model = registry.build_chat_model(settings.chat) if settings.chat.missing_key is None else None
     if model is None:
         return None
     gate = _gate(settings, database, settings.chat.provider, model.model)
@@ -55,8 +55,8 @@ def build_chat_model(settings: Settings, database: Database) -> ChatModel | None
 
 
 def build_vision_model(settings: Settings, database: Database) -> VisionModel | None:
-    """The model that describes pictures, counted and kept within limits; None where none is configured."""
-    model = registry.build_vision_model(settings.vision)
+    """The model that describes pictures, counted and kept within limits; None where none is configured, or its key is missing."""
+    model = registry.build_vision_model(settings.vision) if settings.vision.missing_key is None else None
     if model is None:
         return None
     gate = _gate(settings, database, settings.vision.provider, model.model)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from citewell.errors import InvalidInput
 from citewell.ports import Fingerprint
-from citewell.types import SearchRequest, SelfQuery
+from citewell.types import RerankLimits, SearchRequest, SelfQuery
 
 MAX_VARIATIONS = 10
+MAX_RERANK_CANDIDATES = 1_000
+MAX_RERANKED = 100
 
 
 class FusionMethod(StrEnum):
@@ -65,13 +68,31 @@ class RetrievalOptions:
     def for_request(self, request: SearchRequest) -> RetrievalOptions:
         """These options with the request's overrides. `InvalidInput` for a number out of bounds."""
         given = {
-            "rerank": request.rerank,
             "diversity": _within("diversity", request.diversity, 1.0),
             "near_duplicate": _within("near_duplicate", request.near_duplicate, 1.0),
             "variations": _within("variations", request.variations, MAX_VARIATIONS),
             "self_query": request.self_query,
         }
-        changed = {name: value for name, value in given.items() if value is not None}
+        return self.reranking(request.rerank, request.rerank_limits)._with(given)
+
+    def reranking(self, wanted: bool | None, limits: RerankLimits) -> RetrievalOptions:
+        """These options with a request's wishes for reranking. `InvalidInput` for a number out of bounds, or limits where nothing is reranked."""
+        if wanted is None and limits == RerankLimits():
+            return self
+        chosen = self._with(
+            {
+                "rerank": wanted,
+                "rerank_candidates": _counted("rerank_candidates", limits.candidates, MAX_RERANK_CANDIDATES),
+                "rerank_top_n": _counted("rerank_top_n", limits.top_n, MAX_RERANKED),
+                "rerank_threshold": limits.threshold,
+            }
+        )
+        if limits != RerankLimits() and not chosen.rerank:
+            raise InvalidInput("Limits of reranking are given, but this request is not reranked. Set `rerank` to true.")
+        return chosen
+
+    def _with(self, given: Mapping[str, object]) -> RetrievalOptions:
+        changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return replace(self, **changed) if changed else self
 
 
@@ -81,6 +102,12 @@ _Number = TypeVar("_Number", int, float)
 def _within(name: str, value: _Number | None, most: _Number) -> _Number | None:
     if value is not None and not 0 <= value <= most:
         raise InvalidInput(f"`{name}` must be from 0 to {most:g}.")
+    return value
+
+
+def _counted(name: str, value: int | None, most: int) -> int | None:
+    if value is not None and not 1 <= value <= most:
+        raise InvalidInput(f"`{name}` must be from 1 to {most:,}.")
     return value
 
 

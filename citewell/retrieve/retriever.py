@@ -61,7 +61,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._chat = chat
         self._legs = Legs(embedder, index, self._options)
-        self._rerank_traits = _rerank_traits(reranker, self._options)
+        self._own_traits = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a store or provider fails."""
@@ -82,7 +82,7 @@ class Retriever:
         fused = await self._with_variations(request, options, found, scope, limit, trace)
         hits = await self._hits(request, options, found, fused, trace)
         if self._reranks(options):
-            hits = await self._rerank(request, hits, trace)
+            hits = await self._rerank(request, options, hits, trace)
         if request.debug:
             texts = await self._texts(request.owner_id, [found.dense, found.lexical, fused])
             trace.details.update(_details(found, fused, inferred, texts))
@@ -147,7 +147,7 @@ class Retriever:
     ) -> list[Hit]:
         """The fused list with its text, down to the last rank that later steps may need."""
         kept = self._kept(request, options)
-        wanted = max(kept, self._rerank_traits.candidates) if self._reranks(options) else kept
+        wanted = max(kept, self._traits(options).candidates) if self._reranks(options) else kept
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
         dense, lexical, good = _by_id(found.dense), _by_id(found.lexical), fused
@@ -193,7 +193,17 @@ class Retriever:
             return request.top_k
         return min(request.top_k, options.rerank_top_n)
 
-    async def _rerank(self, request: SearchRequest, hits: list[Hit], trace: Trace) -> list[Hit]:
+    def _traits(self, options: RetrievalOptions) -> RerankerTraits:
+        """The number of candidates and the weight from the options, else those that suit the reranker."""
+        own = self._own_traits
+        return RerankerTraits(
+            weight=own.weight if options.rerank_weight is None else options.rerank_weight,
+            candidates=options.rerank_candidates or own.candidates,
+        )
+
+    async def _rerank(
+        self, request: SearchRequest, options: RetrievalOptions, hits: list[Hit], trace: Trace
+    ) -> list[Hit]:
         if self._reranker is None or not hits:
             return hits
         with timed(trace, "rerank"):
@@ -204,7 +214,7 @@ class Retriever:
                 log.warning("a search goes on without its reranker: %s", error.message)
                 trace.details["rerank_error"] = f"{error.code}: {error.message}"
                 return hits
-        after = reordered(hits, ranked, self._rerank_traits.weight, self._options.rerank_threshold)
+        after = reordered(hits, ranked, self._traits(options).weight, options.rerank_threshold)
         if request.debug:
             model = self._reranker.model
             trace.details["rerank"] = {"model": model, "before": _order(hits), "after": _order(after)}
@@ -215,15 +225,6 @@ class Retriever:
         shown = dict.fromkeys(item.id for leg in legs for item in leg[:_SHOWN])
         stored = await self._chunks.load(owner_id, list(shown))
         return {key: item.chunk.text for key, item in stored.items()}
-
-
-def _rerank_traits(reranker: Reranker | None, options: RetrievalOptions) -> RerankerTraits:
-    """The number of candidates from the options, else the one that suits the reranker."""
-    own = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
-    return RerankerTraits(
-        weight=own.weight if options.rerank_weight is None else options.rerank_weight,
-        candidates=options.rerank_candidates or own.candidates,
-    )
 
 
 def _by_id(leg: Sequence[ScoredId]) -> dict[str, float]:

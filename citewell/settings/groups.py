@@ -327,22 +327,43 @@ class UsageSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class _OpenAI(SettingsGroup):
+    usual_model: ClassVar[str] = "gpt-5.4-mini"
+
     api_key: _OpenAIKey = None
     base_url: Annotated[HttpAddress | None, named("chat_base_url", "OPENAI_BASE_URL")] = None
     seconds: _AnswerSeconds = 120.0
 
+    @property
+    def missing_key(self) -> str | None:
+        """What to do where the key is missing; None where there is one, or none is needed."""
+        if self.api_key is not None or self.base_url is not None:
+            return None
+        advice = "Set OPENAI_API_KEY, or CITEWELL_CHAT_BASE_URL for another endpoint."
+        return f"{self.name_of('provider')} is 'openai', but there is no key. {advice}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Anthropic(SettingsGroup):
+    usual_model: ClassVar[str] = "claude-haiku-5-5"
+
     api_key: Annotated[SecretStr | None, named("anthropic_api_key", "ANTHROPIC_API_KEY")] = None
     base_url: Annotated[HttpAddress | None, named("anthropic_base_url", "ANTHROPIC_BASE_URL")] = None
     seconds: _AnswerSeconds = 120.0
     temperature: _Temperature = None
 
+    @property
+    def missing_key(self) -> str | None:
+        """What to do where the key is missing; None where there is one."""
+        if self.api_key is not None:
+            return None
+        return f"{self.name_of('provider')} is 'anthropic', but there is no key. Set ANTHROPIC_API_KEY."
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoChat(SettingsGroup):
     """No chat model: answers are extracted."""
+
+    missing_key: ClassVar[None] = None
 
     provider: Annotated[Literal["none"], _CHAT_PROVIDER] = "none"
     detect_local: Annotated[bool, named("detect_local_models")] = True
@@ -370,6 +391,8 @@ class AnthropicChat(_Anthropic):
 @dataclass(frozen=True, kw_only=True)
 class NoVision(SettingsGroup):
     """No vision model: images are kept and read by OCR."""
+
+    missing_key: ClassVar[None] = None
 
     provider: Annotated[Literal["none"], _VISION_PROVIDER] = "none"
 

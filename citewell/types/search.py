@@ -133,10 +133,19 @@ class SelfQuery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankLimits:
+    """How many hits a reranker sees and keeps, and the least score it may give; None as configured."""
+
+    candidates: int | None = None
+    top_n: int | None = None
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
     """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything the owner has.
 
-    rerank, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
+    rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
     they are given; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
     """
 
@@ -148,6 +157,7 @@ class SearchRequest:
     types: tuple[ChunkType, ...] | None = None
     conditions: tuple[Condition, ...] = ()
     rerank: bool | None = None
+    rerank_limits: RerankLimits = RerankLimits()
     debug: bool = False
     diversity: float | None = None
     near_duplicate: float | None = None

@@ -13,7 +13,7 @@ from citewell.points import index_point
 from citewell.ports import Capability, Reranked
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
-from citewell.types import ChunkType, Condition, Operator, Point, SearchRequest, SelfQuery, StoredChunk
+from citewell.types import ChunkType, Condition, Operator, Point, RerankLimits, SearchRequest, SelfQuery, StoredChunk
 from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
 
 _TEXTS = (
@@ -296,6 +296,36 @@ async def test_only_the_first_of_the_reranked_are_kept(library: Library) -> None
     assert len(reranker.seen) == 4
     assert reranked == sorted(reranker.seen, key=len)[:2]
     assert len(await _texts(retriever, "loan")) == 6
+
+
+async def test_a_request_sets_how_many_are_reranked_how_many_are_kept_and_the_least_score(library: Library) -> None:
+    reranker = LengthReranker()
+    retriever = library.retriever(reranker=reranker, options=RetrievalOptions(rerank_top_n=5, rerank_candidates=6))
+    limits = RerankLimits(candidates=4, top_n=3)
+    assert len(await _texts(retriever, "loan", rerank=True, rerank_limits=limits)) == 3
+    assert len(reranker.seen) == 4
+    lengths = sorted(map(len, reranker.seen))
+    strict = RerankLimits(candidates=4, threshold=1 / lengths[1])
+    kept = await _texts(retriever, "loan", rerank=True, rerank_limits=strict)
+    assert [len(text) for text in kept] == lengths[:2]
+
+
+@pytest.mark.parametrize(
+    ("rerank", "limits", "named"),
+    [
+        (True, RerankLimits(candidates=0), "rerank_candidates"),
+        (True, RerankLimits(candidates=1_001), "rerank_candidates"),
+        (True, RerankLimits(top_n=101), "rerank_top_n"),
+        (None, RerankLimits(top_n=1), "rerank"),
+        (False, RerankLimits(threshold=0.5), "rerank"),
+    ],
+)
+async def test_limits_of_reranking_out_of_bounds_or_without_reranking_are_refused(
+    library: Library, rerank: bool | None, limits: RerankLimits, named: str
+) -> None:
+    retriever = library.retriever(reranker=LengthReranker())
+    with pytest.raises(InvalidInput, match=f"`{named}`"):
+        await _texts(retriever, "loan", rerank=rerank, rerank_limits=limits)
 
 
 async def test_debug_shows_texts_and_the_order_before_and_after_reranking(library: Library) -> None:

@@ -96,6 +96,26 @@ def test_reranking_waits_to_be_asked(server: RunningServer, handbook: dict[str, 
     assert all("rerank" in hit["scores"] for hit in _search(server, "dogs", rerank=True, **scope).json()["hits"])
 
 
+def test_a_hit_keeps_its_cosine_and_what_the_reranker_gave_it(server: RunningServer, handbook: dict[str, Any]) -> None:
+    scope = {"resource_ids": [handbook["id"]], "top_k": 4}
+    for hit in _search(server, "dogs", rerank=True, rerank_candidates=4, **scope).json()["hits"]:
+        assert (hit.get("vector_score"), hit["rerank_score"]) == (hit["scores"].get("dense"), hit["scores"]["rerank"])
+    assert all("rerank_score" not in hit for hit in _search(server, "dogs", **scope).json()["hits"])
+
+
+def test_reranking_can_be_set_by_each_request(server: RunningServer, handbook: dict[str, Any]) -> None:
+    scope = {"resource_ids": [handbook["id"]]}
+    found = _search(server, "dogs", rerank=True, rerank_candidates=4, rerank_top_n=2, debug=True, **scope).json()
+    assert (len(found["hits"]), len(found["trace"]["details"]["rerank"]["before"])) == (2, 4)
+    assert _search(server, "dogs", rerank=True, rerank_threshold=5, **scope).json()["hits"] == []
+    body = {"message": "What is the rule on dogs?", "debug": True, **scope}
+    answer = server.client.post("/chat", json={**body, "rerank": True, "rerank_top_n": 2}).json()
+    assert len(answer["trace"]["searches"][0]["hits"]) == 2
+    for url, sent in (("/search", {"query": "dogs"}), ("/chat", {"message": "dogs?"})):
+        assert server.client.post(url, json={**sent, "rerank_top_n": 2}).status_code == 400
+        assert server.client.post(url, json={**sent, "rerank": True, "rerank_candidates": 0}).status_code == 400
+
+
 def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
         rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(80))

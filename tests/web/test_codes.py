@@ -80,9 +80,7 @@ def _steps() -> set[str]:
 
 
 def _health_parts() -> set[str]:
-    tree = ast.parse((ROOT / "citewell/examination.py").read_text(encoding="utf-8"))
-    providers = next(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "_providers")
-    chosen = [node.elts[0] for node in ast.walk(providers) if isinstance(node, ast.Tuple)]
+    chosen = [call.args[0] for call in _calls("probing.py", "_found")]
     first = [call.args[0] for name in ("Finding", "_optional") for call in _calls("examination.py", name)]
     service = ast.parse((ROOT / "citewell/features/health/service.py").read_text(encoding="utf-8"))
     check = next(node for node in ast.walk(service) if isinstance(node, ast.AsyncFunctionDef) and node.name == "check")

@@ -101,9 +101,7 @@ def chat(
 def build(settings: AnthropicChat | AnthropicVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
     if settings.api_key is None:
-        raise ConfigurationError(
-            f"{settings.name_of('provider')} is 'anthropic', but there is no key. Set ANTHROPIC_API_KEY."
-        )
+        raise ConfigurationError(settings.missing_key)
     key = settings.api_key.get_secret_value()
     warm = settings.temperature is not None
     inner = chat(model, key, settings.base_url, settings.seconds, with_temperature=warm)

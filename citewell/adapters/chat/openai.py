@@ -87,11 +87,8 @@ def chat(model: str, api_key: str, base_url: str | None = None, timeout: float =
 
 def build(settings: OpenAIChat | OpenAIVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
-    key = settings.api_key
-    if key is None and settings.base_url is None:
-        raise ConfigurationError(
-            f"{settings.name_of('provider')} is 'openai', but there is no key. Set OPENAI_API_KEY, or CITEWELL_CHAT_BASE_URL for another endpoint."
-        )
-    secret = key.get_secret_value() if key else "none"
+    if settings.missing_key is not None:
+        raise ConfigurationError(settings.missing_key)
+    secret = settings.api_key.get_secret_value() if settings.api_key else "none"
     inner = chat(model, secret, settings.base_url, settings.seconds)
     return PatientChat(inner, settings.seconds)

@@ -111,6 +111,7 @@ class TurnState:
     calls:      tools to run next; `results` of all calls so far, in order
     table_plan: the table query planned by rules, or why there is none
     picture_plan: the query behind a picture that was asked for
+    notices:    what failed in searches, each once, in order
     stuffing:   counts what sending every file in scope whole would have taken
     """
 
@@ -132,6 +133,7 @@ class TurnState:
     draft: Draft | None = None
     answer: Answer | None = None
     searches: int = 0
+    notices: dict[str, None] = field(default_factory=dict[str, None])
     stuffing: asyncio.Task[int | None] | None = None
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])

@@ -79,11 +79,14 @@ class Toolbox:
             resource_ids=_within(scope.resource_ids, _texts(arguments, "resource_ids")),
             types=_types(arguments),
             rerank=turn.request.rerank,
+            rerank_limits=turn.request.rerank_limits,
             debug=turn.request.debug,
         )
         turn.searches += 1
         with turn.timed("search"):
             result = await self._searcher.search(request)
+        if result.notice is not None:
+            turn.notices[result.notice] = None
         sources = turn.book.add(result.hits)
         if turn.request.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))

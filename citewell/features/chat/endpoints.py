@@ -16,6 +16,7 @@ from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.waiting import CLIENT_LEFT, last_event
+from citewell.types import RerankLimits
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -32,6 +33,9 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
             project=body.project,
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
             rerank=body.rerank,
+            rerank_limits=RerankLimits(
+                candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold
+            ),
             references=body.references,
             debug=body.debug,
         )
@@ -82,7 +86,7 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,
-        notice=turn.notice,
+        notice=" ".join(filter(None, (turn.notice, done.notice))) or None,
     )
 
 

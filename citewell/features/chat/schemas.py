@@ -19,6 +19,13 @@ class ChatIn(RequestBody):
     project: str | None = Field(default=None, description="id or name")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000)
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
+    rerank_candidates: int | None = Field(
+        default=None, description="1 to 1,000: how many passages the reranker is given"
+    )
+    rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
+    rerank_threshold: float | None = Field(
+        default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
+    )
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
     stream: bool = Field(default=False, description="answer as NDJSON lines")
@@ -60,7 +67,10 @@ class ChatOut(BaseModel):
     usage: dict[str, Any] = {}
     timings_ms: dict[str, float] = {}
     trace: dict[str, Any] | None = None
-    notice: str | None = Field(default=None, description="that the index is being rebuilt, while it is")
+    notice: str | None = Field(
+        default=None,
+        description="what readers must know: that the index is being rebuilt, that the reranker failed, or that the chat model cannot be asked",
+    )
 
 
 def used_doc(source: Source) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, Text
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text
 from citewell.indexes.index_set import IndexSet
+from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, JsonValue, Message, Scope, Thread
+from citewell.types import JsonObject, JsonValue, Message, RerankLimits, Scope, Thread
 
 _HISTORY = 60
 _TITLE_CHARACTERS = 80
@@ -32,6 +33,7 @@ class ChatRequest:
     resource_ids: tuple[str, ...] | None = None
     top_k: int | None = None
     rerank: bool | None = None
+    rerank_limits: RerankLimits = RerankLimits()
     references: bool = False
     debug: bool = False
 
@@ -48,18 +50,24 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
-    """Runs turns of a thread, and keeps what was asked and answered. indexes: those that answer, for their `notice`."""
+    """Runs turns of a thread, and keeps what was asked and answered.
+
+    indexes: those that answer, for their `notice`; options: of searches where a request says nothing else; model_problem: why the configured chat model cannot be asked, None where it can
+    """
 
     turns: TurnRunner
     threads: ThreadRepository
     indexes: IndexSet
     can_rerank: bool = False
+    options: RetrievalOptions = RetrievalOptions()
+    model_problem: str | None = None
 
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed."""
         text = checked_text(request.message)
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
+        self.options.reranking(request.rerank, request.rerank_limits)
         scope = await self.turns.scope(request.owner_id, request.project, request.resource_ids)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
@@ -75,6 +83,7 @@ class ChatService:
             scope=scope,
             top_k=request.top_k or self.turns.top_k,
             rerank=request.rerank,
+            rerank_limits=request.rerank_limits,
             references=request.references,
             debug=request.debug,
             summary=_summary(past),
@@ -84,12 +93,16 @@ class ChatService:
             thread=thread,
             message_id=message_id,
             events=self._run(turn, asked, message_id, past),
-            notice=self.indexes.notice,
+            notice=" ".join(filter(None, (self.indexes.notice, self._without_model()))) or None,
         )
 
     async def finish(self) -> None:
         """Wait until what its reader did not wait for is kept: the rest of an answer that was left, and its cost."""
         await self.turns.finish()
+
+    def _without_model(self) -> str | None:
+        problem = self.model_problem
+        return problem and f"The answer is extracted from your files, without the chat model: {problem}"
 
     async def _run(
         self, turn: TurnRequest, asked: Message, message_id: str, past: Sequence[Message]
@@ -135,6 +148,8 @@ class ChatService:
         }
         if answer.no_answer is not None:
             details["no_answer"] = answer.no_answer.to_json()
+        if notice := " ".join(filter(None, (self._without_model(), done.notice))):
+            details["notice"] = notice
         if done.nearest:
             details["nearest"] = [source.hit.place() for source in done.nearest]
         if answer.picture is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -15,6 +14,9 @@ from citewell.features.health.findings import Finding, Level
 from citewell.indexes.index_set import IndexSet, Rebuilding
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
+
+Configuration: TypeAlias = Callable[[], Awaitable[list[Finding]]]
+"""Looks at what is configured."""
 
 
 class _Figures:
@@ -33,7 +35,7 @@ class _Figures:
 class HealthService:
     """Knows how each part is.
 
-    configuration: looks at what is configured; it may take seconds, and runs in a thread.
+    configuration: looks at what is configured; it may take seconds.
     local_owner: who runs the server, and alone is told what is configured.
     """
 
@@ -41,7 +43,7 @@ class HealthService:
     content: ContentRepository
     jobs: JobRepository
     local_owner: str
-    configuration: Callable[[], list[Finding]] = list
+    configuration: Configuration
     _figures: _Figures = field(default_factory=_Figures)
 
     @property
@@ -70,7 +72,7 @@ class HealthService:
 
     async def examine(self, owner_id: str) -> list[Finding]:
         """What is configured (for the local owner only), then what can be reached and how fast."""
-        configured = await asyncio.to_thread(self.configuration) if owner_id == self.local_owner else []
+        configured = await self.configuration() if owner_id == self.local_owner else []
         reached = [
             Finding(name, _level(part), f"{part.get('note') or 'works'} ({part['ms']} ms)", _advice(part))
             for name, part in (await self.check()).items()

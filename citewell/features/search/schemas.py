@@ -33,6 +33,13 @@ class SearchIn(RequestBody):
     types: list[ChunkType] | None = None
     filters: list[FilterIn] = Field(default=[], max_length=100, description="all of which must hold")
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
+    rerank_candidates: int | None = Field(
+        default=None, description="1 to 1,000: how many passages the reranker is given"
+    )
+    rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
+    rerank_threshold: float | None = Field(
+        default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
+    )
     diversity: float | None = Field(default=None, description="0 to 1: how much being unlike the hits before counts")
     near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share so many words")
     variations: int | None = Field(default=None, description="0 to 10 rephrasings by the chat model, searched too")
@@ -52,6 +59,12 @@ class HitOut(BaseModel):
     text: str
     score: float
     scores: dict[str, float]
+    vector_score: float | None = Field(
+        default=None, description="cosine with the query; missing where words alone found it"
+    )
+    rerank_score: float | None = Field(
+        default=None, description="on the reranker's own scale; missing where it was not asked"
+    )
     locator: LocatorJson
     label: str
 
@@ -81,7 +94,8 @@ class SearchOut(BaseModel):
     passages: list[PassageOut] | None = None
     trace: TraceOut | None = None
     notice: str | None = Field(
-        default=None, description="what readers must know: that the index is being rebuilt, or that the reranker failed"
+        default=None,
+        description="what readers must know: that the index is being rebuilt, or that the reranker failed",
     )
 
 
@@ -89,8 +103,8 @@ class SearchOut(BaseModel):
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
-    """A `HitOut`; a text that was not a record has no `record_id`."""
-    locator = hit.chunk.locator
+    """A `HitOut`; what is not known of it is left out."""
+    locator, scores = hit.chunk.locator, hit.scores.to_json()
     out: dict[str, Any] = {
         "chunk_id": hit.chunk.id,
         "resource_id": hit.chunk.resource_id,
@@ -98,11 +112,12 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "type": hit.chunk.type.value,
         "text": hit.chunk.text,
         "score": round(hit.score, 6),
-        "scores": hit.scores.to_json(),
+        "scores": scores,
         "locator": locator.to_json(),
         "label": locator.label(hit.filename),
     }
-    return out if hit.record_id is None else out | {"record_id": hit.record_id}
+    known = {"vector_score": scores.get("dense"), "rerank_score": scores.get("rerank"), "record_id": hit.record_id}
+    return out | {name: value for name, value in known.items() if value is not None}
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:

@@ -93,6 +93,7 @@ class MessageDetailsOut(TypedDict, total=False):
     nearest: list[PlaceOut]
     picture: PictureOut
     no_answer: dict[str, str]
+    notice: str
     stopped: bool
     error: ProblemOut
     feedback: FeedbackOut

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -110,7 +111,7 @@ def examined(monkeypatch: pytest.MonkeyPatch, data: Path, **settings: object) ->
         return [] if 11434 in own_ports else [OLLAMA]
 
     monkeypatch.setattr("citewell.examination.find_local_servers", find)
-    found = examine_configuration(load_settings(data=data, **settings))
+    found = asyncio.run(examine_configuration(load_settings(data=data, **settings)))
     return [finding for finding in found if finding.part == "local model"]
 
 

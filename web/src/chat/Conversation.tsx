@@ -130,6 +130,7 @@ function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
   return (
     <article className="reply" aria-label={t.answer}>
       <Answer text={message.content} citations={message.citations} />
+      {message.details.notice && <Notice>{message.details.notice}</Notice>}
       <AnswerPicture picture={message.details.picture} />
       <Sources citations={message.citations} />
       <Nearest details={message.details} />

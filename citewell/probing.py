@@ -1,0 +1,139 @@
+"""Asks each configured provider for next to nothing, to tell what is not configured, refuses the key, cannot be reached, or works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+
+from citewell.adapters import registry
+from citewell.errors import (
+    CitewellError,
+    ConfigurationError,
+    ProviderAuthError,
+    ProviderModelGone,
+    ProviderQuotaSpent,
+    ProviderRateLimited,
+    ProviderUnavailable,
+)
+from citewell.features.health.findings import Finding, Level
+from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder
+from citewell.settings import (
+    BuiltinEmbedding,
+    ChatSettings,
+    EmbeddingSettings,
+    NoChat,
+    NoVision,
+    RerankSettings,
+    Settings,
+    VisionSettings,
+)
+
+SECONDS = 8.0
+_ANSWER_TOKENS = 16
+_TEXT = "ready?"
+# The first class that fits decides; anything else was refused for a reason that the message tells.
+_STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
+    (ConfigurationError, "error", "not configured"),
+    (ProviderAuthError, "error", "wrong key"),
+    (ProviderQuotaSpent, "error", "no credit"),
+    (ProviderModelGone, "error", "no such model"),
+    (ProviderRateLimited, "note", "works, but is busy"),
+    (ProviderUnavailable, "error", "unreachable"),
+    (CitewellError, "error", "refused"),
+)
+Probe = Callable[[], Awaitable[str]]
+"""Asks a provider; returns the model's name, or raises the error that its answer stands for."""
+
+
+async def probe_providers(settings: Settings) -> list[Finding]:
+    """One finding for each part that has a provider. Vendors are asked at the same time, each for at most `SECONDS`."""
+    chat, vision = settings.chat, settings.vision
+    found = await asyncio.gather(
+        _found("embeddings", settings.embedding.provider, _embedder(settings.embedding)),
+        _found("rerank", settings.rerank.provider, _reranker(settings.rerank)),
+        _found("chat", chat.provider, _chat(chat), "none: answers are extracted"),
+        _found("vision", vision.provider, _vision(vision), "none: images are kept and read by OCR"),
+        _found("blobs", settings.blobs.provider, lambda: _built(lambda: registry.build_blob_store(settings.blobs))),
+    )
+    return list(found)
+
+
+async def _found(part: str, name: str, probe: Probe, without: str = "none") -> Finding:
+    if name == "none":
+        return Finding(part, "ok", without)
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(SECONDS):
+            model = await probe()
+    except TimeoutError:
+        return Finding(part, "error", f"{name}: unreachable", f"It did not answer within {SECONDS:g} seconds.")
+    except CitewellError as error:
+        _, level, state = next(entry for entry in _STATES if isinstance(error, entry[0]))
+        return Finding(part, level, f"{name}: {state}", error.message)
+    spent = round((time.perf_counter() - started) * 1000)
+    return Finding(part, "ok", f"{name}: works ({model}, {spent} ms)" if model else name)
+
+
+def _embedder(settings: EmbeddingSettings) -> Probe:
+    async def probe() -> str:
+        embedder = await asyncio.to_thread(registry.build_embedder, settings)
+        if isinstance(settings, BuiltinEmbedding) or not isinstance(embedder, RemoteEmbedder):
+            return ""
+        try:
+            await embedder.embed([_TEXT], "query")
+        finally:
+            await embedder.close()
+        return embedder.fingerprint.model
+
+    return probe
+
+
+def _reranker(settings: RerankSettings) -> Probe:
+    async def probe() -> str:
+        reranker = await asyncio.to_thread(registry.build_reranker, settings)
+        if reranker is None or settings.is_local:
+            return ""
+        try:
+            await reranker.rerank(_TEXT, [_TEXT], 1)
+        finally:
+            close = getattr(reranker, "close", None)
+            if close is not None:
+                await close()
+        return reranker.model
+
+    return probe
+
+
+def _chat(settings: ChatSettings) -> Probe:
+    async def probe() -> str:
+        assert not isinstance(settings, NoChat)
+        return await _asked(registry.build_chat_model(replace(settings, seconds=SECONDS)))
+
+    return probe
+
+
+def _vision(settings: VisionSettings) -> Probe:
+    """A question in words: the key, the address and the model are what can be wrong, and a picture costs a hundred times as much."""
+
+    async def probe() -> str:
+        assert not isinstance(settings, NoVision)
+        return await _asked(registry.build_vision_model(replace(settings, seconds=SECONDS)))
+
+    return probe
+
+
+async def _asked(model: object) -> str:
+    assert isinstance(model, ChatModelWrapper)
+    question = [ChatMessage(role="user", content="Answer with the word: ready")]
+    async with aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
+        async for _ in answer:
+            pass
+    return model.model
+
+
+async def _built(build: Callable[[], object]) -> str:
+    await asyncio.to_thread(build)
+    return ""
