@@ -15,17 +15,39 @@ _ENDS = re.compile(
     re.VERBOSE,
 )
 _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«]+)\.$")
-_ABBREVIATION_LIST = """
-    mr mrs ms dr prof sr jr st mt ft gen col sgt lt capt rev hon gov sen rep pres messrs mme mlle
-    no nos vol vols fig figs eq eqs sec secs ch chap p pp par art ref refs ed eds al cf ca approx est max min dept
+_MAY_END_LIST = """
+    sr jr st mt ft sen no nos ed eds al est max min dept univ assn assoc ave blvd hwy bldg
     inc ltd co corp bros llc plc jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-    vs viz etc e.g i.e eg ie a.m p.m am pm u.s u.k u.n e.u ph.d b.sc m.sc b.c a.d
-    bzw ca d.h z.b u.a u.ä o.ä usw evtl ggf inkl zzgl abs nr str tel hr fr hrsg s.o s.u vgl bspw sog geb gest jh mio mrd
-    mm env av bd éd cie sté dép réf n° sig sigg dott ing avv pag sra srta ud uds núm pág dña exc ex
+    etc a.m p.m am pm u.s u.k u.n e.u ph.d b.sc m.sc b.c a.d lb lbs oz yr yrs hrs esq
+    usw evtl ggf inkl zzgl abs nr str tel hr fr hrsg s.o s.u sog geb gest jh mio mrd
+    mm cie sté dép réf n° sig sigg dott ing pag sra srta ud uds núm pág ex
     т.е т.д т.п др пр г гг ул стр рис см
 """
-_ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+# A title, a reference or a comparison: something comes after it in the same sentence.
+_NEVER_END_LIST = """
+    mr mrs ms dr prof gen col sgt lt capt maj cmdr cpl rev hon gov rep pres messrs mme mlle
+    vol vols fig figs eq eqs sec secs ch chap p pp par para art ref refs cf op amdt ca approx
+    v vs viz e.g i.e eg ie bzw d.h z.b u.a u.ä o.ä vgl bspw env av bd éd avv dña exc
+"""
+_MAY_END = frozenset(_MAY_END_LIST.split())
+_NEVER_END = frozenset(_NEVER_END_LIST.split())
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_NAME_BEFORE = re.compile(r"[^\W\d_a-z][\w'’&-]*[.,]?\s+$")
+# Words that begin a sentence where they are written large, and are no names: "It moved to the U.S. The firm …".
+_OPENING_LIST = """
+    the this these those that it its he she his they their we our you your there here in on at by for from with without as after before
+    during since until when while where if because although though however but then thus also both each many most some such all another
+    what why how who which is are was were has have
+    der die dem des ein eine einen einem einer es er sie wir ihr ihre dies diese dieser dieses im auf bei mit nach seit von vor wenn weil
+    als aber und oder dann auch hier
+    le les un une il elle ils elles nous vous ce cette ces dans sur avec pour par depuis quand mais
+    el las una ella ellos este esta estos con para por desde cuando pero
+"""
+_OPENING = frozenset(_OPENING_LIST.split())
+_FIRST_WORD = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*([^\W\d_]+)(?![\w.'’-])")
 _MAX_LEAD_LENGTH = 64  # characters of indentation and bullets before a list number
+_READ_AHEAD = 16  # characters after a full stop by which it is told whether a sentence begins
+_LOOKED_BACK = 32  # characters before one in which the word before a letter is looked for
 _STARTS_SENTENCE = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*(?:[^\W\d_]|\d)")
 
 
@@ -59,7 +81,7 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether the full stop at `match` closes a sentence rather than an abbreviation, an initial or a list number."""
-    rest = text[match.end() : match.end() + 8]
+    rest = text[match.end() : match.end() + _READ_AHEAD]
     if not rest:
         return True
     stop = match["stop"]
@@ -67,13 +89,32 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
         return not _begins_lower(rest)
     word = _LAST_WORD.search(text, max(start, match.start() - 24), match.start() + 1)
     name = word[1] if word else ""
-    if name.lower() in _ABBREVIATIONS:
+    if name.lower() in _NEVER_END:
         return False
-    if len(name) == 1 and name.isalpha() and name.isupper():
-        return False
+    if _is_abbreviation(name) or _is_letter(name, rest, text[max(start, match.start() - _LOOKED_BACK) : match.start()]):
+        return _opens(rest)
     if name.isdigit() and len(name) <= 3 and _nothing_before(text, start, match.start() - len(name)):
         return False
     return bool(_STARTS_SENTENCE.match(rest)) and not _begins_lower(rest)
+
+
+def _is_abbreviation(name: str) -> bool:
+    """A known one, the initial of a name, or several letters with full stops between them ("D.C.")."""
+    initial = len(name) == 1 and name.isupper()
+    return initial or name.lower() in _MAY_END or _INITIALS.fullmatch(name) is not None
+
+
+def _is_letter(name: str, rest: str, before: str) -> bool:
+    """Whether a single small letter stands for a word: between names, or before a figure ("c. 1900", "b. 1950")."""
+    if len(name) != 1 or not name.islower():
+        return False
+    return rest[0].isdigit() or _NAME_BEFORE.search(before.removesuffix(name)) is not None
+
+
+def _opens(rest: str) -> bool:
+    """Whether a sentence begins with a word that is written large for this reason alone."""
+    word = _FIRST_WORD.match(rest)
+    return word is not None and word[1][0].isupper() and word[1].lower() in _OPENING
 
 
 def _begins_lower(rest: str) -> bool:
