@@ -1,9 +1,11 @@
 """Conversations without a chat model: small talk told from questions, follow-ups made standalone, and knowing when not to answer.
 
 python benchmarks/conversations.py smalltalk FILE.jsonl            # {"text", "intent", "label": small_talk | question_or_task | …}
-python benchmarks/conversations.py rephrase SET GOLD.jsonl         # a BEIR folder, {"id", "last_turn", "standalone_rewrite"}
+python benchmarks/conversations.py recovered SET GOLD.jsonl        # a BEIR folder, {"id", "last_turn", "standalone_rewrite"}
 python benchmarks/conversations.py standalone GOLD_SET SET …       # threads of one BEIR folder before the questions of others
 python benchmarks/conversations.py abstain SET TURNS.jsonl         # {"last_user", "history", "expected_behaviour"}
+
+Conversations fall into two halves by a hash of their names: what is tuned is tuned on one, and checked on the other.
 """
 
 from __future__ import annotations
@@ -52,10 +54,7 @@ async def small_talk(path: Path) -> dict[str, Any]:
     for row in rows:
         is_talk = row["label"] == "small_talk" and row["intent"] not in LOOKED_UP
         read = await reader.read(TurnRequest(owner_id="bench", message=row["text"]))
-        half = (
-            "first half" if hashlib.md5(row["text"].encode(), usedforsecurity=False).digest()[0] & 1 else "second half"
-        )
-        for part in (half, "all"):
+        for part in (half_of(row["text"]), "all"):
             counts.setdefault(part, Counter())[is_talk, read.intent.kind == "general_conversation"] += 1
     per_message = (time.perf_counter() - started) / len(rows) * 1e3
     await embedder.aclose()
@@ -80,30 +79,62 @@ def find(citewell: Citewell, queries: Sequence[str]) -> list[Hit]:
     return merge_hits([citewell.search(query, depth) for query in queries], TOP_K)
 
 
-def measure_rephrasing(folder: Path, gold: Path) -> dict[str, Any]:
-    """nDCG@10 of the last turn as it stands, of ours, and of the gold rewrite, over the turns that follow others."""
+def half_of(text: str) -> str:
+    """One of two halves, by a hash: of a turn by its conversation, so that no conversation is in both."""
+    name = text.split("<::>")[0]
+    return "first half" if hashlib.md5(name.encode(), usedforsecurity=False).digest()[0] & 1 else "second half"
+
+
+def measure_recovered(folder: Path, gold: Path) -> dict[str, Any]:
+    """What people gain by rewriting follow-ups, and the share of it that we recover: nDCG@10 of the last turn as it stands, of ours and
+    of the rewrite, over the turns that were rewritten; and how many we changed of those that people left as they were."""
     data = sets.load(folder)
     histories = {
         row["_id"]: row.get("metadata", {}).get("history") or [] for row in read_lines(folder / "queries.jsonl")
     }
-    rewrites = {row["id"]: row for row in read_lines(gold)}
+    rewrites = {row["id"]: row["standalone_rewrite"] for row in read_lines(gold)}
     turns = [key for key in data.queries if key in rewrites and histories.get(key)]
-    kinds: dict[str, dict[str, list[str]]] = {"last turn": {}, "ours": {}, "gold": {}}
+    rewritten = [key for key in turns if bare(rewrites[key]) != bare(data.queries[key])]
+    read = {key: rephrase(data.queries[key], thread(histories[key])).queries for key in turns}
+    rankings: dict[str, dict[str, list[str]]] = {"last turn": {}, "ours": {}, "rewrite": {}}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())
-        for key in turns:
-            last = data.queries[key]
-            queries = {
-                "last turn": (last,),
-                "ours": rephrase(last, thread(histories[key])).queries,
-                "gold": (rewrites[key]["standalone_rewrite"],),
-            }
-            for kind, asked in queries.items():
-                kinds[kind][key] = list(dict.fromkeys(hit.record_id or "" for hit in find(citewell, asked)))
-    part = sets.RetrievalSet(data.name, data.corpus, {key: data.queries[key] for key in turns}, data.relevant)
-    scores = {kind: part.ndcg10(ranking) for kind, ranking in kinds.items()}
-    gap = scores["gold"] - scores["last turn"]
-    return {"turns": len(turns), **scores, "recovered": (scores["ours"] - scores["last turn"]) / gap if gap else None}
+        for key in rewritten:
+            asked = {"last turn": (data.queries[key],), "ours": read[key], "rewrite": (rewrites[key],)}
+            for kind, queries in asked.items():
+                found = find(citewell, queries)
+                rankings[kind][key] = list(dict.fromkeys(hit.record_id or "" for hit in found))
+    left = [key for key in turns if key not in rankings["ours"]]
+    changed = sum(read[key] != (" ".join(data.queries[key].split()),) for key in left)
+    return {
+        **{part: gain(data, rankings, keys) for part, keys in parts(rewritten).items()},
+        "left as they were": len(left),
+        "of these changed": changed,
+    }
+
+
+def bare(text: str) -> str:
+    """Without what two ways of writing one question differ in."""
+    return " ".join(text.lower().split()).strip(" ?.!")
+
+
+def parts(keys: Sequence[str]) -> dict[str, list[str]]:
+    """The two halves, and all."""
+    halves = {half: [key for key in keys if half_of(key) == half] for half in ("first half", "second half")}
+    return {**halves, "all": list(keys)}
+
+
+def gain(data: sets.RetrievalSet, rankings: dict[str, dict[str, list[str]]], keys: Sequence[str]) -> dict[str, Any]:
+    """nDCG@10 of each kind of query over these turns, and the share of the rewrites' gain that is recovered."""
+    part = sets.RetrievalSet(data.name, data.corpus, {key: data.queries[key] for key in keys}, data.relevant)
+    scores = {kind: part.ndcg10(ranking) for kind, ranking in rankings.items()}
+    possible = scores["rewrite"] - scores["last turn"]
+    share = (scores["ours"] - scores["last turn"]) / possible if possible else 0.0
+    return {
+        "turns": len(keys),
+        **{kind: round(score, 4) for kind, score in scores.items()},
+        "recovered": round(share, 3),
+    }
 
 
 def measure_changes(threads: Path, folders: Sequence[Path]) -> dict[str, Any]:
@@ -130,7 +161,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
     embedder = BuiltinEmbedder.load()
     answerer = ExtractiveAnswerer(embedder)
     corpus = {record["id"]: record["text"] for record in sets.load(folder).records()}
-    counts = {"searched": Counter[tuple[bool, bool]](), "given": Counter[tuple[bool, bool]]()}
+    counts: dict[str, Counter[tuple[bool, bool]]] = {}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(sets.load(folder).records())
         for turn in read_lines(turns):
@@ -141,9 +172,10 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
             found = find(citewell, asked.queries)
             for kind, hits in (("searched", found), ("given", named(citewell, corpus, turn) or found)):
                 extract = await answerer.answer(asked.question, hits)
-                counts[kind][not extract.answered, refuse] += 1
+                for part in (half_of(turn["id"]), "all"):
+                    counts.setdefault(f"{kind}, {part}", Counter())[not extract.answered, refuse] += 1
     await embedder.aclose()
-    return {kind: quality(count) for kind, count in counts.items()}
+    return {kind: quality(count) for kind, count in sorted(counts.items())}
 
 
 def named(citewell: Citewell, corpus: dict[str, str], turn: dict[str, Any]) -> list[Hit]:
@@ -169,14 +201,14 @@ def quality(count: Counter[tuple[bool, bool]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("smalltalk", "rephrase", "standalone", "abstain"))
+    parser.add_argument("what", choices=("smalltalk", "recovered", "standalone", "abstain"))
     parser.add_argument("paths", nargs="+", type=Path)
     arguments = parser.parse_args()
     match arguments.what:
         case "smalltalk":
             result = asyncio.run(small_talk(arguments.paths[0]))
-        case "rephrase":
-            result = measure_rephrasing(*arguments.paths)
+        case "recovered":
+            result = measure_recovered(*arguments.paths)
         case "standalone":
             result = measure_changes(arguments.paths[0], arguments.paths[1:])
         case _:

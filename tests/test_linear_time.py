@@ -168,6 +168,7 @@ READERS: dict[str, Reader] = {
     "agent.citations.numbers.find_missing_figures:source": lambda t: numbers.find_missing_figures("7 8", t),
     "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
     "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
+    "agent.understand.topics.shares_words": lambda t: topics.shares_words(t, _asked_before(t)),
     "agent.understand.topics.find_topic_terms": lambda t: topics.find_topic_terms(t, _asked_before(t), 3),
     "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
     "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),

@@ -21,6 +21,7 @@ from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.small_talk import reply
+from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.types import ChunkType, Hit
 
@@ -86,17 +87,22 @@ class RuleAssistant:
 
 
 def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
-    """The hits of several searches by the sum of their scores, each list's scaled to 0..1."""
+    """The hits of several searches by the sum of their scores, each list's scaled to 0..1.
+
+    The last list counts more: its query says what the others leave to the thread.
+    """
     if len(lists) == 1:
         return list(lists[0][:top_k])
     sums: dict[str, float] = {}
     hits: dict[str, Hit] = {}
-    for found in lists:
+    for number, found in enumerate(lists, start=1):
+        weight = THRESHOLDS.topic_weight if number == len(lists) else 1.0
         low = min((hit.score for hit in found), default=0.0)
         spread = max((hit.score for hit in found), default=0.0) - low
         for hit in found:
             hits.setdefault(hit.chunk.id, hit)
-            sums[hit.chunk.id] = sums.get(hit.chunk.id, 0.0) + ((hit.score - low) / spread if spread else 1.0)
+            share = (hit.score - low) / spread if spread else 1.0
+            sums[hit.chunk.id] = sums.get(hit.chunk.id, 0.0) + weight * share
     return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
 
 

@@ -17,7 +17,10 @@ from citewell.text.sentences import sentence_spans, sentences
         ("It was built c. 1850 by B.B. King. It stands.", ["It was built c. 1850 by B.B. King.", "It stands."]),
         ("The police of Washington, D.C. Police said so.", ["The police of Washington, D.C. Police said so."]),
         ("It moved to the U.S. The firm grew.", ["It moved to the U.S.", "The firm grew."]),
-        ("They took vitamin C. It helped, e.g. The Lancet said.", ["They took vitamin C.", "It helped, e.g. The Lancet said."]),
+        (
+            "They took vitamin C. It helped, e.g. The Lancet said.",
+            ["They took vitamin C.", "It helped, e.g. The Lancet said."],
+        ),
         ("The answer is no. In May it changed.", ["The answer is no.", "In May it changed."]),
         ("Solve it for x. Then stop.", ["Solve it for x.", "Then stop."]),
         ("Das gilt z.B. für Kredite. Es gilt immer.", ["Das gilt z.B. für Kredite.", "Es gilt immer."]),

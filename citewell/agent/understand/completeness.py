@@ -20,7 +20,7 @@ _POSSESSIVE = re.compile(r"\b(?:its|their|his)\b", re.I)
 _NO_REFERENCE = re.compile(
     # "how long does it take to …", "is it legal to …", "this year"
     r"\bit (?:takes?|costs?|(?:\w+ )?(?:[\w-]+ )?(?:to|that|if)\b)"
-    r"|\b(?:is|was|does|will|would|can) it (?:[\w-]+ ){0,2}(?:to|that|if)\b|\bwhat time is it\b"
+    r"|\b(?:is|was|does|will|would|can) it (?:[\w-]+ ){0,2}(?:to|that|if|for (?:[\w-]+ ){1,5}to)\b|\bwhat time is it\b"
     # the time of asking, and what the scope of the question is
     r"|\b(?:this|that) (?:year|quarter|month|week|day|morning|evening|time|century|season)\b|\bnow that\b"
     r"|\b(?:this|these) (?:tables?|lists?|charts?|sheets?|files?|documents?|pages?)\b",

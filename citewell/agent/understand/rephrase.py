@@ -11,7 +11,7 @@ from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.agent.understand.topics import find_topic_terms
+from citewell.agent.understand.topics import find_topic_terms, says_little, shares_words
 from citewell.text.analysis import analyze
 
 _EXCHANGED = re.compile(
@@ -40,8 +40,9 @@ _SLOTS = (
 class Rephrased:
     """A message made standalone: `question` to read and to judge sentences by, `queries` to search with (hits are merged).
 
-    A message that is complete by itself stays as it is, whatever came before. Any other is searched twice, as it is and with
-    the thread's topic: whichever of the two it needs, the right passages rank high in the sum.
+    A message that is complete by itself is read as it is, whatever came before. Any other is searched twice, as it is and with
+    the thread's topic: whichever of the two it needs, the right passages rank high in the sum. So is a complete one of very few words
+    that the thread has too ("How do I file an order?"), which the thread's subject may narrow.
     """
 
     question: str
@@ -51,12 +52,15 @@ class Rephrased:
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    if is_complete(text):
+    complete = is_complete(text)
+    if not history or (complete and not says_little(text)):
         return Rephrased(text, (text,))
     past = _without_small_talk(history[-THRESHOLDS.thread_messages :])
     earlier = [m.content for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
+    if complete:
+        return _beside_topic(text, past) if shares_words(text, past) else Rephrased(text, (text,))
     if (
         len(text) <= THRESHOLDS.follow_up_characters
         and len(earlier[-1]) <= THRESHOLDS.follow_up_characters
@@ -72,6 +76,12 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
         return Rephrased(text, (text,))
     with_topic = f"{text} ({' '.join(terms)})"
     return Rephrased(with_topic, (text, with_topic))
+
+
+def _beside_topic(text: str, past: Sequence[PastMessage]) -> Rephrased:
+    """A question that may mean the thread's subject or stand alone: read as it is, and searched both ways."""
+    terms = find_topic_terms(text, past, THRESHOLDS.topic_terms)
+    return Rephrased(text, (text, f"{text} ({' '.join(terms)})") if terms else (text,))
 
 
 def _without_small_talk(history: Sequence[PastMessage]) -> list[PastMessage]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class UnderstandingThresholds:
     """Thresholds of reading a message by rules.
 
-    Small talk is measured by `benchmarks/conversations.py smalltalk`, follow-ups by its `rephrase` (nDCG@10 beside rewrites made by
+    Small talk is measured by `benchmarks/conversations.py smalltalk`, follow-ups by its `recovered` (nDCG@10 beside rewrites made by
     people). The likenesses were measured on half of the development phrases and checked on the other half; they are of the built-in
     model, and another needs its own. The confidences order how sure each rule is, and were set by hand: the trace shows them, and
     with a chat model those below `sure` are asked of it. The weights of a thread's words were set by hand too, on the
@@ -37,6 +37,10 @@ class UnderstandingThresholds:
     few_terms:           terms up to which what compares ("the other ones") leaves open with what
     antecedent_terms:    terms before a pronoun from which it may stand for one of them
     phrase_words:        words up to which what asks nothing is a phrase that goes on from the thread
+    little_terms:        words of substance up to which a complete question that shares one with the thread is searched with the
+                         thread's topic beside it
+    recent_messages:     messages of the thread that it may share one with
+    topic_weight:        what the hits of the search with the topic count in the sum; those of the message as it is count 1
     follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
     thread_messages:     messages looked back at for the last question
     exchange_depth:      messages before that question which it is itself read in the light of
@@ -71,6 +75,9 @@ class UnderstandingThresholds:
     few_terms: int = 3
     antecedent_terms: int = 2
     phrase_words: int = 6
+    little_terms: int = 2
+    recent_messages: int = 6
+    topic_weight: float = 2.0
     follow_up_characters: int = 1_000
     thread_messages: int = 100
     exchange_depth: int = 6

@@ -27,7 +27,8 @@ def find_topic_terms(message: str, history: Sequence[PastMessage], count: int) -
     """At most `count` words of the thread, as written there, best first; none that the message holds itself.
 
     A word counts for every message it occurs in, recent ones more, the user's more than the assistant's, names (capitalised in
-    mid-sentence) double, and words that only the assistant used little.
+    mid-sentence) double, and words that only the assistant used little. Of words that count alike the one said last comes first, and of
+    those of one message its first.
     """
     language = detect_language(message) or detect_language(" ".join(past.content for past in history[-2:])) or "en"
     own = set(analyze(message, language))
@@ -43,7 +44,7 @@ def find_topic_terms(message: str, history: Sequence[PastMessage], count: int) -
             written.setdefault(term, word)
             names |= {term} if is_name else set()
             asked |= {term} if past.role == "user" else set()
-        for term in {term for term, _, _ in found}:
+        for term in dict.fromkeys(term for term, _, _ in found):
             scores[term] += weight
     for term in scores:
         scores[term] *= (THRESHOLDS.name_factor if term in names else 1.0) * (
@@ -55,6 +56,22 @@ def find_topic_terms(message: str, history: Sequence[PastMessage], count: int) -
         if t not in own and not (len(t) >= THRESHOLDS.same_start and t[: THRESHOLDS.same_start] in starts)
     ]
     return [written[term] for term in best[:count]]
+
+
+def says_little(message: str) -> bool:
+    """Whether a message has so few words of substance that it may go on about the thread's subject without naming it."""
+    if len(message) > THRESHOLDS.follow_up_characters:
+        return False
+    language = detect_language(message) or "en"
+    return len({term for term, _, _ in _terms(PastMessage("user", message), language)}) <= THRESHOLDS.little_terms
+
+
+def shares_words(message: str, history: Sequence[PastMessage]) -> bool:
+    """Whether the thread's last messages have one of the message's words."""
+    language = detect_language(message) or "en"
+    own = {term for term, _, _ in _terms(PastMessage("user", message), language)}
+    recent = history[-THRESHOLDS.recent_messages :]
+    return any(term in own for past in recent for term, _, _ in _terms(past, language))
 
 
 def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
