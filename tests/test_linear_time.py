@@ -23,7 +23,7 @@ from citewell.agent.citations import claims, numbers, writer
 from citewell.agent.citations.matching import find_match, surrounding_sentences
 from citewell.agent.citations.support import containment, find_objections, locate_claim
 from citewell.agent.extractive import answerer as extractive
-from citewell.agent.extractive import lists, refusal
+from citewell.agent.extractive import lists, refusal, trimming
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
@@ -166,6 +166,7 @@ READERS: dict[str, Reader] = {
     "agent.citations.matching.surrounding_sentences": lambda t: surrounding_sentences(t, 10, 20),
     "agent.citations.numbers.find_missing_figures": lambda t: numbers.find_missing_figures(t, "7 8"),
     "agent.citations.numbers.find_missing_figures:source": lambda t: numbers.find_missing_figures("7 8", t),
+    "agent.extractive.trimming.trim": lambda t: trimming.trim(question.read_question("How many boats?"), t),
     "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
     "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
     "agent.understand.topics.shares_words": lambda t: topics.shares_words(t, _asked_before(t)),

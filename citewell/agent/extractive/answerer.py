@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
+from citewell.agent.extractive.trimming import trim
 from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
-from citewell.agent.understand.question import Expectation, Question, read_question
+from citewell.agent.understand.question import FACTS, Expectation, Question, read_question
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
 from citewell.types import Hit
 
-_FACTS = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON, Expectation.PLACE})
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
 
@@ -63,7 +63,8 @@ class ExtractiveAnswerer:
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
         chosen = choose(question, scored, self._thresholds)
-        return self._compose([s.statement for s in chosen], confidence, len(scored), as_list=False)
+        shown = [self._shortened(question, s.statement) for s in chosen]
+        return self._compose(shown, confidence, len(scored), as_list=False)
 
     def _confidence(self, scored: Sequence[ScoredStatement]) -> float:
         """The probability that one of the statements answers."""
@@ -105,6 +106,11 @@ class ExtractiveAnswerer:
         top = max(range(len(groups)), key=lambda i: scores[i])
         return (groups[top] if scores[top] >= limits.list_share * scored[0].score else []), float(near[top])
 
+    def _shortened(self, question: Question, statement: Statement) -> Statement:
+        if statement.row:
+            return statement
+        return replace(statement, shown=trim(question, statement.shown, self._thresholds))
+
     def _compose(self, chosen: Sequence[Statement], best: float, embedded: int, *, as_list: bool) -> Extract:
         numbers: dict[str, int] = {}
         sources: list[Source] = []
@@ -135,7 +141,8 @@ def choose(
 ) -> list[ScoredStatement]:
     """The statement that answers, the best for each further part of the question, and after it others nearly as good that say something else.
 
-    Where a fact is asked for, one that holds such a fact is preferred.
+    Where a fact is asked for, one that holds such a fact is preferred. What owes its score to its passage and neighbours, and is itself
+    less near to the question than the first, adds nothing.
     """
     first = _holding_the_fact(question, scored, limits)
     chosen = [first]
@@ -144,6 +151,8 @@ def choose(
     for candidate in scored:
         if len(chosen) >= limits.max_sentences or candidate.score < close * scored[0].score:
             break
+        if candidate.interaction < limits.adds * first.interaction:
+            continue
         if all(candidate is not other and _says_something_else(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
     return chosen
@@ -176,7 +185,7 @@ def _holding_the_fact(
     question: Question, scored: Sequence[ScoredStatement], limits: ExtractiveThresholds
 ) -> ScoredStatement:
     best = scored[0]
-    if question.expectation not in _FACTS or best.expected:
+    if question.expectation not in FACTS or best.expected:
         return best
     within = (s for s in scored if s.expected and s.score >= limits.within_reach * best.score)
     return next(within, best)

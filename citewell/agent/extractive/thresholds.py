@@ -37,12 +37,17 @@ class ExtractiveThresholds:
     max_sentences:       statements in an answer
     close:               share of the best score from which further statements are added, which happens in one answer of five;
                          `close_reason` where a reason is asked for, which takes more than one sentence to say
+    adds:                share of the first statement's similarity token by token that a further one has itself; what has less owes its score
+                         to its passage and neighbours
     within_reach:        share of the best score from which a statement that holds the expected kind of fact is preferred to better
                          ones that do not
     part_reach:          share of the best score for a further part of a question from which a statement that was not given yet answers it
     same_meaning:        similarity of two statements above which they say the same
     same_words:          share of the shorter one's terms from which two statements say the same
     counted_otherwise:   similarity from which a statement may say how many there are without naming what is counted
+
+    How a sentence is shortened (`citewell.agent.extractive.trimming`); in words:
+    kept_words, cut_words: that are left of it, and that are left out, at least
 
     Lists:
     list_characters:     characters of a list (heading and first items) that are compared with the question
@@ -75,13 +80,17 @@ class ExtractiveThresholds:
     row_label: float = 0.15
 
     max_sentences: int = 3
-    close: float = 0.945
+    close: float = 0.92
     close_reason: float = 0.9
+    adds: float = 0.9
     within_reach: float = 0.7
     part_reach: float = 0.6
     same_meaning: float = 0.93
     same_words: float = 0.8
     counted_otherwise: float = 0.8
+
+    kept_words: int = 6
+    cut_words: int = 3
 
     list_characters: int = 600
     list_similarity: float = 0.65

@@ -24,6 +24,8 @@ class Expectation(StrEnum):
     ANY = "any"
 
 
+FACTS = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON, Expectation.PLACE})
+
 _RULES: tuple[tuple[Expectation, re.Pattern[str]], ...] = (
     (
         Expectation.MONEY,
