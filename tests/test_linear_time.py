@@ -29,6 +29,7 @@ from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
 from citewell.agent.tables.language import links, reading, wording
 from citewell.agent.tables.language import plan as planner
+from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
@@ -197,6 +198,10 @@ READERS: dict[str, Reader] = {
     "agent.tables.language.evidence.evidence_of:longest": lambda t: [
         *interpretations(evidence_of(t[: THRESHOLDS.weighed_characters], _GRID))
     ],
+    "agent.tables.language.sentences.figure": lambda t: (
+        sentences_of_tables.figure(5, t),
+        sentences_of_tables.figure(t, "a (kg)"),
+    ),
     "agent.tables.language.links.column_mentions": lambda t: links.column_mentions(
         wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
     ),
@@ -245,7 +250,8 @@ NO_READERS = {
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
-    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose",
+    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows",
+    "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
 }  # fmt: skip
 
 

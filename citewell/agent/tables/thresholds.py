@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -34,11 +33,12 @@ class TableThresholds:
     held_rows:           rows up to which a table's cells are held, so that its questions can be weighed
     weighed_characters:  longer questions are not weighed
     weighed_tables:      tables for which readings of one question are weighed
-    confidence:          probability from which the likeliest answer is given. From 0.55 / 0.6 / 0.65 / 0.7 / 0.75 on, of the questions on tables
-                         that the weights were not fitted to 30 / 26 / 22 / 18 / 13 % are answered rightly and 8.7 / 6.1 / 4.6 / 2.8 / 2.2 % wrongly
+    confidence:          probability from which the likeliest answer is given. From 0.55 / 0.65 / 0.73 / 0.79 on, of questions on tables that the
+                         weights were not fitted to 37 / 31 / 26 / 21 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
     selections:          ways of taking words for conditions that are tried, those that account for most words first
+    asked_columns:       columns of a table that may be asked for; of more than these, those that are named and those that name rows or times first
     linked_places, linked_columns: places of a question where cells are looked at, and columns for each
 
     Results:
@@ -71,11 +71,12 @@ class TableThresholds:
     held_rows: int = 1_000
     weighed_characters: int = 300
     weighed_tables: int = 8
-    confidence: float = 0.7
+    confidence: float = 0.72
     alike: float = 0.8
     stem: int = 3
     ending: int = 4
-    selections: int = 40
+    selections: int = 30
+    asked_columns: int = 8
     linked_places: int = 7
     linked_columns: int = 3
 
@@ -90,22 +91,3 @@ class TableThresholds:
 
 
 THRESHOLDS = TableThresholds()
-
-READING_WEIGHTS: Mapping[str, float] = {
-    "counts one": -1.52, "operator left": -1.3, "no number": -1.15, "all rows": -1.13, "counts numbers": -1.1, "only measure": -0.89,
-    "beside some": -0.87, "compared, unnamed": -0.78, "number left": -0.78, "extreme": -0.71, "implied": -0.69, "small part of cell": -0.69,
-    "column left": -0.65, "pair, left": -0.62, "several conditions": -0.62, "sum, left": -0.58, "count, left": -0.56, "distinct": -0.56,
-    "asked anywhere": -0.55, "yes or no": -0.55, "cell left": -0.54, "rival column": -0.54, "edge, left": -0.53, "ranks one": -0.52,
-    "avg, left": -0.48, "exceeds, left": -0.47, "most rows, left": -0.46, "far": -0.44, "part of name": -0.44, "tie": -0.42,
-    "several": -0.36, "rows, left": -0.31, "by time": -0.29, "all rows of a noun": -0.27, "avg": -0.23, "rows": -0.22, "noun": -0.21,
-    "part of cell": -0.2, "sum": -0.18, "pair": -0.15, "adjective": -0.12, "exceeds": -0.09, "extreme, left": -0.06, "verb left": 0.07,
-    "asked row": 0.08, "pair, all explained": 0.15, "cell": 0.17, "edge, all explained": 0.18, "column named": 0.2, "most rows": 0.21,
-    "count, all explained": 0.26, "count": 0.29, "asked time": 0.34, "extreme, all explained": 0.42, "negated": 0.59,
-    "beside, all explained": 0.6, "edge": 0.64, "difference": 0.72, "compared": 0.78, "difference, left": 0.79, "several for one": 0.79,
-    "sum, all explained": 0.82, "asked who": 1.54, "reading": 1.61,
-}  # fmt: skip
-"""Log-odds of what a reading of a question takes for granted, beside the reading that means nothing of the table (0).
-
-Fitted to 962 questions over 111 web tables (WikiTableQuestions), with a ridge of 2; `docs/algorithms/tables.md`
-says what each name means, and what the model does to tables it was not fitted to.
-"""

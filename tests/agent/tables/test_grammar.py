@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from citewell.agent.tables.language.cells import Grid, date_in, grid_of, number_in
-from citewell.agent.tables.language.choice import choose
+from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.evidence import alike, evidence_of
 from citewell.agent.tables.language.grammar import interpretations
+from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits
-from citewell.agent.tables.thresholds import READING_WEIGHTS
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import OWNER, Sheets
 
@@ -58,6 +61,7 @@ async def _answer(sheets: Sheets, question: str, *, only: bool = True) -> str | 
         ("Which ship has the largest crew?", "Adda"),
         ("How many ships are in Takoradi?", "2"),
         ("Who was the last ship in Takoradi?", "Densu"),
+        ("What is the highest length?", "44.2"),
     ],
 )
 async def test_a_weighed_answer_holds_what_is_asked(sheets: Sheets, question: str, held: str) -> None:
@@ -72,6 +76,80 @@ async def test_a_weighed_answer_holds_what_is_asked(sheets: Sheets, question: st
 )
 async def test_what_is_not_likely_enough_is_not_answered(sheets: Sheets, question: str) -> None:
     assert await _answer(sheets, question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which ship comes after Volta?", "Densu comes after Volta [1]."),
+        ("Which ship has the largest crew?", "Crew was highest for Adda: 1,204 men [1]."),
+        ("Which is longer, Adda or Volta?",
+         "Length was higher for Adda, 31.5 m [1], than for Volta, 18 m [2]: a difference of 13.5 m."),
+        ("Which ship has the same port as Adda?", "Densu has the same Port as Adda: Takoradi [1]."),
+        ("Which port has the most ships?", "Takoradi has the most rows: 2 [1]."),
+    ],
+)  # fmt: skip
+async def test_a_weighed_answer_is_a_sentence(sheets: Sheets, question: str, answer: str) -> None:
+    assert await _answer(sheets, question) == answer
+
+
+def _readings(sheets: Sheets, question: str) -> list[Interpretation]:
+    return list(interpretations(evidence_of(question, _grid(sheets))))
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "answer"),
+    [
+        ("Which ship has the second largest crew?", "highest", {"densu"}),
+        ("How many years are between the first and the last launch?", "first", {"adda"}),
+        ("What is the difference in length between Adda and Volta?", "difference", {"13.5"}),
+        ("Which ship is shorter, Adda or Volta?", "ahead", {"volta"}),
+        ("Which ships are longer than Volta?", "beyond", {"adda", "densu"}),
+        ("How many ships are longer than Volta?", "beyond count", {"2.0"}),
+        ("Are there more ships in Takoradi or in Tema?", "more rows", {"takoradi"}),
+        ("What is the average length of all ships?", "avg", {"26.425"}),
+        ("What is the range of length?", "span", {"32.2"}),
+        ("How many ships launched in 1911?", "count", {"2.0"}),
+    ],
+)
+def test_what_a_question_may_mean_is_among_its_readings(
+    sheets: Sheets, question: str, form: str, answer: set[str]
+) -> None:
+    assert answer in [reading.answer for reading in _readings(sheets, question) if reading.form == form]
+
+
+def test_no_reading_answers_with_what_the_question_names_itself(sheets: Sheets) -> None:
+    assert {"volta"} not in [r.answer for r in _readings(sheets, "Which ships are longer than Volta?")]
+
+
+def test_every_reading_has_a_query_that_the_engine_takes(sheets: Sheets) -> None:
+    questions = (
+        "How many ships are longer than Volta?",
+        "Are there more ships in Takoradi or in Tema?",
+        "What is the range of length?",
+    )
+    (table,) = sheets.tables.values()
+    for reading in [reading for question in questions for reading in _readings(sheets, question)]:
+        assert compile_query(reading.plan.query, replace(table, id="t0")).sql
+
+
+def test_readings_with_the_same_answer_add_up_beside_the_reading_that_means_nothing(sheets: Sheets) -> None:
+    evidence = evidence_of("How many ships are in Takoradi?", _grid(sheets))
+    found = [reading for reading in interpretations(evidence) if reading.answer == frozenset({"2.0"})]
+    assert len(found) > 1
+    one, all_of_them = choose(evidence, found[:1], {}), choose(evidence, found, {})
+    assert one is not None
+    assert all_of_them is not None
+    assert one.confidence == pytest.approx(1 / 2)
+    assert all_of_them.confidence == pytest.approx(len(found) / (len(found) + 1))
+
+
+def test_weights_are_finite_and_name_forms_of_the_grammar() -> None:
+    weights = reading_weights()
+    assert all(math.isfinite(weight) for weight in weights.values())
+    assert {name for name in weights if name.startswith("form ")} >= {
+        f"form {form}" for form in ("rows", "count", "highest", "nothing")
+    }
 
 
 async def test_beside_other_files_every_word_must_be_accounted_for(sheets: Sheets) -> None:
@@ -98,10 +176,10 @@ def test_columns_of_texts_are_known_by_what_they_hold(sheets: Sheets) -> None:
 
 def test_probabilities_of_answers_are_shares_of_one(sheets: Sheets) -> None:
     evidence = evidence_of("Which ship comes after Volta?", _grid(sheets))
-    chosen = choose(evidence, list(interpretations(evidence)), READING_WEIGHTS)
+    chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
     assert chosen is not None
     assert 0 < chosen.confidence < 1
-    assert choose(evidence, [], READING_WEIGHTS) is None
+    assert choose(evidence, [], reading_weights()) is None
 
 
 def test_numbers_and_dates_in_texts() -> None:

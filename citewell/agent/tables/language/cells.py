@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from functools import cached_property
 from itertools import pairwise
 
-from citewell.agent.tables.language.wording import FORMS, norm
+from citewell.agent.tables.language.wording import DIGITS, FORMS, norm, number_of
 from citewell.agent.tables.query.compile import DATES, NUMBER
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.run.results import shown
@@ -22,6 +22,7 @@ Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
+_RANKS = frozenset(("rank", "posit", "place", "#", "no", "pos"))
 MAX_MEASURE = 60
 
 
@@ -79,14 +80,38 @@ class GridColumn:
     @property
     def ref(self) -> ColumnRef:
         """How a query orders and compares the column: by what its texts hold."""
-        return ColumnRef(self.name, self.part)
+        numbered = self.info.kind == "text" and (self.is_year or self.is_rank)
+        return ColumnRef(self.name, self.part or (TextValue.NUMBER if numbered else None))
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """What each cell is compared by as an answer: a number by its value, a text in lower case."""
+        return tuple(known(text) for text in self.texts)
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """The stems of its name's words."""
+        return tuple(norm(word) for word in WORDS.findall(self.name.casefold()))
+
+    @cached_property
+    def is_rank(self) -> bool:
+        """Whether its best value is the lowest: `Rank`, `Pos.`, `#`."""
+        words = self.name.casefold().replace(".", "").split()
+        return any(norm(word) in _RANKS for word in words)
 
     @property
+    def sort(self) -> str:
+        """`number`, `year`, `date`, `rank` or `name`, by what most of its cells are."""
+        if self.is_rank:
+            return "rank"
+        return "year" if self.is_year else "date" if self.is_dated else "number" if self.is_numeric else "name"
+
+    @cached_property
     def is_numeric(self) -> bool:
         """Numbers, or texts that hold one each."""
         return self.info.kind in ("integer", "number") or self.part is TextValue.NUMBER
 
-    @property
+    @cached_property
     def is_dated(self) -> bool:
         """Dates, or whole numbers that are years."""
         return self.info.kind in ("date", "datetime") or self.part is TextValue.DATE or self.is_year
@@ -94,6 +119,8 @@ class GridColumn:
     @cached_property
     def is_year(self) -> bool:
         """Whole numbers, or texts that begin with them, nearly all of which are years."""
+        if self.info.kind in ("date", "datetime"):
+            return False
         first, last = THRESHOLDS.first_year - 400, THRESHOLDS.last_year
         found = [text for text in self.texts if text]
         years = [text for text in found if (m := re.match(r"\d{4}(?!\d)", text)) and first <= int(m[0]) <= last]
@@ -160,7 +187,14 @@ def grid_of(table: TableInfo, rows: Sequence[tuple[Sequence[Cell], int]], totals
 def form(word: str) -> str:
     """What a word is compared by: its stem, that of its verb where it is irregular."""
     stem = norm(word)
-    return FORMS.get(stem, stem)
+    return FORMS.get(stem) or DIGITS.get(stem, stem)
+
+
+def known(text: str) -> str:
+    """What answers are compared by: a number's value, else the text in lower case."""
+    plain = " ".join(text.casefold().split())
+    value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None
+    return plain if value is None else repr(float(value))
 
 
 def number_in(text: str) -> float | None:

@@ -1,37 +1,18 @@
-"""Chooses among the readings of a question: a log-linear model over what each takes for granted and which words it leaves unexplained."""
+"""Chooses among the readings of a question: a log-linear model over what speaks for each and which words it leaves unexplained."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import cast
 
 from citewell.agent.tables.language.evidence import QuestionEvidence
-from citewell.agent.tables.language.interpretation import LESS, MORE, Interpretation
-from citewell.agent.tables.language.wording import is_superlative
-
-_OPERATORS = frozenset(
-    ("not", "no", "never", "only", "same", "both", "difference", "total", "average", "mean", "combined", "between", "consecutive", "row",
-     "than", "first", "last", "next", "before", "after", "previous", "following", "other", "besides",
-     "except", "without", "until", "since", "above", "below", "over", "under", "up", "top", "second", "third", "each", "every", "different",
-     "greater", "any", "many", "much", "or", "percent", "percentage", "all", "times", "either")
-) | MORE | LESS  # fmt: skip
-_YES_OR_NO = frozenset(["is", "was", "are", "were", "did", "does", "do", "has", "had", "have", "can", "could", "will"])
-_FRAMES = (
-    "rows",
-    "count",
-    "sum",
-    "avg",
-    "extreme",
-    "most rows",
-    "edge",
-    "beside",
-    "pair",
-    "difference",
-    "same",
-    "exceeds",
-)
+from citewell.agent.tables.language.interpretation import Interpretation
+from citewell.agent.tables.language.traits import QuestionTraits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,46 +23,32 @@ class Chosen:
     confidence: float
 
 
+@cache
+def reading_weights() -> Mapping[str, float]:
+    """Log-odds of what speaks for a reading, by name; `benchmarks/table_choice.py` fits them, `docs/algorithms/tables.md` says to what."""
+    text = files(__package__ or "").joinpath("reading_weights.json").read_text(encoding="utf-8")
+    return cast("dict[str, float]", json.loads(text))
+
+
 def choose(evidence: QuestionEvidence, found: Sequence[Interpretation], weights: Mapping[str, float]) -> Chosen | None:
     """The answer that most of the probability is on, over all readings that lead to it."""
-    scored = [(sum(weights.get(k, 0.0) * v for k, v in features(evidence, c).items()), c) for c in found]
-    if not scored:
+    if not found:
         return None
-    total = 1.0 + sum(math.exp(score) for score, _ in scored)
-    by_answer: dict[object, float] = {}
+    traits = QuestionTraits(evidence, found)
+    sums: dict[Hashable, float] = {}
+
+    def weight(key: Hashable, names: Sequence[str]) -> float:
+        if key not in sums:
+            sums[key] = sum(weights.get(name, 0.0) for name in names)
+        return sums[key]
+
+    nothing = sum(weight(*group) for group in traits.nothing())
+    scored = [(sum(weight(*group) for group in traits.groups(reading)), reading) for reading in found]
+    highest = max(nothing, max(score for score, _ in scored))
+    total = math.exp(nothing - highest) + sum(math.exp(score - highest) for score, _ in scored)
+    by_answer: dict[frozenset[str], float] = {}
     for score, reading in scored:
-        by_answer[reading.answer] = by_answer.get(reading.answer, 0.0) + math.exp(score) / total
+        by_answer[reading.answer] = by_answer.get(reading.answer, 0.0) + math.exp(score - highest) / total
     answer = max(by_answer, key=lambda a: by_answer[a])
     best = max((pair for pair in scored if pair[1].answer == answer), key=lambda pair: pair[0])
     return Chosen(best[1], by_answer[answer])
-
-
-def features(evidence: QuestionEvidence, reading: Interpretation) -> Counter[str]:
-    """The steps that the reading takes, and the kinds of words that it does not account for."""
-    found = Counter(reading.steps)
-    found["reading"] = 1
-    left = sorted(evidence.content - reading.used)
-    frame = next((step for step in reading.steps if step in _FRAMES), "rows")
-    for index in left:
-        text = evidence.texts[index]
-        named = any(index in link.words for link in evidence.columns)
-        if text in _OPERATORS or is_superlative(text):
-            found["operator left"] += 1
-        elif any(c.isdigit() for c in text):
-            found["number left"] += 1
-        elif named:
-            found["column left"] += 1
-        elif any(index in link.words for link in evidence.values):
-            found["cell left"] += 1
-        elif text.endswith("ed"):
-            found["verb left"] += 1
-        else:
-            found["word left"] += 1
-    found[f"{frame}, left"] = min(len(left), 3)
-    if "all rows" in found and "noun" in found:
-        found["all rows of a noun"] = 1
-    if evidence.texts[0] in _YES_OR_NO and frame not in ("pair",):
-        found["yes or no"] = 1
-    if not left:
-        found[f"{frame}, all explained"] = 1
-    return found

@@ -1,11 +1,13 @@
-"""What a question may mean over a selection of rows, and what all forms of questions share: the column asked for, the noun, the measure."""
+"""What a question may mean over a selection of rows, and what all forms of questions share: the noun, the measure, the query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from citewell.agent.tables.language.cells import Grid, GridColumn
+from citewell.agent.tables.language.asked import AskedColumn
+from citewell.agent.tables.language.cells import Grid, GridColumn, known
 from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence, alike
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.selection import Selection
@@ -21,126 +23,120 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.agent.tables.run.engine import table_key
+from citewell.agent.tables.run.results import format_number
 
-COUNTS = ("how many", "number of", "count of", "count", "amount of")
+MAX_UNNAMED = 6
+COUNTS = ("how many", "number of", "count of", "count", "amount of", "how often")
 TOTALS = ("total", "combined", "altogether", "in all", "sum", "sum of", "together")
 AVERAGES = ("average", "mean", "on average")
 LOW = frozenset(
-    [
-        "lowest",
-        "least",
-        "fewest",
-        "smallest",
-        "minimum",
-        "shortest",
-        "youngest",
-        "earliest",
-        "worst",
-        "slowest",
-        "lightest",
-        "oldest",
-        "first",
-        "fastest",
-    ]
+    ("lowest", "least", "fewest", "smallest", "minimum", "shortest", "youngest", "earliest", "worst", "slowest", "lightest", "oldest", "first",
+     "fastest", "bottom", "cheapest", "nearest", "closest")
+)  # fmt: skip
+EITHER = frozenset(("best", "worst", "top", "fastest", "slowest", "oldest", "youngest", "bottom"))
+"""Superlatives whose best value is the highest of some measures and the lowest of others."""
+FIRST = (
+    "first",
+    "earliest",
+    "oldest",
+    "initial",
+    "top",
+    "beginning",
+    "start",
+    "started",
+    "began",
+    "premiere",
+    "debut",
+    "highest",
 )
-FIRST = ("first", "earliest", "oldest", "initial")
-LAST = ("last", "latest", "most recent", "final", "newest", "recent")
+LAST = (
+    "last",
+    "latest",
+    "most recent",
+    "final",
+    "newest",
+    "recent",
+    "recently",
+    "bottom",
+    "end",
+    "ended",
+    "finally",
+    "lowest",
+)
 AFTER = (
-    "after",
-    "next",
-    "following",
-    "followed",
-    "below",
-    "succeeded",
-    "follows",
-    "succeeds",
-    "comes after",
-    "directly after",
-    "later than",
-    "successor",
-)
+    "after", "next", "following", "followed", "below", "succeeded", "follows", "succeeds", "comes after", "directly after", "later than",
+    "successor", "behind", "under", "right after",
+)  # fmt: skip
 BEFORE = (
-    "before",
-    "previous",
-    "preceded",
-    "prior to",
-    "precedes",
-    "above",
-    "preceding",
-    "prior",
-    "earlier than",
-    "predecessor",
-)
+    "before", "previous", "preceded", "prior to", "prior", "precedes", "above", "preceding", "earlier than", "predecessor", "ahead of", "over",
+    "right before",
+)  # fmt: skip
 MORE = frozenset(
-    [
-        "more",
-        "higher",
-        "larger",
-        "bigger",
-        "greater",
-        "longer",
-        "older",
-        "later",
-        "taller",
-        "better",
-        "most",
-        "highest",
-        "largest",
-        "biggest",
-        "greatest",
-        "longest",
-        "latest",
-        "farther",
-        "further",
-        "heavier",
-        "faster",
-    ]
-)
+    ("more", "higher", "larger", "bigger", "greater", "longer", "older", "later", "taller", "better", "most", "highest", "largest", "biggest",
+     "greatest", "longest", "latest", "farther", "further", "heavier", "faster", "exceed", "exceeded", "above", "over", "after", "newer",
+     "last", "oldest", "tallest", "best", "deeper", "wider", "above", "beat", "outranked")
+)  # fmt: skip
 LESS = frozenset(
-    [
-        "less",
-        "fewer",
-        "lower",
-        "smaller",
-        "shorter",
-        "younger",
-        "earlier",
-        "worse",
-        "least",
-        "fewest",
-        "lowest",
-        "smallest",
-        "shortest",
-        "earliest",
-        "first",
-        "lighter",
-        "slower",
-    ]
-)
+    ("less", "fewer", "lower", "smaller", "shorter", "younger", "earlier", "worse", "least", "fewest", "lowest", "smallest", "shortest",
+     "earliest", "first", "lighter", "slower", "below", "under", "before", "youngest", "sooner", "prior")
+)  # fmt: skip
 PLACE = ("listed", "list", "chart", "table", "shown")
 
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """A reading. `answer` tells readings with different answers apart; `steps` name what the question does not say itself."""
+    """A reading: `answer` are the values that it gives, `steps` what it takes for granted, `used` the words that it accounts for.
 
-    plan: Plan
-    answer: object
+    make: builds its plan, which only the reading that is chosen needs.
+    """
+
+    form: str
+    answer: frozenset[str]
     used: frozenset[int]
     steps: tuple[str, ...]
+    selection: Selection
+    make: Callable[[], Plan]
+    asked: AskedColumn | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The typed query, and how its result is worded."""
+        return self.make()
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column to rank, add up or compare by, the words that name it, and how surely they do."""
+
+    column: GridColumn
+    words: frozenset[int]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRows:
+    """Rows that answer a question, and the query that finds them."""
+
+    rows: frozenset[int]
+    conditions: tuple[RowCondition, ...]
+    metric: GridColumn | None = None
+    order: tuple[Order, ...] = ()
+    best: int = 0
+    lead: str = ""
+    beside: bool = False
 
 
 class ReadingForm:
     """A form of questions about one selection of rows."""
 
-    def __init__(self, evidence: QuestionEvidence, selection: Selection) -> None:
+    def __init__(self, evidence: QuestionEvidence, selection: Selection, asked: Sequence[AskedColumn]) -> None:
         self.evidence = evidence
         self.grid: Grid = evidence.grid
         self.selection = selection
+        self.asked = asked
         self.columns = [link for link in evidence.columns if not link.words & selection.used]
         chosen = {link.column.name for link in selection.links}
         self.confirming = frozenset(word for link in self.columns if link.column.name in chosen for word in link.words)
-        self.base = tuple(_link_steps(selection, {link.column.name for link in self.columns}))
 
     def query(
         self,
@@ -154,96 +150,98 @@ class ReadingForm:
         conditions = (
             *self.selection.conditions,
             *(RowCondition(ColumnRef(name), Comparator.NOT_EMPTY) for name in filled),
+            *self.without_totals(),
         )
-        if not self.selection.links and self.grid.totals:
-            numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
-            conditions = (*conditions, RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers))
         return TableQuery(
             source=table_key(self.grid.table), conditions=conditions, aggregates=aggregates, groups=groups, order=order, limit=limit
         )  # fmt: skip
 
-    def meaning(self, plan: Plan, answer: object, used: frozenset[int], steps: Sequence[str]) -> Interpretation:
-        """A reading, with what the selection accounts for and takes for granted."""
-        return Interpretation(
-            plan, answer, used | self.selection.used | self.confirming, (*self.base, *(s for s in steps if s))
-        )
+    def without_totals(self) -> tuple[RowCondition, ...]:
+        """The condition that leaves out total rows, where the selection is of all rows."""
+        if self.selection.links or not self.grid.totals:
+            return ()
+        numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
+        return (RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers),)
+
+    def meaning(
+        self,
+        form: str,
+        make: Callable[[], Plan],
+        answer: Iterable[str],
+        used: frozenset[int],
+        steps: Iterable[str],
+        asked: AskedColumn | None = None,
+    ) -> Interpretation:
+        """A reading, with what the selection accounts for."""
+        words = used | self.selection.used | self.confirming
+        return Interpretation(form, frozenset(answer), words, tuple(s for s in steps if s), self.selection, make, asked)
+
+    def figure(
+        self, form: str, make: Callable[[], Plan], value: float, used: frozenset[int], steps: Iterable[str]
+    ) -> Interpretation:
+        """A reading whose answer is one number."""
+        return self.meaning(form, make, (known(format_number(value)),), used, steps)
 
     def found(
-        self,
-        rows: frozenset[int],
-        used: frozenset[int],
-        steps: Sequence[str],
-        asked: GridColumn | None,
-        conditions: tuple[RowCondition, ...],
-        *,
-        metric: GridColumn | None = None,
-        order: tuple[Order, ...] = (),
-        best: int = 0,
-        lead: str = "",
-    ) -> Interpretation:
-        """A reading whose answer is these rows: the asked column and what names them, or the rows whole."""
-        label = self.grid.label
-        if order and not self.selection.links and self.grid.totals:
-            numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
-            conditions = (*conditions, RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers))
-        names = [c.name for c in (label, asked, metric) if c is not None]
-        columns = tuple(dict.fromkeys(names)) if asked is not None else ()
-        query = TableQuery(
-            source=table_key(self.grid.table),
-            columns=columns,
-            conditions=conditions,
-            order=order,
-            limit=best or MAX_ROWS,
-        )
-        if self.evidence.find_any(("how many", "how much")) and (asked is None or not asked.is_numeric):
-            steps = (*steps, "no number")
-        if metric is None and len(rows) > 1:
-            plural = any(self.evidence.texts[i].endswith("s") for i in used if i in self.evidence.content)
-            steps = (*steps, "several" if plural else "several for one")
-        plan = Plan(
-            shape=Shape.FOUND, table=self.grid.table, query=query, metric=metric.info if metric else None,
-            subject=label.info if label else None, expected=len(rows), lead=lead,
-        )  # fmt: skip
-        return self.meaning(plan, ("rows", rows), used, steps)
-
-    def asked(self, apart: GridColumn | None = None) -> tuple[GridColumn | None, frozenset[int], tuple[str, ...]]:
-        """The column that the question asks for, the words that say so, and what it leaves unsaid."""
-        for index, text in enumerate(self.evidence.texts):
-            if text not in ("which", "what", "who", "when", "where", "name", "whose", "how"):
+        self, form: str, found: FoundRows, used: frozenset[int], steps: Sequence[str]
+    ) -> Iterator[Interpretation]:
+        """For each column that may be asked for, the reading whose answer are these rows' cells of it."""
+        rows = sorted(found.rows)
+        for asked in self.asked:
+            column = asked.column
+            texts = [column.texts[i] for i in rows]
+            if not all(texts) or (not found.beside and self._repeats(column, form)):
                 continue
-            noun, link = self.noun_after(index + (2 if text == "how" else 1))
-            if text == "when" and self.grid.time is not None:
-                return self.grid.time, frozenset({index}), ("asked time",)
-            if text == "who" or text == "where":
-                return None, frozenset({index}), ("asked who",)
-            if link is not None:
-                return (
-                    link.column,
-                    link.words | {index} | noun | (frozenset({index + 1}) if text == "how" else frozenset()),
-                    self.named(link),
+            answer = {column.known[i] for i in rows}
+            more = [*steps]
+            if column is found.metric:
+                more.append("asks for the measure")
+            elif found.metric is not None and asked.named:
+                more.append("asks beside the measure")
+            if any(link.column is column for link in self.selection.links):
+                whole = all(
+                    link.share == 1 and not link.compares for link in self.selection.links if link.column is column
                 )
-            if (
-                noun
-                and {self.evidence.texts[i] for i in noun} & {"year", "date", "day", "time"}
-                and self.grid.time is not None
-            ):
-                return self.grid.time, noun | {index}, ("asked time",)
-            return None, noun | {index}, ("noun",) if noun else ("asked row",)
-        link = next((link for link in self.columns if link.column is not apart and link.share >= 0.5), None)
-        if link is not None:
-            return link.column, link.words, ("asked anywhere", *self.named(link))
-        return None, frozenset(), ("asked row",)
+                more.append("asks for a condition" if whole else "asks for a condition in part")
+            more.append(
+                f"{'one' if len(answer) == 1 else 'two' if len(answer) == 2 else 'few' if len(answer) < 5 else 'many'} values"
+            )
+            if len(answer) != len(rows):
+                more.append("same values")
+            yield self.meaning(
+                form, partial(self._found_plan, found, column), answer, used | (asked.words - self.selection.used), more, asked
+            )  # fmt: skip
+
+    def _repeats(self, column: GridColumn, form: str) -> bool:
+        """Whether the cells of the column are what the question names itself, so that they answer nothing."""
+        named = [
+            link for link in self.selection.links if link.column is column and link.share == 1 and not link.compares
+        ]
+        return len(named) == 1 or (bool(named) and form == "rows")
+
+    def _found_plan(self, found: FoundRows, asked: GridColumn) -> Plan:
+        label = self.grid.label
+        names = [c.name for c in (label, asked, found.metric) if c is not None]
+        query = TableQuery(
+            source=table_key(self.grid.table), columns=tuple(dict.fromkeys(names)),
+            conditions=(*found.conditions, *(self.without_totals() if found.order else ())), order=found.order, limit=found.best or MAX_ROWS,
+        )  # fmt: skip
+        return Plan(
+            shape=Shape.FOUND, table=self.grid.table, query=query, metric=found.metric.info if found.metric else None, asked=asked.info,
+            subject=label.info if label else None, expected=len(found.rows), lead=found.lead, beside=found.beside,
+        )  # fmt: skip
 
     def noun_after(self, start: int) -> tuple[frozenset[int], ColumnLink | None]:
-        """The noun of "which …" and "how many …": the column that it names, else its words up to the verb."""
-        while start < len(self.evidence.texts) and self.evidence.texts[start] in _BEFORE_NOUN:
+        """The noun of "how many …": the column that it names, else its words up to the verb."""
+        texts = self.evidence.texts
+        while start < len(texts) and texts[start] in _BEFORE_NOUN:
             start += 1
         links = [link for link in self.columns if start <= link.first <= start + 1]
         if links:
             link = max(links, key=lambda link: (link.share, -link.first))
             return frozenset(range(start, link.first)), link
         words: list[int] = []
-        for index in range(start, min(start + 2, len(self.evidence.texts))):
+        for index in range(start, min(start + 2, len(texts))):
             if (
                 self.evidence.norms[index] in FILLERS
                 or index in self.selection.used
@@ -251,38 +249,39 @@ class ReadingForm:
             ):
                 break
             words.append(index)
-            if self.evidence.texts[index].endswith("s"):
+            if texts[index].endswith("s"):
                 break
-        return frozenset(words[:2]), None
+        return frozenset(words), None
 
-    def measures(self, index: int) -> Iterator[tuple[GridColumn, frozenset[int], tuple[str, ...]]]:
-        """Columns to rank by for the superlative or comparative at `index`: named, implied by the adjective, or the only one there is."""
-        ranked = [
-            link for link in self.columns if link.column.is_numeric or link.column.is_dated or is_rank(link.column)
-        ]
+    def measures(self, index: int) -> Iterator[Measure]:
+        """Columns to rank by for the superlative or comparative at `index`: named, implied by the adjective, or any of numbers."""
+        ranked = [o for o in self.columns if o.column.is_numeric or o.column.is_dated or o.column.is_rank]
         named = {link.column.name for link in ranked}
         for link in ranked:
-            far = "far" if not -1 <= link.first - index - 1 <= 2 else ""
-            yield link.column, link.words, (*self.named(link), far)
-        adjective = norm(self.evidence.texts[index]) if index < len(self.evidence.texts) else ""
-        implied = [
-            c
-            for c in self.grid.columns
-            if c.name not in named and (c.is_numeric or c.is_dated) and _suits(self.evidence.texts[index], adjective, c)
-        ]
+            apart = link.first - index - 1
+            place = "next" if apart in (0, 1) else "near" if apart in (2, 3) else "before" if apart < -1 else "far"
+            yield Measure(link.column, link.words, (f"measure {named_by(link)}, {place}", *self.rivals(link)))
+        text = self.evidence.texts[index] if index < len(self.evidence.texts) else ""
+        rest = [c for c in self.grid.columns if c.name not in named and (c.is_numeric or c.is_dated or c.is_rank)]
+        implied = [c for c in rest if _suits(text, norm(text), c)]
         for column in implied:
-            yield column, frozenset(), ("adjective",)
-        numeric = [c for c in self.grid.columns if c.is_numeric and not c.is_year and not is_rank(c)]
-        if not ranked and not implied and len(numeric) == 1:
-            noun, _ = self.noun_after(index + 1)
-            yield numeric[0], noun, ("only measure",)
+            yield Measure(column, frozenset(), ("measure by adjective",))
+        numeric = [c for c in rest if not c.is_dated and not c.is_rank and c not in implied][:MAX_UNNAMED]
+        numeric += [c for c in rest if c.is_rank and c not in implied][:1]
+        if not implied:
+            noun, link = self.noun_after(index + 1)
+            used = noun if link is None else frozenset[int]()
+            for column in numeric:
+                only = "only measure" if sum(not c.is_rank for c in numeric) == 1 else "any measure"
+                kind = ", a rank" if column.is_rank else ""
+                yield Measure(column, used, (f"{only}{kind}{', others named' if named else ''}",))
 
-    def named(self, link: ColumnLink) -> tuple[str, ...]:
-        """What is unsure about a column's name in the question."""
+    def rivals(self, link: ColumnLink) -> tuple[str, ...]:
+        """Whether another column is as much meant by the same words."""
         rivals = [
             o for o in self.columns if o.column is not link.column and o.words & link.words and o.share >= link.share
         ]
-        return (*(["part of name"] if link.share < 1 else []), *(["rival column"] if rivals else []))
+        return ("rival measure",) if rivals else ()
 
     def spare(self, *texts: str) -> frozenset[int]:
         """Places of these words where no condition uses them."""
@@ -291,37 +290,15 @@ class ReadingForm:
         )
 
 
+def named_by(link: ColumnLink) -> str:
+    """How much of a column's name the question has."""
+    return "whole" if link.share == 1 else "half" if link.share >= 0.5 else "part"
+
+
 _BEFORE_NOUN = frozenset(
-    [
-        "is",
-        "was",
-        "are",
-        "were",
-        "the",
-        "a",
-        "an",
-        "of",
-        "different",
-        "total",
-        "other",
-        "all",
-        "in",
-        "which",
-        "what",
-        "did",
-        "does",
-        "do",
-        "name",
-        "one",
-        "number",
-        "next",
-        "first",
-        "last",
-        "on",
-        "his",
-        "her",
-    ]
-)
+    ("is", "was", "are", "were", "the", "a", "an", "of", "different", "total", "other", "all", "in", "which", "what", "did", "does", "do",
+     "name", "one", "number", "next", "first", "last", "on", "his", "her", "many", "unique", "distinct", "individual", "more")
+)  # fmt: skip
 _ADJECTIVES: dict[str, tuple[str, ...]] = {
     "long": ("length", "time", "durat", "distanc", "km", "mile", "period"), "short": ("length", "time", "durat", "distanc", "period"),
     "tall": ("height", "elev"), "high": ("height", "elev"), "old": ("age", "year", "born", "birth", "date", "found", "built", "open", "establish"),
@@ -338,26 +315,3 @@ def _suits(text: str, stem: str, column: GridColumn) -> bool:
     root = root[:-1] + "y" if root.endswith("i") else root
     words = _ADJECTIVES.get(root) or _ADJECTIVES.get(root[:-1]) or _ADJECTIVES.get(stem) or _ADJECTIVES.get(text) or ()
     return any(alike(part, word) for part in (norm(w) for w in column.name.casefold().split()) for word in words)
-
-
-def is_rank(column: GridColumn) -> bool:
-    """Whether the best value of a column is the lowest."""
-    return any(
-        norm(word) in ("rank", "posit", "place", "#", "no", "pos")
-        for word in column.name.casefold().replace(".", "").split()
-    )
-
-
-def _link_steps(selection: Selection, named: set[str]) -> Iterator[str]:
-    """How surely the words of the selection mean its conditions."""
-    for link in selection.links:
-        if link.compares:
-            yield "compared" if link.column.name in named else "compared, unnamed"
-        else:
-            yield "cell" if link.share == 1 else "part of cell" if link.share >= 0.5 else "small part of cell"
-            if link.column.name in named:
-                yield "column named"
-    if len(selection.links) > 1:
-        yield "several conditions"
-    if selection.negated:
-        yield "negated"

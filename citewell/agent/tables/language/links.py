@@ -63,6 +63,11 @@ def unit_words(name: str) -> frozenset[str]:
     return frozenset(norms(unit)) if unit else frozenset()
 
 
+def unit_of(name: str) -> str:
+    """What a column's name has in parentheses at its end, as written; empty without any."""
+    return (_parted(name)[1] or "").strip()
+
+
 def _parted(name: str) -> tuple[str, str | None]:
     """The name before the parentheses at its end, and what is in them; None without any."""
     inner = name.rstrip()

@@ -11,8 +11,10 @@ from typing import Any, cast
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
+from citewell.agent.tables.language.found_rows import found_rows
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
+from citewell.agent.tables.language.sentences import figure, highest, marked, verb_of
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
@@ -27,6 +29,7 @@ _FUNCTIONS = {
     Function.MAX: "highest",
     Function.COUNT_DISTINCT: "number of different values",
 }
+_PLAIN = (None, Function.MAX, Function.MIN)
 _COMPARISONS = {
     Comparator.EQ: "is",
     Comparator.NE: "is not",
@@ -72,6 +75,7 @@ def _quoted(plan: Plan) -> Plan:
         query=replace(query, conditions=conditions),
         metric=plan.metric and replace(plan.metric, name=_words(plan.metric.name)),
         subject=plan.subject and replace(plan.subject, name=_words(plan.subject.name)),
+        asked=plan.asked and replace(plan.asked, name=_words(plan.asked.name)),
         lead=_words(plan.lead),
     )
 
@@ -149,12 +153,21 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         count = len(tied) - 1 if more else len(tied)
         marks = "".join(f"[{n}]" for n in numbers[:3])
         return f"The {word} {what}{where} is {shown(best)}, in {more}{count} rows {marks}."
-    names = [f"{shown(result.rows[i].values[0])} [{numbers[i]}]" for i in tied]
     if plan.subject is None:
         marks = "".join(f"[{numbers[i]}]" for i in tied)
-        return f"The {word} {what}{where} is {shown(best)} {marks}."
-    joined = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"The {word} {what}{where} is {shown(best)}: {joined}."
+        return f"The {word} {what}{where} is {_valued(plan, best)} {marks}."
+    names = [shown(result.rows[i].values[0]) for i in tied]
+    marks = [f" [{numbers[i]}]" for i in tied]
+    if plan.metric is None:
+        verb = "has" if len(tied) == 1 else "have"
+        return f"{marked(names, marks)[0]} {verb} the {'most' if plan.descending else 'fewest'} rows{where}: {shown(best)}{marked(names, marks)[1]}."
+    column = what[:1].upper() + what[1:]
+    return f"{highest(column, word, names, marks, _valued(plan, best), where)}."
+
+
+def _valued(plan: Plan, value: Any) -> str:
+    """A figure with the unit of the column that it is measured in."""
+    return shown(value) if plan.metric is None else figure(value, plan.metric.name)
 
 
 def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
@@ -173,19 +186,40 @@ def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         return None
     if len({type(row.values[-1]) for row in result.rows} & {str}):
         result = replace(result, rows=tuple(_with_number(row) for row in result.rows))
-    lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
-    lines = _lines(result.rows, numbers, _named_value)
     if len(result.rows) == 2:
-        (first, a), (second, b) = (row.values for row in result.rows)
-        marks = f"[{numbers[0]}][{numbers[1]}]"
-        if a == b:
-            lines.append(f"Both are equal {marks}.")
-        elif not isinstance(a, int | float | Decimal):
-            lines.append(f"{shown(second if a > b else first)} is before {shown(first if a > b else second)}.")
-        else:
-            more, less = (first, second) if a > b else (second, first)
-            lines.append(f"{shown(more)} is higher than {shown(less)} by {shown(abs(_exact(a) - _exact(b)))}.")
-    return "\n".join([lead, *lines])
+        return _two(plan, result, numbers)
+    lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
+    return "\n".join([f"{lead[:1].upper()}{lead[1:]}", *_lines(result.rows, numbers, _named_value)])
+
+
+def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    """`Amount is higher for Accra, GHS 300 [1], than for Kumasi, GHS 100 [2]: a difference of GHS 200.`"""
+    (first, a), (second, b) = ((row.values[0], row.values[-1]) for row in result.rows)
+    what = (
+        "The number of rows"
+        if plan.metric is None
+        else core_name(plan.metric.name)
+        if plan.function in _PLAIN
+        else _measured(plan)
+    )
+    what = what[:1].upper() + what[1:]
+    verb = verb_of(what)
+    where = conditions_text(
+        [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
+    )
+    if a == b:
+        return f"{what}{where} {verb} the same for {shown(first)} [{numbers[0]}] and {shown(second)} [{numbers[1]}]: {_valued(plan, a)}."
+    ends = [(a, first, numbers[0]), (b, second, numbers[1])]
+    dated = not isinstance(a, int | float | Decimal) or plan.unit == "years"
+    low_first = dated or not plan.descending
+    (x, ahead, m), (y, behind, n) = sorted(ends, key=lambda end: end[0], reverse=not low_first)
+    word = "earlier" if dated else "lower" if low_first else "higher"
+    if dated and plan.descending:
+        (x, ahead, m), (y, behind, n), word = (y, behind, n), (x, ahead, m), "later"
+    apart = (
+        f": a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
+    )
+    return f"{what}{where} {verb} {word} for {shown(ahead)}, {_valued(plan, x)} [{m}], than for {shown(behind)}, {_valued(plan, y)} [{n}]{apart}."
 
 
 def _with_number(row: ResultRow) -> ResultRow:
@@ -194,19 +228,26 @@ def _with_number(row: ResultRow) -> ResultRow:
 
 
 def _found(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """`Highest Expenses: Quarter Q4 2025, Expenses 82,750`: how the rows were found, and what they hold."""
+    return found_rows(plan, result, numbers, conditions_text(plan.query.conditions))
 
-    def line(row: ResultRow) -> str:
-        return "; ".join(
-            f"{name}: {shown(v)}" for name, v in zip(result.columns, row.values, strict=True) if v not in (None, "")
-        )
 
-    lead = f"{plan.lead}{conditions_text(plan.query.conditions)}".strip()
-    lead = lead[:1].upper() + lead[1:]
-    lines = _with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
-    if len(lines) == 1:
-        return f"{lead}: {lines[0]}." if lead else f"{lines[0]}."
-    return "\n".join([f"{lead}:", *lines] if lead else lines)
+def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """From the lowest to the highest value, and how far that is."""
+    assert plan.metric is not None
+    low, high = result.rows[0].values
+    if _is_missing(low) or _is_missing(high):
+        return None
+    where = conditions_text(plan.query.conditions)
+    name = plan.metric.name
+    apart = _apart(plan, abs(_exact(high) - _exact(low)))
+    return f"{core_name(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
+
+
+def _apart(plan: Plan, value: Any) -> str:
+    """A difference in the unit of its column, or in the plan's."""
+    if plan.unit:
+        return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
+    return figure(value, plan.metric.name) if plan.metric is not None else shown(value)
 
 
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -235,6 +276,7 @@ _SHAPES = {
     Shape.LOOKUP: _lookup,
     Shape.ROWS: _rows,
     Shape.FOUND: _found,
+    Shape.SPAN: _span,
 }
 
 
@@ -265,7 +307,7 @@ def _beyond(row: ResultRow, last: ResultRow, descending: bool) -> bool:
 def _measured(plan: Plan) -> str:
     if plan.metric is None:
         return "number of rows"
-    if plan.function in (None, Function.MAX, Function.MIN):
+    if plan.function in _PLAIN:
         return plan.metric.name
     assert plan.function is not None
     return f"{_FUNCTIONS[plan.function]} {core_name(plan.metric.name)}"

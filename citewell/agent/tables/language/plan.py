@@ -44,6 +44,7 @@ class Shape(StrEnum):
     LOOKUP = "lookup"
     ROWS = "rows"
     FOUND = "found"
+    SPAN = "span"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,9 @@ class Plan:
 
     subject: the column whose values name the result's rows; metric: the column measured; best: n of "top n", 1 for "which";
     unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
-    lead: of rows that are found, in words how they were found.
+    asked: the column whose cells are the answer, where rows are found; lead: in words how they were found;
+    beside: whether they were found by another row that is named;
+    unit: of a difference, where the column's name does not say it (`years`).
     """
 
     shape: Shape
@@ -65,7 +68,10 @@ class Plan:
     best: int = 1
     unique: tuple[str, ...] = ()
     expected: int | None = None
+    asked: TableColumn | None = None
     lead: str = ""
+    beside: bool = False
+    unit: str = ""
 
 
 class CannotPlan(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language.evidence import QuestionEvidence, ValueLink
@@ -39,24 +39,30 @@ class Selection:
 def selections(evidence: QuestionEvidence, links: Sequence[ValueLink]) -> list[Selection]:
     """The selections that account for most words first, all rows (no link at all) among them."""
     groups: dict[tuple[int, int], list[ValueLink]] = {}
-    for link in sorted(links, key=lambda link: -link.share):
+    named = {link.column.name for link in evidence.columns}
+    for link in sorted(links, key=lambda link: (-link.share, link.column.name not in named)):
         groups.setdefault((link.first, link.last), []).append(link)
     ordered = sorted(groups.values(), key=lambda group: (-len(group[0].words), not group[0].compares, group[0].first))
-    found = [s for chosen in _choices(ordered, ()) if (s := _selection(evidence, chosen)) is not None and s.rows]
+    chosen = _choices(evidence, ordered)
+    found = [s for links in chosen if (s := _selection(evidence, links)) is not None and s.rows]
     found.sort(key=lambda s: -len(s.used & evidence.content))
     return found[: THRESHOLDS.selections]
 
 
-def _choices(groups: Sequence[list[ValueLink]], chosen: tuple[ValueLink, ...]) -> Iterator[tuple[ValueLink, ...]]:
-    groups = groups[: THRESHOLDS.linked_places]
-    if not groups:
-        yield chosen
-        return
-    taken = {word for link in chosen for word in link.words}
-    if not taken & groups[0][0].words:
-        for link in groups[0][: THRESHOLDS.linked_columns]:
-            yield from _choices(groups[1:], (*chosen, link))
-    yield from _choices(groups[1:], chosen)
+def _choices(evidence: QuestionEvidence, groups: Sequence[list[ValueLink]]) -> list[tuple[ValueLink, ...]]:
+    """Links that share no word, those that account for most words first; of each place one or none."""
+    kept: list[tuple[tuple[ValueLink, ...], frozenset[int]]] = [((), frozenset())]
+    for group in groups[: THRESHOLDS.linked_places]:
+        grown = [
+            ((*chosen, link), used | link.words)
+            for chosen, used in kept
+            if not used & group[0].words
+            for link in group[: THRESHOLDS.linked_columns]
+        ]
+        kept = sorted([*kept, *grown], key=lambda pair: -len(pair[1] & evidence.content))[: 3 * THRESHOLDS.selections]
+        if all(chosen for chosen, _ in kept):
+            kept.append(((), frozenset()))
+    return [chosen for chosen, _ in kept]
 
 
 def _selection(evidence: QuestionEvidence, chosen: tuple[ValueLink, ...]) -> Selection | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.cells import Grid, grid_of
-from citewell.agent.tables.language.choice import choose
+from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.links import (
@@ -34,7 +34,7 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
-from citewell.agent.tables.thresholds import READING_WEIGHTS, THRESHOLDS, TableThresholds
+from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.types import TableColumn, TableInfo
 
@@ -133,7 +133,7 @@ class TablePlanner:
             if known.grid is None:
                 continue
             evidence = evidence_of(question, known.grid)
-            chosen = choose(evidence, list(interpretations(evidence)), READING_WEIGHTS)
+            chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
             if chosen is None or chosen.confidence < self._thresholds.confidence:
                 continue
             if only or evidence.content <= chosen.reading.used:

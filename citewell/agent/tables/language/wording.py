@@ -91,6 +91,11 @@ FORMS = {
     "tie": "draw",
     "tied": "draw",
 }
+DIGITS = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11",
+    "twelve": "12", "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th",
+    "eighth": "8th", "ninth": "9th", "tenth": "10th",
+}  # fmt: skip
 DATE_EXTREMES = frozenset({"latest", "newest", "most recent", "earliest", "oldest"})
 COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),

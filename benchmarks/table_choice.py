@@ -1,0 +1,260 @@
+"""Fits what the readings of a question about a table are weighed by (`citewell/agent/tables/language/reading_weights.json`).
+
+    python benchmarks/table_choice.py FOLDER [--write FILE.json] [--grids FILE.pickle] [--held 5]
+
+FOLDER holds the training split of WikiTableQuestions: `training.tsv` (id, utterance, context, targetValue) and `csv/`. Every table is read
+as an upload is, every question is given its readings, and those whose answer is the known one are right. A log-linear model over all
+readings of a question, and the reading that means nothing of the table, is fitted to give the right ones (or nothing, where none is right)
+most of the probability. Tables with every fifth checksum (`--held`) are left out of the fit; of their questions are printed
+
+reach:     one of the readings is right
+forced:    the likeliest answer is right
+right at:  share answered rightly where the threshold lets that share be wrong, and the threshold
+
+`--write` fits to all tables and writes the weights. `--grids` keeps the tables that were read for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import io
+import json
+import pickle
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from answers import holds, plain
+from numpy.typing import NDArray
+from table_questions import FileTables
+
+from citewell.agent.tables.language.cells import Grid, date_in, grid_of
+from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.grammar import interpretations
+from citewell.agent.tables.language.traits import Group, QuestionTraits
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import Order, TableQuery
+from citewell.agent.tables.run.engine import TableEngine, table_key
+from citewell.agent.tables.run.totals import find_total_rows
+from citewell.agent.tables.thresholds import THRESHOLDS
+
+LEAST_QUESTIONS = 30
+"""Questions that a name must occur in to be given a weight."""
+RIDGE = 5e-4
+STEPS = 6
+RATE = 0.1
+BATCH = 32
+LEAST_WEIGHT = 0.03
+_ALLOWED = (0.01, 0.02, 0.03, 0.04, 0.05, 0.08)
+_YEARS = re.compile(r"([\d.,]+) years?")
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
+Numbers = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with what is known of its readings; the last reading is the one that means nothing of the table.
+
+    names: of all groups in a row, by number; group: which group each is in; readings: the groups of all readings in a row;
+    reading: which reading each is of; answer: which readings share an answer; right: whether that is the known one.
+    """
+
+    held: bool
+    names: Numbers
+    group: Numbers
+    readings: Numbers
+    reading: Numbers
+    answer: Numbers
+    right: NDArray[np.bool_]
+    reached: bool
+
+    def probabilities(self, weights: Weights) -> Weights:
+        """How likely each reading is."""
+        groups = np.bincount(self.group, weights[self.names], int(self.group[-1]) + 1 if len(self.group) else 1)
+        scores = np.bincount(self.reading, groups[self.readings], len(self.answer))
+        likely = np.exp(scores - scores.max())
+        return likely / likely.sum()
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    """The rows of a table of the data set, which escapes with backslashes."""
+    text = path.read_text(encoding="utf-8")
+    return list(csv.reader(io.StringIO(text), doublequote=False, escapechar="\\"))
+
+
+async def read_grids(folder: Path) -> dict[str, Grid]:
+    """All cells of each table, read as an upload is."""
+    grids: dict[str, Grid] = {}
+    for path in sorted((folder / "csv").rglob("*.csv")):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = Path(scratch) / path.name
+            with copy.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows_of(path))
+            files = FileTables(Path(scratch))
+            files.read(copy)
+            table, engine = files.tables[0], TableEngine(files)
+            query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=THRESHOLDS.held_rows)
+            found = await engine.run("owner", table, query)
+            totals = await find_total_rows(engine, "owner", table)
+            rows = [(row.values, row.rows.first or 0) for row in found.rows]
+            grids[str(path.relative_to(folder))] = grid_of(table, rows, totals)
+    return grids
+
+
+def asked(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """(question, table, known answers)."""
+    for line in (folder / "training.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        _, question, table, values = line.split("\t")
+        yield (
+            question,
+            table,
+            [v.replace("\\n", "\n").replace("\\p", "|").replace("\\\\", "\\") for v in values.split("|")],
+        )
+
+
+def is_known(answer: str, known: str) -> bool:
+    """Whether a reading's value is a known one: equal, a cell that holds little besides, the same number, date or count of years."""
+    wanted, given = plain(known), plain(answer)
+    if wanted == given:
+        return True
+    if (number := _NUMBER.fullmatch(wanted)) is not None:
+        found = _NUMBER.findall(given)
+        same = len(found) == 1 and float(found[0].replace(",", "")) == float(number[0].replace(",", ""))
+        return same and len(given) <= len(wanted) + 12
+    if (years := _YEARS.fullmatch(wanted)) is not None and _NUMBER.fullmatch(given):
+        return float(years[1].replace(",", "")) == float(given)
+    if (day := date_in(known.split(" (")[0])) is not None and day.date().isoformat() == given:
+        return True
+    return holds(answer, known) and len(given) <= 2 * len(wanted) + 8
+
+
+def is_right(answer: frozenset[str], known: Sequence[str]) -> bool:
+    """Whether the values of a reading are the known ones, no more and no fewer."""
+    same = len(answer) == len({plain(value) for value in known})
+    return same and all(any(is_known(value, one) for value in answer) for one in known)
+
+
+def prepare(grid: Grid, question: str, known: Sequence[str], names: dict[str, int], *, held: bool) -> Question:
+    """All readings of a question; new names are numbered."""
+    evidence = evidence_of(question[: THRESHOLDS.weighed_characters], grid)
+    readings = list(interpretations(evidence))
+    traits = QuestionTraits(evidence, readings)
+    numbered: dict[object, int] = {}
+    flat: list[int] = []
+    group: list[int] = []
+
+    def number(found: Group) -> int:
+        key, texts = found
+        if key not in numbered:
+            numbered[key] = len(numbered)
+            flat.extend(names.setdefault(text, len(names)) for text in texts)
+            group.extend([numbered[key]] * len(texts))
+        return numbered[key]
+
+    answers: dict[frozenset[str], tuple[int, bool]] = {}
+    groups = [[number(g) for g in traits.groups(reading)] for reading in readings]
+    groups.append([number(g) for g in traits.nothing()])
+    for reading in readings:
+        if reading.answer not in answers:
+            answers[reading.answer] = (len(answers), is_right(reading.answer, known))
+    right = np.array([*(answers[reading.answer][1] for reading in readings), False])
+    reached = bool(right.any())
+    right[-1] = not reached
+    return Question(
+        held, np.array(flat), np.array(group), np.array([g for one in groups for g in one]),
+        np.repeat(np.arange(len(groups)), [len(one) for one in groups]),
+        np.array([*(answers[reading.answer][0] for reading in readings), len(answers)]), right, reached,
+    )  # fmt: skip
+
+
+def frequent(questions: Sequence[Question], names: dict[str, int]) -> NDArray[np.bool_]:
+    """Which names occur in enough questions."""
+    counts = np.zeros(len(names), dtype=np.int64)
+    for question in questions:
+        counts[np.unique(question.names)] += 1
+    return counts >= LEAST_QUESTIONS
+
+
+def fit(questions: Sequence[Question], usual: NDArray[np.bool_]) -> Weights:
+    """Weights by which the right readings are likely: marginal likelihood with a ridge, by AdaGrad in batches."""
+    weights, squares = np.zeros(len(usual)), np.full(len(usual), 1e-2)
+    chance = np.random.default_rng(0)
+    for step in range(STEPS):
+        order, rate = chance.permutation(len(questions)), RATE * (1 - step / STEPS) ** 0.5
+        for start in range(0, len(order), BATCH):
+            slope = np.zeros(len(usual))
+            for index in order[start : start + BATCH]:
+                one = questions[index]
+                likely = one.probabilities(weights)
+                pull = np.where(one.right, likely / max(float(likely[one.right].sum()), 1e-12), 0.0) - likely
+                groups = np.bincount(one.readings, pull[one.reading], int(one.group[-1]) + 1)
+                slope += np.bincount(one.names, groups[one.group], len(usual))
+            slope = np.where(usual, slope / BATCH - RIDGE * weights, 0.0)
+            squares += slope * slope
+            weights += rate * slope / np.sqrt(squares)
+    kept: Weights = np.where(np.abs(weights) >= LEAST_WEIGHT, weights, np.zeros(len(usual)))
+    return kept.round(2)
+
+
+def measured(questions: Sequence[Question], weights: Weights) -> dict[str, object]:
+    """What the weights do to questions."""
+    confidence: list[float] = []
+    right: list[bool] = []
+    for one in questions:
+        mass = np.bincount(one.answer[:-1], one.probabilities(weights)[:-1], 1)
+        best = int(mass.argmax())
+        confidence.append(float(mass[best]))
+        right.append(one.reached and bool(one.right[:-1][one.answer[:-1] == best].any()))
+    order = np.argsort(-np.array(confidence))
+    rights = np.cumsum(np.array(right)[order]) / len(questions)
+    wrongs = np.cumsum(~np.array(right)[order]) / len(questions)
+    at: dict[str, tuple[float, float]] = {}
+    for allowed in _ALLOWED:
+        last = int(np.searchsorted(wrongs, allowed, side="right")) - 1
+        if last >= 0:
+            at[f"wrong {allowed}"] = (round(float(rights[last]), 3), round(confidence[order[last]], 2))
+    return {
+        "questions": len(questions), "reach": round(float(np.mean([one.reached for one in questions])), 3),
+        "forced": round(float(np.mean(right)), 3), "right at": at,
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--grids", type=Path)
+    parser.add_argument("--held", type=int, default=5)
+    arguments = parser.parse_args()
+    if arguments.grids is not None and arguments.grids.exists():
+        grids: dict[str, Grid] = pickle.loads(arguments.grids.read_bytes())
+    else:
+        grids = asyncio.run(read_grids(arguments.folder))
+        if arguments.grids is not None:
+            arguments.grids.write_bytes(pickle.dumps(grids))
+    names: dict[str, int] = {}
+    questions = [
+        prepare(grids[table], question, known, names, held=zlib.crc32(table.encode()) % arguments.held == 0)
+        for question, table, known in asked(arguments.folder)
+        if table in grids
+    ]
+    usual = frequent(questions, names)
+    kept = [one for one in questions if not one.held]
+    weights = fit(kept, usual)
+    print(json.dumps({"fitted": measured(kept, weights), "held": measured([o for o in questions if o.held], weights)}))
+    if arguments.write is not None:
+        weights = fit(questions, usual)
+        named = {name: float(weights[index]) for name, index in sorted(names.items()) if weights[index]}
+        arguments.write.write_text(json.dumps(named, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        print(json.dumps({"weights": len(named), "bytes": arguments.write.stat().st_size}))
+
+
+if __name__ == "__main__":
+    main()

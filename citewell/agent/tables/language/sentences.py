@@ -1,0 +1,60 @@
+"""The sentences of table answers: figures with their units, names in a row, and what was highest where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from citewell.agent.tables.language.links import core_name, unit_of
+from citewell.agent.tables.run.results import shown
+
+_CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦]|US\$")
+_UNIT = re.compile(r"%|[^\W\d_]{1,12}[²³]?|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
+_PLURAL = re.compile(r"[^\W\d_]{3,}(?<![su])s", re.I)
+_PERIOD = re.compile(r"(?:[QHW]\d{1,2}\W*)?(?:FY\W?)?(?:1[5-9]|20)\d\d(?:\W\d\d(?:\d\d)?)?(?:\W*[QHW]\d)?", re.I)
+_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\W*\d{4})?", re.I)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.? [^\W\d_]{3,9},? \d{4}|[^\W\d_]{3,9} \d{1,2},? \d{4}")
+
+
+def figure(value: Any, column: str) -> str:
+    """A value with the unit that its column's name has in parentheses: `GHS 82,750`, `18 months`, `45%`."""
+    text, unit = shown(value), unit_of(column)
+    if not text or isinstance(value, str) or not unit:
+        return text
+    if _CURRENCY.fullmatch(unit):
+        return f"{unit}{'' if len(unit) == 1 else ' '}{text}"
+    if _UNIT.fullmatch(unit):
+        return f"{text}{'' if unit == '%' else ' '}{unit}"
+    return text
+
+
+def verb_of(column: str) -> str:
+    """`were` after a name in the plural (`Expenses`), else `was`."""
+    words = core_name(column).split()
+    return "were" if words and _PLURAL.fullmatch(words[-1]) else "was"
+
+
+def at(name: str) -> str:
+    """Where a figure was found: `in 2019`, `in Q4 2025`, `on 3 May 1999`, `for Accra`."""
+    if _DAY.fullmatch(name):
+        return f"on {name}"
+    return f"in {name}" if _PERIOD.fullmatch(name) or _MONTH.fullmatch(name) else f"for {name}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def marked(names: Sequence[str], marks: Sequence[str]) -> tuple[str, str]:
+    """Names in a row, each with its marker, and nothing; of a single one the name, and its marker for the end of the sentence."""
+    if len(names) == 1:
+        return names[0], marks[0]
+    return joined([f"{name}{mark}" for name, mark in zip(names, marks, strict=True)]), ""
+
+
+def highest(column: str, word: str, names: Sequence[str], marks: Sequence[str], value: str, where: str) -> str:
+    """`Expenses were highest in Q4 2025: GHS 82,750 [1]`; each of several names has its marker beside it."""
+    text, mark = marked([at(names[0]), *names[1:]], marks)
+    return f"{core_name(column)} {verb_of(column)} {word} {text}{where}: {value}{mark}"
