@@ -109,6 +109,29 @@ class RemoteEmbedder(Embedder, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingPlan:
+    """What embedding texts would take: those that are not known yet, their tokens, and the calls that they fit into."""
+
+    texts: int = 0
+    tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: EmbeddingPlan) -> EmbeddingPlan:
+        return EmbeddingPlan(
+            texts=self.texts + other.texts, tokens=self.tokens + other.tokens, calls=self.calls + other.calls
+        )
+
+
+@runtime_checkable
+class PlanningEmbedder(Embedder, Protocol):
+    """An embedder that can say beforehand what documents would take."""
+
+    async def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
+        """What embedding these would take now; nothing is embedded."""
+        ...
+
+
 @runtime_checkable
 class TokenEmbedder(Protocol):
     """An embedder that also gives the vectors of a text's tokens, for late interaction."""

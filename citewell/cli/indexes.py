@@ -35,12 +35,17 @@ def build(
     provider: Annotated[str, typer.Argument(help="builtin, openai, voyage, pinecone or fastembed.")],
     model: Annotated[str | None, typer.Option(help="The model's name; the provider's usual one by default.")] = None,
     dimensions: Annotated[int | None, typer.Option(help="For models that can give shorter vectors.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would take.")] = False,
     pause: Annotated[float, typer.Option(help="Seconds between batches: a gradual build.")] = 0.0,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Build the index of another model alongside the active one, which keeps serving searches; wait until it is ready."""
     body = {"provider": provider, "model": model, "dimensions": dimensions, "pause_seconds": pause}
+    if estimate:
+        found = run(_call(load_settings(data=data), "POST", "/indexes/estimate", json=body))
+        print_json(found) if as_json else _print_estimate(found)
+        return
     built = run(_build(load_settings(data=data), body))
     if as_json:
         print_json(built)
@@ -80,6 +85,16 @@ def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 def delete(index_id: str, data: Data = None) -> None:
     """Delete an index that is not active."""
     run(_call(load_settings(data=data), "DELETE", f"/indexes/{index_id}"))
+
+
+def _print_estimate(found: dict[str, Any]) -> None:
+    size = (
+        f"{found['texts']:,} texts, {found['tokens']:,} tokens, {found['calls']:,} calls, {found['minutes']:g} minutes"
+    )
+    unpriced = "no price of this model in CITEWELL_PRICES"
+    price = unpriced if found["dollars"] is None else f"{found['dollars']:.4f} US dollars"
+    left = "" if found["dollars_left"] is None else f" ({found['dollars_left']:.2f} left this month)"
+    console.out.print(f"{console.escape(found['fingerprint'])}: about {size}; {price}{left}.")
 
 
 async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:

@@ -130,6 +130,7 @@ class _Parts:
     stores: _Stores
     blobs: BlobStore
     indexes: IndexSet
+    opener: IndexOpener
     migration: IndexMigration
     parsers: ParserPool
     space: DiskReserve
@@ -201,6 +202,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             stores=stores,
             blobs=blobs,
             indexes=indexes,
+            opener=opener,
             migration=migration,
             parsers=parsers,
             space=space,
@@ -331,7 +333,7 @@ async def _assemble(parts: _Parts) -> Services:
         suggestions=_suggestion_service(parts, extractive),
         tables=TableService(tables=tables),
         local_models=local_models,
-        indexes=IndexService(migration=parts.migration, searches=search, local_owner=local_owner),
+        indexes=parts.opener.service(parts.migration, search, local_owner),
         health=HealthService(
             indexes=parts.indexes,
             content=stores.content,

@@ -8,6 +8,7 @@ from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import JwtRules
+from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
 from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel
@@ -30,6 +31,20 @@ def build_embedder(settings: Settings, database: Database) -> Embedder:
         embedder = RetryingEmbedder(embedder if gate is None else GatedEmbedder(embedder, gate))
         embedder = BatchingEmbedder(embedder, adapter.limits)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
+
+
+def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
+    """What the configured embedder costs, and how fast it may be asked."""
+    chosen = settings.embedding
+    if not isinstance(chosen, RemoteEmbedding):
+        return EmbeddingRates(is_local=True, price=0.0)
+    price = settings.usage.prices.get(model)
+    return EmbeddingRates(
+        is_local=False,
+        price=None if price is None else price[0] / 1e6,
+        requests_per_minute=chosen.requests_per_minute,
+        tokens_per_minute=chosen.tokens_per_minute,
+    )
 
 
 def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:

@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.adapters import registry
-from citewell.composition.configured import build_embedder
+from citewell.composition.configured import build_embedder, embedding_rates
 from citewell.errors import CitewellError, Unavailable
+from citewell.features.indexes.service import IndexService, Searches
+from citewell.indexes.estimating import BuildEstimate, plan_build
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.restoring import IndexCondition, condition_of
-from citewell.ports import Embedder, VectorIndex
+from citewell.ports import Embedder, PlanningEmbedder, VectorIndex
 from citewell.settings import Settings, change
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.indexes import IndexRepository, IndexState
+from citewell.storage.provider_calls import ProviderCallRepository
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +93,28 @@ class IndexOpener:
         if all(str(configured) != index.record.fingerprint for index in indexes.all):
             log.warning("building an index for %s beside the active one; see `citewell index`", configured)
             await migration.begin(_model(self.settings))
+
+    async def estimate(self, model: dict[str, Any]) -> BuildEstimate:
+        """What building the index of this model would take. `ConfigurationError` for a model that cannot be used."""
+        chosen = _with_model(self.settings, model)
+        embedder, usage = build_embedder(chosen, self.database), chosen.usage
+        assert isinstance(embedder, PlanningEmbedder)
+        plan = await plan_build(embedder, self.content, chosen.chunking.max_dense_rows)
+        left = None
+        if usage.max_spend is not None:
+            left = usage.max_spend - await ProviderCallRepository(self.database).spent()
+        name = embedder.fingerprint
+        return BuildEstimate(fingerprint=str(name), plan=plan, rates=embedding_rates(chosen, name.model), left=left)
+
+    def service(self, migration: IndexMigration, searches: Searches, local_owner: str) -> IndexService:
+        """The service over a migration."""
+        return IndexService(
+            migration=migration,
+            searches=searches,
+            local_owner=local_owner,
+            estimator=self.estimate,
+            max_spend=self.settings.usage.max_spend,
+        )
 
     def opener(self, indexes: IndexSet) -> Opener:
         """How a migration opens the index of another model, which takes no writes until it is added."""

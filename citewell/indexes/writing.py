@@ -39,7 +39,7 @@ def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int)
     """
     marked: list[bool] = []
     for chunk in batch:
-        marked.append(_is_embedded(chunk, rows_before, max_dense_rows))
+        marked.append(is_embedded(chunk, rows_before, max_dense_rows))
         rows_before += chunk.type is ChunkType.ROW
     return marked, rows_before
 
@@ -63,7 +63,7 @@ async def rebuild(
 async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int) -> None:
     """Write chunks of any resources as they were written first."""
     chunks = [one.chunk for one in batch]
-    vectors = await _embed(index, chunks, [_is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch])
+    vectors = await _embed(index, chunks, [is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch])
 
     def points() -> list[Point]:
         return [
@@ -88,6 +88,6 @@ async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]
     return [vectors.get(place) for place in range(len(batch))]
 
 
-def _is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
+def is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
     """All chunks are, but for the rows beyond the first `max_dense_rows` of a resource."""
     return chunk.type is not ChunkType.ROW or rows_before < max_dense_rows

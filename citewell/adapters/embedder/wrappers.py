@@ -19,7 +19,7 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
-from citewell.ports import CallLimits, Embedder, EmbedderWrapper, FloatMatrix, TextKind
+from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, TextKind
 
 _MAX_REJECTED = 4
 _REMEMBERED = 8_192
@@ -82,6 +82,12 @@ class BatchingEmbedder(EmbedderWrapper):
         if reason is not None and rejected:
             raise TextsRejected(reason.message, indices=sorted(rejected)) from reason
 
+    def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
+        """What embedding these takes when none is rejected."""
+        return EmbeddingPlan(
+            texts=len(texts), tokens=sum(self._tokens(texts)), calls=sum(1 for _ in self._planned(texts))
+        )
+
     def _planned(self, texts: Sequence[str]) -> Iterator[range]:
         """Consecutive places that one call can hold; a text that is too large for any call gets one of its own."""
         if self._limits is None:
@@ -137,6 +143,13 @@ class CachingEmbedder(EmbedderWrapper):
             indices = [place for place, key in enumerate(keys) if key in refused]
             raise TextsRejected(error.message, indices=indices) from error
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
+
+    async def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
+        """As `citewell.ports.PlanningEmbedder.plan`: texts in the cache, and repeated ones, take nothing."""
+        by_key = {text_key(text): text for text in texts}
+        known = await self._cache.get(str(self.fingerprint), list(by_key))
+        missing = [text for key, text in by_key.items() if key not in known]
+        return await asyncio.to_thread(self._batching.plan, missing)
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
         known = {text: self._asked[text] for text in texts if text in self._asked}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.indexes.schemas import CompareIn, CompareOut, IndexIn, IndexList, IndexOut
+from citewell.features.indexes.schemas import CompareIn, CompareOut, EstimateOut, IndexIn, IndexList, IndexOut
 from citewell.features.indexes.service import IndexService
 from citewell.features.json_bodies import SoundRoute
 
@@ -27,6 +27,13 @@ async def build_index(request: Request, body: IndexIn, owner: Owner) -> IndexOut
     """Build the index of another model beside the active one, which goes on answering."""
     settings = body.model_dump(include={"provider", "model", "dimensions"})
     return IndexOut.of(await _service(request).build(owner, settings, body.pause_seconds))
+
+
+@router.post("/indexes/estimate")
+async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> EstimateOut:
+    """What building this model's index would take; nothing is built, and no provider is asked."""
+    settings = body.model_dump(include={"provider", "model", "dimensions"})
+    return EstimateOut.of(await _service(request).estimate(owner, settings))
 
 
 @router.get("/indexes/{index_id}")

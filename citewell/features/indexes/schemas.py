@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from citewell.features.indexes.service import QueryComparison
 from citewell.features.schemas import RequestBody, utc
+from citewell.indexes.estimating import BuildEstimate
 from citewell.settings import EmbeddingProvider
 from citewell.storage.indexes import IndexRecord
 
@@ -49,6 +50,32 @@ class IndexOut(BaseModel):
             created_at=utc(record.created_at),
             activated_at=utc(record.activated_at),
             settings=record.settings,
+        )
+
+
+class EstimateOut(BaseModel):
+    """What building an index would take: texts that are not embedded yet, their tokens, calls, minutes, and US dollars."""
+
+    fingerprint: str
+    texts: int
+    tokens: int
+    calls: int
+    minutes: float
+    dollars: float | None = Field(description="null where CITEWELL_PRICES has no price of the model")
+    dollars_left: float | None = Field(description="what CITEWELL_MAX_SPEND leaves this month; null without a limit")
+
+    @staticmethod
+    def of(estimate: BuildEstimate) -> EstimateOut:
+        """The public form of an estimate."""
+        plan, dollars, left = estimate.plan, estimate.dollars, estimate.left
+        return EstimateOut(
+            fingerprint=estimate.fingerprint,
+            texts=plan.texts,
+            tokens=plan.tokens,
+            calls=plan.calls,
+            minutes=round(estimate.seconds / 60, 2),
+            dollars=None if dollars is None else round(dollars, 6),
+            dollars_left=None if left is None else round(left, 6),
         )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-from citewell.errors import ConfigurationError, InvalidInput, NotFound
+from citewell.errors import ConfigurationError, InvalidInput, NotFound, SpendingLimitReached
+from citewell.indexes.estimating import BuildEstimate
 from citewell.indexes.migration import IndexMigration
 from citewell.storage.indexes import IndexRecord
 from citewell.types import SearchRequest, SearchResult
 
 _MAX_QUERIES = 100
+Estimator: TypeAlias = Callable[[dict[str, Any]], Awaitable[BuildEstimate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,16 @@ class Searches(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexService:
-    """Only the local owner, who runs the server, may change what answers everybody."""
+    """Only the local owner, who runs the server, may change what answers everybody.
+
+    estimator: what building the index of a model would take; max_spend: US dollars per month, None is no limit
+    """
 
     migration: IndexMigration
     searches: Searches
     local_owner: str
+    estimator: Estimator
+    max_spend: float | None = None
 
     async def list(self, owner_id: str) -> Sequence[IndexRecord]:
         """All indexes, oldest first."""
@@ -55,10 +62,25 @@ class IndexService:
         return await self.migration.records.get(index_id)
 
     async def build(self, owner_id: str, settings: dict[str, Any], pause_seconds: float) -> IndexRecord:
-        """Begin to build the index of another model beside the active one."""
+        """Begin to build the index of another model beside the active one. `SpendingLimitReached` when it costs more than is left."""
+        if self.max_spend is not None:
+            estimate = await self.estimate(owner_id, settings)
+            if estimate.exceeds:
+                raise SpendingLimitReached(
+                    f"This build would cost about {estimate.dollars:.2f} US dollars, and {max(0.0, estimate.left or 0.0):.2f} are left of "
+                    f"the month's {self.max_spend:.2f}. Raise CITEWELL_MAX_SPEND to build it."
+                )
         self._check(owner_id)
         try:
             return await self.migration.begin(settings, pause_seconds)
+        except ConfigurationError as error:
+            raise InvalidInput(f"This model cannot be used: {error.message}") from error
+
+    async def estimate(self, owner_id: str, settings: dict[str, Any]) -> BuildEstimate:
+        """What building the index of this model would take; nothing is built, and nobody is asked."""
+        self._check(owner_id)
+        try:
+            return await self.estimator(settings)
         except ConfigurationError as error:
             raise InvalidInput(f"This model cannot be used: {error.message}") from error
 
