@@ -17,6 +17,7 @@ from citewell.ports import (
     EmbedderWrapper,
     FloatMatrix,
     ImageInput,
+    Pictured,
     Reranked,
     Reranker,
     TextKind,
@@ -107,19 +108,36 @@ class MeteredEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        charged: list[int] = []
-        token = _charged.set(charged)
-        try:
-            vectors = await self.inner.embed(texts, kind)
-        finally:
-            _charged.reset(token)
+        vectors, charged = await _charged_for(self.inner.embed(texts, kind))
         if _current.get() is not None and texts:
-            tokens = sum(charged) or sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
-            name = self.fingerprint
-            spend(
-                Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts))
-            )
+            tokens = charged or sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
+            self._spend(tokens, len(texts))
         return vectors
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        vectors, charged = await _charged_for(super().embed_pictures(pictures))
+        self._spend(charged or picture_tokens(pictures), len(pictures))
+        return vectors
+
+    def _spend(self, tokens: int, units: int) -> None:
+        name = self.fingerprint
+        spend(Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=units))
+
+
+async def _charged_for(call: Awaitable[FloatMatrix]) -> tuple[FloatMatrix, int]:
+    """What a call brings, and the tokens that the provider reports for it; 0 where it does not say."""
+    charged: list[int] = []
+    token = _charged.set(charged)
+    try:
+        return await call, sum(charged)
+    finally:
+        _charged.reset(token)
+
+
+def picture_tokens(pictures: Sequence[Pictured]) -> int:
+    """Tokens of pictures with their words before anybody has counted them: 1,500 each, and four characters as one."""
+    return sum(PICTURE_TOKENS + len(one.text) // CHARACTERS_PER_TOKEN for one in pictures)
 
 
 def rerank_tokens(query: str, documents: Sequence[str]) -> int:

@@ -141,6 +141,35 @@ class TokenEmbedder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """A picture with the words that belong to it, which may be none: one input of a multimodal embedder."""
+
+    image: ImageInput
+    text: str = ""
+
+
+@runtime_checkable
+class MultimodalEmbedder(Embedder, Protocol):
+    """An embedder whose vectors of pictures and of texts can be compared, where it declares `MULTIMODAL`."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this implementation declares."""
+        ...
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `embed`, of documents that are pictures. `TextsRejected` when the provider takes some of them only."""
+        ...
+
+
+def multimodal(embedder: Embedder) -> MultimodalEmbedder | None:
+    """The embedder where it takes pictures; else None."""
+    if isinstance(embedder, MultimodalEmbedder) and Capability.MULTIMODAL in embedder.capabilities:
+        return embedder
+    return None
+
+
 class EmbedderWrapper:
     """Delegates everything to the embedder it wraps."""
 
@@ -165,6 +194,18 @@ class EmbedderWrapper:
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
         return await self.inner.embed(texts, kind)
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The wrapped embedder's; none where it declares none."""
+        return self.inner.capabilities if isinstance(self.inner, MultimodalEmbedder) else frozenset()
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`; `TypeError` where the wrapped embedder takes none."""
+        inner = multimodal(self.inner)
+        if inner is None:
+            raise TypeError(f"{self.fingerprint} takes no pictures")
+        return await inner.embed_pictures(pictures)
 
     async def close(self) -> None:
         """Close the connections of the wrapped embedder, if it has any."""

@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.metering import CHARACTERS_PER_TOKEN, rerank_tokens, sent_tokens
+from citewell.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank_tokens, sent_tokens
 from citewell.ports import (
     Ask,
     ChatDelta,
@@ -20,6 +20,7 @@ from citewell.ports import (
     EmbedderWrapper,
     FloatMatrix,
     ImageInput,
+    Pictured,
     Reranked,
     Reranker,
     TextKind,
@@ -121,6 +122,11 @@ class GatedEmbedder(EmbedderWrapper):
         tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
         async with self._gate.admitted(tokens):
             return await self.inner.embed(texts, kind)
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        async with self._gate.admitted(picture_tokens(pictures)):
+            return await super().embed_pictures(pictures)
 
 
 class GatedReranker:

@@ -51,6 +51,7 @@ from citewell.features.usage.service import Ledger, UsageService
 from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
+from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import restore
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
@@ -179,7 +180,8 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     stores = await _open_stores(settings, stack)
     blobs = registry.build_blob_store(settings.blobs)
     await _sweep(settings, stores, blobs)
-    opener = IndexOpener(settings=settings, database=stores.database, content=stores.content)
+    pictures = PictureSource(content=stores.content, blobs=blobs)
+    opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
     indexes = await opener.open_active(stack)
     space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES))
     parsers = ParserPool(

@@ -17,6 +17,7 @@ from citewell.features.indexes.service import IndexService, Searches
 from citewell.indexes.estimating import BuildEstimate, plan_build
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.migration import IndexMigration, Opener
+from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import IndexCondition, condition_of
 from citewell.ports import Embedder, PlanningEmbedder, VectorIndex
 from citewell.settings import Settings, change
@@ -35,6 +36,7 @@ class IndexOpener:
     settings: Settings
     database: Database
     content: ContentRepository
+    pictures: PictureSource
 
     async def open_active(self, stack: AsyncExitStack) -> IndexSet:
         """The index that answers: the one that was active, else the configured model's. It is noted as being rebuilt unless it is whole."""
@@ -47,7 +49,7 @@ class IndexOpener:
         if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
             await repository.activate(record.id)
         store, is_whole = await self._open_store(settings, embedder)
-        indexes = IndexSet(OpenIndex(record=record, embedder=embedder, store=store))
+        indexes = IndexSet(OpenIndex(record=record, embedder=embedder, store=store, pictures=self.pictures))
         stack.push_async_callback(indexes.close)
         if not is_whole:
             total = await self.content.count_chunks()
@@ -128,7 +130,7 @@ class IndexOpener:
             if known is not None:
                 return known
             store, _ = await self._open_store(chosen, embedder)
-            return OpenIndex(record=record, embedder=embedder, store=store)
+            return OpenIndex(record=record, embedder=embedder, store=store, pictures=self.pictures)
 
         return open_index
 

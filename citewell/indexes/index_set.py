@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.errors import Unavailable
+from citewell.indexes.pictures import PictureSource
 from citewell.ports import Embedder, EmbedderWrapper, VectorIndex
 from citewell.storage.indexes import IndexRecord
 
@@ -15,11 +16,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIndex:
-    """A vector store with the embedder whose vectors it holds."""
+    """A vector store with the embedder whose vectors it holds, and where that finds the pictures of chunks."""
 
     record: IndexRecord
     embedder: Embedder
     store: VectorIndex
+    pictures: PictureSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

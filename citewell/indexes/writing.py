@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 
-from citewell.errors import TextsRejected
+from citewell.errors import ProviderModelGone, ProviderRejected, TextsRejected
 from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
-from citewell.ports import FloatMatrix
+from citewell.ports import FloatMatrix, Pictured, multimodal
 from citewell.storage.content import ContentRepository, IndexedChunk
 from citewell.types import Chunk, ChunkType, Point
 
 log = logging.getLogger(__name__)
+_Input = TypeVar("_Input", str, Pictured)
 Progress = Callable[[int, int], Awaitable[None]]
 
 
@@ -75,17 +77,48 @@ async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_den
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
-    """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others."""
+    """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others.
+
+    A chunk that describes a picture gets the vector of the picture with its words, where the embedder takes pictures.
+    """
     wanted = [place for place, is_wanted in enumerate(dense) if is_wanted]
-    try:
-        rows = await index.embedder.embed([batch[place].embedded_text for place in wanted])
-    except TextsRejected as error:
-        log.warning("%d texts are found by their words only: %s", len(error.indices), error.message)
-        refused = set(error.indices)
-        wanted = [place for number, place in enumerate(wanted) if number not in refused]
-        rows = await index.embedder.embed([batch[place].embedded_text for place in wanted])
-    vectors = dict(zip(wanted, rows, strict=True))
+    vectors = await _embed_pictures(index, {place: batch[place] for place in wanted})
+    texts = {place: batch[place].embedded_text for place in wanted if place not in vectors}
+    vectors |= await _accepted(texts, index.embedder.embed)
     return [vectors.get(place) for place in range(len(batch))]
+
+
+async def _embed_pictures(index: OpenIndex, chunks: Mapping[int, Chunk]) -> dict[int, FloatMatrix]:
+    """By place; those that the provider refuses are left to their words."""
+    embedder = multimodal(index.embedder)
+    if embedder is None or index.pictures is None:
+        return {}
+    images = {place: await index.pictures.of(chunk) for place, chunk in chunks.items()}
+    shown = {
+        place: Pictured(image, chunks[place].embedded_text) for place, image in images.items() if image is not None
+    }
+    try:
+        return await _accepted(shown, embedder.embed_pictures)
+    except ProviderModelGone:
+        raise
+    except ProviderRejected as error:
+        log.warning("%d pictures are found by their words only: %s", len(shown), error.message)
+        return {}
+
+
+async def _accepted(
+    inputs: Mapping[int, _Input], embed: Callable[[Sequence[_Input]], Awaitable[FloatMatrix]]
+) -> dict[int, FloatMatrix]:
+    """The vectors of the inputs that the provider takes, by place; the others have none."""
+    places = list(inputs)
+    try:
+        rows = await embed([inputs[place] for place in places])
+    except TextsRejected as error:
+        log.warning("%d inputs are found by their words only: %s", len(error.indices), error.message)
+        refused = set(error.indices)
+        places = [place for number, place in enumerate(places) if number not in refused]
+        rows = await embed([inputs[place] for place in places])
+    return dict(zip(places, rows, strict=True))
 
 
 def is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:

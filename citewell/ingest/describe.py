@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator
+from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _MAX_CHARACTERS = 400
 _MAX_COLUMNS = 40
@@ -44,6 +44,15 @@ def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
     facts += [str(named[key]) for key in _SAID_OF_PICTURES if key in named]
     text = f"Picture {filename}: {', '.join(fact for fact in facts if fact)}."
     return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=Locator())
+
+
+def describe_shown(filename: str, picture: Element) -> ChunkDraft:
+    """The place of a picture without words inside a file, for an embedder that sees the picture itself."""
+    place = picture.locator.place()
+    text = f"Picture in {filename}, {place}." if place else f"Picture in {filename}."
+    return ChunkDraft(
+        type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=picture.locator, pieces=(Piece(picture.id, 0, 0),)
+    )
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:

@@ -17,11 +17,12 @@ from citewell.errors import CitewellError, DiskFull, ProviderError, Unavailable
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
-from citewell.ingest.describe import describe_document, describe_picture, describe_tables
+from citewell.ingest.describe import describe_document, describe_picture, describe_shown, describe_tables
 from citewell.ingest.language import language_of
 from citewell.ingest.vision import ImageDescriber
 from citewell.metering import OnSpent, reported
 from citewell.points import facts
+from citewell.ports import multimodal
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
@@ -31,6 +32,7 @@ from citewell.types import (
     Chunk,
     ChunkDraft,
     Element,
+    ElementType,
     ErrorStage,
     Filter,
     Job,
@@ -76,7 +78,8 @@ class IndexingStage:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
-        elements, coverage = await self.describer.run(job, resource, elements)
+        sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
+        elements, coverage = await self.describer.run(job, resource, elements, is_seen=sees)
         language = await asyncio.to_thread(_language, resource, elements)
         stale = await self.content.chunk_ids(job.resource_id)
         count = await self._replace_chunks(job, resource, elements, language, stale)
@@ -164,6 +167,7 @@ class IndexingStage:
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
         drafts: Iterable[ChunkDraft] = itertools.chain(
             _about(resource),
+            _pictures(resource, elements) if multimodal(embedder) is not None else (),
             chunk_elements(
                 elements,
                 config,
@@ -230,6 +234,15 @@ def _about(resource: Resource) -> list[ChunkDraft]:
     if resource.detected_category == Category.IMAGE:
         return [describe_picture(resource.filename, resource.extraction_metadata)]
     return describe_tables(resource.extraction_metadata)
+
+
+def _pictures(resource: Resource, elements: Sequence[Element]) -> list[ChunkDraft]:
+    """A chunk for each picture without words inside a file uploaded with `multimodal`: its vector is that of the picture."""
+    if not resource.options.multimodal or resource.detected_category == Category.IMAGE:
+        return []
+    shown = [element for element in elements if element.type is ElementType.IMAGE and element.blob is not None]
+    in_words = {element.blob for element in shown if element.text.strip()}
+    return [describe_shown(resource.filename, element) for element in shown if element.blob not in in_words]
 
 
 def _language(resource: Resource, elements: Sequence[Element]) -> str | None:

@@ -48,9 +48,11 @@ class ImageDescriber:
     attempts: int = 3
 
     async def run(
-        self, job: Job, resource: Resource, elements: Sequence[Element]
+        self, job: Job, resource: Resource, elements: Sequence[Element], *, is_seen: bool = False
     ) -> tuple[list[Element], Coverage | None]:
         """The elements, each description after its picture, and the coverage report that counts them.
+
+        is_seen: an embedder takes the pictures themselves, so that they are found without descriptions too
 
         Raises `ProviderRateLimited` or `ProviderUnavailable` while another attempt may help; any other reason why a
         picture is not described becomes a warning in the report.
@@ -64,7 +66,7 @@ class ImageDescriber:
             waiting = [picture for picture in pictures if picture[0].id not in done]
             notes: list[str] = []
             if self.model is None:
-                notes = [_NO_MODEL] if waiting else []
+                notes = [_NO_MODEL] if waiting and not is_seen else []
             else:
                 described, notes = await self._describe(job, self.model, waiting, len(elements))
                 known += described

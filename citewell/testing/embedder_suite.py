@@ -13,12 +13,14 @@ that provider; after these it answers as it should.
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from citewell.errors import (
     ProviderAuthError,
@@ -30,9 +32,10 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 from citewell.metering import MeteredEmbedder, tallied
-from citewell.ports import Embedder, RemoteEmbedder
+from citewell.ports import Embedder, ImageInput, Pictured, RemoteEmbedder, multimodal
 
 TEXTS = ("The library lends books.", "A loan is due after four weeks.", "Ein Buch kostet 12,50 €.")
+_COLOURS = ("red", "lime", "blue")
 ODD = (
     "",
     " ",
@@ -112,6 +115,43 @@ class EmbedderConformance:
         assert embedder.tokenizer.count([text, ""]) == [len(spans), 0]
         assert all(0 <= start < end <= len(text) for start, end in spans)
         assert embedder.max_tokens >= 64
+
+
+class MultimodalEmbedderConformance:
+    """What every embedder does besides that declares `MULTIMODAL`; add it to the other suite's bases."""
+
+    async def test_pictures_have_unit_vectors_in_their_order(self, embedder: Embedder) -> None:
+        seeing = multimodal(embedder)
+        assert seeing is not None
+        pictures = [Pictured(_plain(colour)) for colour in _COLOURS]
+        forward, backward = await seeing.embed_pictures(pictures), await seeing.embed_pictures(pictures[::-1])
+        assert forward.shape == (len(pictures), embedder.fingerprint.dimensions)
+        assert np.allclose(np.linalg.norm(forward, axis=1), 1.0, atol=1e-4)
+        assert np.allclose(forward, backward[::-1], atol=1e-3)
+        assert float((forward @ forward.T - np.eye(len(pictures))).max()) < 0.99
+
+    async def test_words_beside_a_picture_change_its_vector(self, embedder: Embedder) -> None:
+        seeing = multimodal(embedder)
+        assert seeing is not None
+        bare, told = await seeing.embed_pictures([Pictured(_plain("red")), Pictured(_plain("red"), TEXTS[0])])
+        assert float(bare @ told) < 0.999
+
+    async def test_no_pictures_have_no_vectors(self, embedder: Embedder) -> None:
+        seeing = multimodal(embedder)
+        assert seeing is not None
+        assert (await seeing.embed_pictures([])).shape == (0, embedder.fingerprint.dimensions)
+
+    async def test_pictures_are_metered(self, embedder: Embedder) -> None:
+        with tallied() as tally:
+            await MeteredEmbedder(embedder).embed_pictures([Pictured(_plain("red")), Pictured(_plain("blue"))])
+        [spent] = tally.of("embedding")
+        assert (spent.units, spent.input_tokens > 0) == (2, True)
+
+
+def _plain(colour: str) -> ImageInput:
+    file = io.BytesIO()
+    Image.new("RGB", (96, 64), colour).save(file, "PNG")
+    return ImageInput(file.getvalue(), "image/png")
 
 
 class RemoteEmbedderConformance(EmbedderConformance):

@@ -1,4 +1,4 @@
-"""Voyage AI's text embeddings and rerankers.
+"""Voyage AI's embeddings of texts and pictures, and rerankers.
 
 Written from Voyage's OpenAPI document, version 1.1 (github.com/voyage-ai/openapi), with the limits and models of its API reference of
 2026, which takes 1,000 texts in a call where the document says 128.
@@ -6,9 +6,13 @@ Written from Voyage's OpenAPI document, version 1.1 (github.com/voyage-ai/openap
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import re
 from typing import Any
 
+from PIL import Image, ImageStat
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -34,6 +38,10 @@ _FLEXIBLE = {
     "voyage-3.5-lite",
     "voyage-code-3",
 }
+MULTIMODAL = ("voyage-multimodal-3", "voyage-multimodal-3.5")
+MULTIMODAL_TOKENS, PIXELS_PER_TOKEN = 320_000, 560
+MAX_PIXELS, MAX_IMAGE_BYTES = 16_000_000, 20_000_000
+_DATA_URL = re.compile(r"data:image/(png|jpeg|webp|gif);base64,")
 _RERANKERS = {"rerank-2.5": 600_000, "rerank-2.5-lite": 600_000, "rerank-2": 600_000, "rerank-2-lite": 600_000}
 
 
@@ -48,6 +56,7 @@ class VoyageServer:
         self.app = Starlette(
             routes=[
                 Route("/v1/embeddings", self.embeddings, methods=["POST"]),
+                Route("/v1/multimodalembeddings", self.multimodal, methods=["POST"]),
                 Route("/v1/rerank", self.rerank, methods=["POST"]),
             ]
         )
@@ -67,6 +76,29 @@ class VoyageServer:
         data = [{"object": "embedding", "embedding": vector(t, kind, size), "index": i} for i, t in enumerate(texts)]
         usage = {"total_tokens": sum(map(tokens_of, texts))}
         # The order of `data` is not promised; `index` tells.
+        return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+
+    async def multimodal(self, request: Request) -> Response:
+        """POST /v1/multimodalembeddings: a picture is near the name of its colour."""
+        body = json.loads(await request.body())
+        self.requests.append(body)
+        if refused := _unauthorized(request) or await answer(self.trouble(), _shape) or _multimodal_error(body):
+            return refused
+        contents = [one["content"] for one in body["inputs"]]
+        words = [" ".join(map(_meaning, content)) for content in contents]
+        if any(text in self.forbidden for text in words):
+            return _error(400, "Input contains a text that cannot be processed.")
+        self.embedded += words
+        size = body.get("output_dimension") or 1_024
+        vectors = [vector(text, body.get("input_type"), size) for text in words]
+        data = [{"object": "embedding", "embedding": one, "index": i} for i, one in enumerate(vectors)]
+        tokens = [(sum(map(_text_tokens, content)), sum(map(_pixels, content))) for content in contents]
+        text_tokens, pixels = sum(one[0] for one in tokens), sum(one[1] for one in tokens)
+        usage = {
+            "text_tokens": text_tokens,
+            "image_pixels": pixels,
+            "total_tokens": text_tokens + pixels // PIXELS_PER_TOKEN,
+        }
         return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
 
     async def rerank(self, request: Request) -> Response:
@@ -110,6 +142,60 @@ def _embedding_error(body: dict[str, Any]) -> Response | None:
             400, f"The max allowed tokens per submitted batch is {CALL_TOKENS[model]}. Your batch has {used} tokens."
         )
     return None
+
+
+def _multimodal_error(body: dict[str, Any]) -> Response | None:
+    known = {"inputs", "model", "input_type", "truncation", "output_dimension", "output_encoding"}
+    if unknown := body.keys() - known:
+        return _error(400, f"Argument '{min(unknown)}' is not supported by our API.")
+    model, inputs = body.get("model"), body.get("inputs")
+    if model not in MULTIMODAL:
+        return _error(400, f"Model {model} is not supported. Supported models are {sorted(MULTIMODAL)}.")
+    if not isinstance(inputs, list) or not inputs or not all(one.get("content") for one in inputs):
+        return _error(400, "inputs must not be empty.")
+    if len(inputs) > MAX_TEXTS:
+        return _error(400, f"The batch size limit is {MAX_TEXTS}. Your batch size is {len(inputs)}.")
+    if body.get("input_type") not in (None, "query", "document"):
+        return _error(400, "input_type must be null, 'query' or 'document'.")
+    if body.get("output_dimension") not in ((None, 256, 512, 1_024, 2_048) if model.endswith(".5") else (None,)):
+        return _error(400, f"output_dimension {body['output_dimension']} is not supported by {model}.")
+    used = 0
+    for part in (part for one in inputs for part in one["content"]):
+        if part.get("type") == "text" and part.get("text"):
+            used += _text_tokens(part)
+            continue
+        if part.get("type") != "image_base64" or not _DATA_URL.match(part.get("image_base64", "")):
+            return _error(400, "Each content must be a text or an image as a data URL.")
+        if _pixels(part) > MAX_PIXELS or len(_bytes(part)) > MAX_IMAGE_BYTES:
+            return _error(400, "The image is too large.")
+        used += _pixels(part) // PIXELS_PER_TOKEN
+    if used > MULTIMODAL_TOKENS:
+        return _error(400, f"The max allowed tokens per submitted batch is {MULTIMODAL_TOKENS}. Your batch has {used}.")
+    return None
+
+
+def _bytes(part: dict[str, str]) -> bytes:
+    return base64.b64decode(part["image_base64"].partition(",")[2], validate=True)
+
+
+def _pixels(part: dict[str, str]) -> int:
+    if part["type"] == "text":
+        return 0
+    with Image.open(io.BytesIO(_bytes(part))) as image:
+        return image.width * image.height
+
+
+def _text_tokens(part: dict[str, str]) -> int:
+    return tokens_of(part["text"]) if part["type"] == "text" else 0
+
+
+def _meaning(part: dict[str, str]) -> str:
+    """A text's words; of a picture the colour that it has most of."""
+    if part["type"] == "text":
+        return part["text"]
+    with Image.open(io.BytesIO(_bytes(part))) as image:
+        levels = ImageStat.Stat(image.convert("RGB")).mean
+    return ("red", "green", "blue")[levels.index(max(levels))]
 
 
 def _rerank_tokens(body: dict[str, Any]) -> int:

@@ -1,17 +1,18 @@
-"""Voyage AI's text embeddings, by its HTTP interface.
+"""Voyage AI's embeddings of texts and of pictures, by its HTTP interface.
 
 Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts in a call.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 
 from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
 from citewell.adapters.http import ProviderHttp, malformed
 from citewell.metering import tokens_used
-from citewell.ports import CallLimits, FloatMatrix, TextKind
+from citewell.ports import CallLimits, Capability, FloatMatrix, ImageInput, Pictured, TextKind
 from citewell.settings import VoyageEmbedding
 
 USUAL_MODEL = "voyage-4"
@@ -32,7 +33,12 @@ MODELS = {
     "voyage-finance-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
     "voyage-law-2": ModelFacts(dimensions=1_024, max_tokens=16_000, call_tokens=120_000),
     "voyage-multilingual-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
+    "voyage-multimodal-3.5": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000, choices=_LENGTHS),
+    "voyage-multimodal-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000),
 }
+
+
+_MULTIMODAL = "voyage-multimodal-"
 
 
 class VoyageEmbedder:
@@ -48,31 +54,58 @@ class VoyageEmbedder:
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
+        return await self._embed("/embeddings", {"input": [sendable(text) for text in texts]}, len(texts), kind)
+
+    async def _embed(self, path: str, inputs: dict[str, object], count: int, kind: TextKind) -> FloatMatrix:
         dimensions = self.fingerprint.dimensions
-        if not texts:
+        if not count:
             return unit_rows([], dimensions)
-        body: dict[str, object] = {
-            "input": [sendable(text) for text in texts],
-            "model": self._model.name,
-            "input_type": kind,
-            "truncation": True,
-        }
+        body = {**inputs, "model": self._model.name, "input_type": kind, "truncation": True}
         if self._model.asked_dimensions is not None:
             body["output_dimension"] = self._model.asked_dimensions
-        answer = await self._http.post("/embeddings", body)
+        answer = await self._http.post(path, body)
         try:
             rows = [(item["index"], item["embedding"]) for item in answer["data"]]
             tokens_used(answer["usage"]["total_tokens"])
         except (KeyError, TypeError):
             raise malformed("`data` or `usage` is missing") from None
-        return unit_rows(ordered(rows, len(texts)), dimensions)
+        return unit_rows(ordered(rows, count), dimensions)
 
     async def close(self) -> None:
         """As `citewell.ports.RemoteEmbedder.close`."""
         await self._http.close()
 
 
+class VoyageMultimodalEmbedder(VoyageEmbedder):
+    """Implements `citewell.ports.MultimodalEmbedder`: texts, pictures and both together, in one space."""
+
+    capabilities = frozenset({Capability.MULTIMODAL})
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`."""
+        return await self._contents([[_words(text)] for text in texts], kind)
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        inputs = [[_words(one.text)] * bool(one.text.strip()) + [_image(one.image)] for one in pictures]
+        return await self._contents(inputs, "document")
+
+    async def _contents(self, contents: Sequence[Sequence[dict[str, str]]], kind: TextKind) -> FloatMatrix:
+        inputs: dict[str, object] = {"inputs": [{"content": content} for content in contents]}
+        return await self._embed("/multimodalembeddings", inputs, len(contents), kind)
+
+
+def _words(text: str) -> dict[str, str]:
+    return {"type": "text", "text": sendable(text)}
+
+
+def _image(image: ImageInput) -> dict[str, str]:
+    data = base64.b64encode(image.data).decode()
+    return {"type": "image_base64", "image_base64": f"data:{image.mime_type};base64,{data}"}
+
+
 def build(settings: VoyageEmbedding) -> VoyageEmbedder:
     """The embedder that the settings name. `ConfigurationError` without a key, or for a length that the model does not have."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
-    return VoyageEmbedder(model, require_key(settings, "VOYAGE_API_KEY"), settings.base_url or ADDRESS)
+    kind = VoyageMultimodalEmbedder if model.name.startswith(_MULTIMODAL) else VoyageEmbedder
+    return kind(model, require_key(settings, "VOYAGE_API_KEY"), settings.base_url or ADDRESS)

@@ -6,9 +6,9 @@ import asyncio
 import hashlib
 import random
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,14 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
-from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, TextKind
+from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, Pictured, TextKind
 
 _MAX_REJECTED = 4
+# A preview of 1,568 pixels a side is 4,400 tokens to Voyage, which takes 320,000 in a call.
+_PICTURES_IN_CALL = 32
+_Input = TypeVar("_Input", str, Pictured)
+Calls: TypeAlias = AsyncGenerator[tuple[Sequence[int], FloatMatrix]]
+"""The vectors of one call after the other, each with the places of its inputs."""
 _REMEMBERED = 8_192
 _MAX_REMEMBERED_LENGTH = 2_000
 
@@ -54,16 +59,40 @@ class BatchingEmbedder(EmbedderWrapper):
         rows: list[FloatMatrix] = [vectors async for _, vectors in self.calls(texts, kind)]
         return np.concatenate(rows) if rows else await self.inner.embed([], kind)
 
-    async def calls(self, texts: Sequence[str], kind: TextKind) -> AsyncGenerator[tuple[Sequence[int], FloatMatrix]]:
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        rows: list[FloatMatrix] = [vectors async for _, vectors in self.picture_calls(pictures)]
+        return np.concatenate(rows) if rows else await self.inner.embed([])
+
+    def calls(self, texts: Sequence[str], kind: TextKind) -> Calls:
         """The vectors of one call after the other, each with the places of its texts; at the end `TextsRejected` if any were."""
+
+        async def call(places: range) -> FloatMatrix:
+            return await self.inner.embed([texts[i] for i in places], kind)
+
+        return self._halving(self._planned(texts), call, len(texts))
+
+    def picture_calls(self, pictures: Sequence[Pictured]) -> Calls:
+        """The same of pictures."""
+
+        async def call(places: range) -> FloatMatrix:
+            return await EmbedderWrapper.embed_pictures(self, [pictures[i] for i in places])
+
+        count = len(pictures)
+        planned = (range(start, min(start + _PICTURES_IN_CALL, count)) for start in range(0, count, _PICTURES_IN_CALL))
+        return self._halving(planned, call, count)
+
+    async def _halving(
+        self, planned: Iterable[range], call: Callable[[range], Awaitable[FloatMatrix]], count: int
+    ) -> Calls:
         rejected: list[int] = []
         reason: ProviderRejected | None = None
-        waiting = deque(self._planned(texts))
+        waiting = deque(planned)
         accepted = 0
         while waiting:
             places = waiting.popleft()
             try:
-                vectors = await self.inner.embed([texts[i] for i in places], kind)
+                vectors = await call(places)
             except ProviderModelGone:
                 raise
             except ProviderRejected as error:
@@ -74,7 +103,7 @@ class BatchingEmbedder(EmbedderWrapper):
                     continue
                 rejected.extend(places)
                 # Nothing was taken, whatever it was: it is the request that is wrong, not the texts.
-                if not accepted and (len(rejected) > _MAX_REJECTED or len(rejected) == len(texts)):
+                if not accepted and (len(rejected) > _MAX_REJECTED or len(rejected) == count):
                     raise
                 continue
             accepted += 1
@@ -128,13 +157,23 @@ class CachingEmbedder(EmbedderWrapper):
             return await self.inner.embed(texts, kind)
         if kind == "query":
             return await self._query(texts)
+        return await self._cached(texts, list(map(text_key, texts)), lambda new: self._batching.calls(new, kind))
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        if not pictures:
+            return await self.inner.embed([])
+        return await self._cached(pictures, list(map(picture_key, pictures)), self._batching.picture_calls)
+
+    async def _cached(
+        self, inputs: Sequence[_Input], keys: Sequence[str], calls: Callable[[Sequence[_Input]], Calls]
+    ) -> FloatMatrix:
         fingerprint = str(self.fingerprint)
-        keys = [text_key(text) for text in texts]
         known = await self._cache.get(fingerprint, list(dict.fromkeys(keys)))
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        missing = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known}
         names = list(missing)
         try:
-            async for places, vectors in self._batching.calls(list(missing.values()), kind):
+            async for places, vectors in calls(list(missing.values())):
                 fresh = {names[place]: vector for place, vector in zip(places, vectors, strict=True)}
                 await self._cache.put(fingerprint, fresh)
                 known = {**known, **fresh}
@@ -169,6 +208,12 @@ class CachingEmbedder(EmbedderWrapper):
 def text_key(text: str) -> str:
     """The cache key of a text; lone surrogates, which UTF-8 cannot express, are distinct from each other."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def picture_key(picture: Pictured) -> str:
+    """The cache key of a picture with its words: both hashes, so that neither can be taken for a part of the other."""
+    image = hashlib.sha256(picture.image.data).hexdigest()
+    return text_key(f"picture {image} {text_key(picture.text)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,10 +253,18 @@ class RetryingEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        attempt, attempts = 1, self._policy.query_attempts if kind == "query" else self._policy.attempts
+        attempts = self._policy.query_attempts if kind == "query" else self._policy.attempts
+        return await self._patiently(lambda: self.inner.embed(texts, kind), attempts)
+
+    async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
+        return await self._patiently(lambda: EmbedderWrapper.embed_pictures(self, pictures), self._policy.attempts)
+
+    async def _patiently(self, call: Callable[[], Awaitable[FloatMatrix]], attempts: int) -> FloatMatrix:
+        attempt = 1
         while True:
             try:
-                return await self.inner.embed(texts, kind)
+                return await call()
             except (ProviderRateLimited, ProviderUnavailable) as error:
                 retry_after = error.retry_after if isinstance(error, ProviderRateLimited) else None
                 if attempt >= attempts or (retry_after or 0.0) > self._policy.longest_wait:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +19,12 @@ from citewell.errors import (
 )
 from citewell.ports import Embedder, RemoteEmbedder
 from citewell.settings import load_settings
-from citewell.testing.embedder_suite import TEXTS, EmbedderConformance, RemoteEmbedderConformance
+from citewell.testing.embedder_suite import (
+    TEXTS,
+    EmbedderConformance,
+    MultimodalEmbedderConformance,
+    RemoteEmbedderConformance,
+)
 from tests.adapters.embedder.conftest import Provider
 
 Made = Callable[..., RemoteEmbedder]
@@ -41,6 +47,12 @@ class TestVoyage(RemoteEmbedderConformance):
     @pytest.fixture
     def scripted(self, voyage: Provider) -> Made:
         return voyage.embedder
+
+
+class TestVoyageMultimodal(MultimodalEmbedderConformance, RemoteEmbedderConformance):
+    @pytest.fixture
+    def scripted(self, voyage: Provider) -> Made:
+        return partial(voyage.embedder, embedding_model="voyage-multimodal-3.5")
 
 
 class TestPinecone(RemoteEmbedderConformance):
