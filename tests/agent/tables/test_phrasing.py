@@ -64,6 +64,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
          "Average Amount was higher for Kumasi, GHS 12,000 [2], than for Accra, GHS 2766.91666667 [1]: a difference of GHS 9233.08333333."),
         ("Compare the amount of Kofi Boateng and Yaw Darko",
          "Amount was the same for Kofi Boateng [1] and Yaw Darko [2]: GHS 12,000."),
+        ("Amount of Kofi Boateng", "Amount for Kofi Boateng: GHS 12,000 [1]."),
         ("Amount of Akua Asante", "Borrower: Akua Asante; Amount (GHS): (empty) [1]"),
         ("Yaw Darko", "Loan Number: 4; Borrower: Yaw Darko; Branch: Tamale; Status: paid; Amount (GHS): 12,000; "
                       "Term (months): 24; Disbursed: 2025-02-10 [1]"),

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from citewell.agent.tables.language.links import unit_of
-from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, verb_of
+from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, title, verb_of
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,15 @@ def test_the_verb_agrees_with_the_last_word_of_the_header(column: str, verb: str
 )
 def test_periods_days_and_names_have_their_own_preposition(name: str, text: str) -> None:
     assert at(name) == text
+
+
+def test_a_column_loses_only_the_unit_that_its_figures_have() -> None:
+    assert [title(name) for name in ("Expenses (GHS)", "Sales (2)", "Name (English)", "Crew")] == [
+        "Expenses",
+        "Sales (2)",
+        "Name (English)",
+        "Crew",
+    ]
 
 
 def test_names_in_a_row() -> None:

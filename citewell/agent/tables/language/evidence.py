@@ -22,6 +22,9 @@ from citewell.agent.tables.language.wording import (
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, Scalar, TextValue
 from citewell.agent.tables.thresholds import THRESHOLDS
 
+_FEW = frozenset(("2", "3", "4", "5", "6"))
+_ORDINAL = frozenset(("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "twice"))
+_ASKING = frozenset(("which", "what", "the", "name", "list", "top", "other"))
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
@@ -86,6 +89,16 @@ class QuestionEvidence:
         """The first of the phrases that is there: first and last word."""
         found = [(index, index + len(phrase.split())) for phrase in phrases for index in self.find(phrase)]
         return min(found, key=lambda place: (place[0], -place[1]), default=None)
+
+    @cached_property
+    def told(self) -> tuple[int, int]:
+        """Where the question says how many values it asks for (`which two players`), and how many; (-1, 0) where it does not."""
+        for index, text in enumerate(self.texts[1:], start=1):
+            number = NUMBER_WORDS.get(text) or (int(text) if text in _FEW else 0)
+            before = self.texts[max(0, index - 2) : index]
+            if number > 1 and text not in _ORDINAL and (before[-1] in _ASKING or before == ("the", "only")):
+                return index, number
+        return -1, 0
 
     @cached_property
     def columns(self) -> tuple[ColumnLink, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan
-from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked
+from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, title
 from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import shown
 
@@ -25,7 +24,7 @@ def found_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
     found = _Found(plan, result, numbers)
     if plan.metric is not None:
         return f"{_compared(found) if plan.beside else _measured(found, where)}."
-    asked = core_name(found.asked)
+    asked = title(found.asked)
     named, mark = found.named
     if plan.beside and found.asked == found.label and plan.lead.startswith(("after", "before")):
         return f"{named} {found.verb('comes', 'come')} {plan.lead}{mark}."
@@ -33,7 +32,7 @@ def found_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
         return f"{named} {found.verb('is', 'are')} the {asked} {plan.lead}{where}{found.owners}{mark}."
     if found.asked == found.label or not all(found.labels) or len(result.rows) > 1:
         return f"The {asked}{where} {found.verb('is', 'are')} {named}{found.owners}{mark}."
-    return f"The {asked} {at(found.labels[0])}{_but(where, found.label)} is {named}{mark}."
+    return f"{asked} {at(found.labels[0])}{_but(where, found.label)}: {named}{mark}."
 
 
 class _Found:
@@ -59,7 +58,7 @@ class _Found:
     def owners(self) -> str:
         """The rows of these cells by name, in parentheses; empty where the cells name them."""
         names = [name for name in dict.fromkeys(self.labels) if name]
-        return "" if self.asked == self.label or not names else f" ({core_name(self.label)}: {joined(names)})"
+        return "" if self.asked == self.label or not names else f" ({title(self.label)}: {joined(names)})"
 
     def verb(self, one: str, several: str) -> str:
         """In the number of the cells."""
@@ -80,10 +79,10 @@ def _measured(found: _Found, where: str) -> str:
         names = [name for name in dict.fromkeys(found.labels) if name and name not in found.values]
         owners = f", {at(joined(names))}" if names else ""
         same = dict.fromkeys(found.values)
-        return f"The {lead} {core_name(metric)}{where} is {joined(list(same))}{owners}{''.join(found.marks)}"
+        return f"The {lead} {title(metric)}{where} is {joined(list(same))}{owners}{''.join(found.marks)}"
     if found.asked == found.label:
         return highest(metric, lead, found.values, found.marks, found.measures[0], where)
-    most = f"the {core_name(found.asked)} with the {lead} {core_name(metric)}"
+    most = f"the {title(found.asked)} with the {lead} {title(metric)}"
     return f"{named} {found.verb('is', 'are')} {most}{where}: {found.measures[0]}{found.owners}{mark}"
 
 

@@ -203,14 +203,27 @@ class ReadingForm:
                     link.share == 1 and not link.compares for link in self.selection.links if link.column is column
                 )
                 more.append("asks for a condition" if whole else "asks for a condition in part")
-            more.append(
-                f"{'one' if len(answer) == 1 else 'two' if len(answer) == 2 else 'few' if len(answer) < 5 else 'many'} values"
+            more += self._answers(column, rows, answer)
+            told, count = self.evidence.told
+            counted = (
+                frozenset({told}) if count == len(answer) and told not in self.selection.used else frozenset[int]()
             )
-            if len(answer) != len(rows):
-                more.append("same values")
             yield self.meaning(
-                form, partial(self._found_plan, found, column), answer, used | (asked.words - self.selection.used), more, asked
+                form, partial(self._found_plan, found, column), answer, used | counted | (asked.words - self.selection.used), more, asked
             )  # fmt: skip
+
+    def _answers(self, column: GridColumn, rows: Sequence[int], answer: set[str]) -> Iterator[str]:
+        """How many values there are, as told or not, and whether they are words of the question: one of those beside its `or`."""
+        size = "one" if len(answer) == 1 else "two" if len(answer) == 2 else "few" if len(answer) < 5 else "many"
+        yield f"{size} values"
+        _, told = self.evidence.told
+        if told:
+            yield "as many as told" if told == len(answer) else f"{size} values, not as told"
+        if len(answer) != len(rows):
+            yield "same values"
+        words = frozenset(self.evidence.norms)
+        if all(column.keys[row] and words.issuperset(column.keys[row]) for row in rows[:3]):
+            yield "an option" if "or" in self.evidence.texts else "said by the question"
 
     def _repeats(self, column: GridColumn, form: str) -> bool:
         """Whether the cells of the column are what the question names itself, so that they answer nothing."""

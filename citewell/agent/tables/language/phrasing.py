@@ -12,9 +12,8 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows
-from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
-from citewell.agent.tables.language.sentences import figure, highest, marked, verb_of
+from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
@@ -198,7 +197,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     what = (
         "The number of rows"
         if plan.metric is None
-        else core_name(plan.metric.name)
+        else title(plan.metric.name)
         if plan.function in _PLAIN
         else _measured(plan)
     )
@@ -240,7 +239,7 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
     where = conditions_text(plan.query.conditions)
     name = plan.metric.name
     apart = _apart(plan, abs(_exact(high) - _exact(low)))
-    return f"{core_name(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
+    return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
 
 
 def _apart(plan: Plan, value: Any) -> str:
@@ -251,6 +250,13 @@ def _apart(plan: Plan, value: Any) -> str:
 
 
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    """`Amount for Kofi Boateng: GHS 12,000 [1].`, or the cells of each row with their names."""
+    if len(result.rows) == 1 and len(result.columns) == 2 and plan.subject is not None:
+        owner, value = result.rows[0].values
+        if shown(owner) and shown(value) and not _is_missing(value) and result.columns[0] == plan.subject.name:
+            name = result.columns[1]
+            return f"{title(name)} {at(shown(owner))}: {figure(value, name)} [{numbers[0]}]."
+
     def line(row: ResultRow) -> str:
         return "; ".join(f"{name}: {shown(v) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True))
 
@@ -310,7 +316,7 @@ def _measured(plan: Plan) -> str:
     if plan.function in _PLAIN:
         return plan.metric.name
     assert plan.function is not None
-    return f"{_FUNCTIONS[plan.function]} {core_name(plan.metric.name)}"
+    return f"{_FUNCTIONS[plan.function]} {title(plan.metric.name)}"
 
 
 def _is_missing(value: Any) -> bool:

@@ -23,8 +23,8 @@ from citewell.agent.tables.language.interpretation import (
     Measure,
     ReadingForm,
 )
-from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.plan import Plan, Shape
+from citewell.agent.tables.language.sentences import title
 from citewell.agent.tables.language.wording import is_superlative
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
@@ -93,7 +93,7 @@ class RowForm(ReadingForm):
                 found = FoundRows(
                     rows=frozenset({abs(row)}), conditions=(*self.selection.conditions, filled),
                     order=(Order(column.name, at_end, column.ref.part), Order(ROW)), best=1,
-                    lead=f"of the {'last' if at_end else 'first'} row by {core_name(column.name)}",
+                    lead=f"of the {'last' if at_end else 'first'} row by {title(column.name)}",
                 )  # fmt: skip
                 steps.append("by time")
             used = words | listed | self.spare("year", "date", "time")
@@ -169,7 +169,7 @@ class RowForm(ReadingForm):
             if len(same) <= THRESHOLDS.cited_rows:
                 found = FoundRows(
                     rows=same, conditions=conditions, metric=column,
-                    lead=f"the same {core_name(column.name)} as {anchors[0].column.texts[row]}", beside=True,
+                    lead=f"the same {title(column.name)} as {anchors[0].column.texts[row]}", beside=True,
                 )  # fmt: skip
                 yield from self.found("same", found, used, steps)
 
@@ -213,7 +213,7 @@ class RowForm(ReadingForm):
         if rows and len(rows) <= THRESHOLDS.cited_rows:
             found = FoundRows(
                 rows=rows, conditions=(condition, *self.without_all_totals()), metric=column,
-                lead=f"{'more' if more else 'less'} {core_name(column.name)} than {anchor.column.texts[row]}", beside=True,
+                lead=f"{'more' if more else 'less'} {title(column.name)} than {anchor.column.texts[row]}", beside=True,
             )  # fmt: skip
             yield from self.found("beyond", found, used, steps)
 

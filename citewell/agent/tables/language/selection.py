@@ -57,7 +57,7 @@ def _choices(evidence: QuestionEvidence, groups: Sequence[list[ValueLink]]) -> l
             ((*chosen, link), used | link.words)
             for chosen, used in kept
             if not used & group[0].words
-            for link in group[: THRESHOLDS.linked_columns]
+            for link in group[: (2 if group[0].compares else 1) * THRESHOLDS.linked_columns]
         ]
         kept = sorted([*kept, *grown], key=lambda pair: -len(pair[1] & evidence.content))[: 3 * THRESHOLDS.selections]
         if all(chosen for chosen, _ in kept):

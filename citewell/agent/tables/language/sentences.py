@@ -10,11 +10,17 @@ from citewell.agent.tables.language.links import core_name, unit_of
 from citewell.agent.tables.run.results import shown
 
 _CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦]|US\$")
-_UNIT = re.compile(r"%|[^\W\d_]{1,12}[²³]?|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
+_UNIT = re.compile(r"%|[^\W\d_]{1,3}[²³]?|[^\W\d_]{3,11}s|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
 _PLURAL = re.compile(r"[^\W\d_]{3,}(?<![su])s", re.I)
 _PERIOD = re.compile(r"(?:[QHW]\d{1,2}\W*)?(?:FY\W?)?(?:1[5-9]|20)\d\d(?:\W\d\d(?:\d\d)?)?(?:\W*[QHW]\d)?", re.I)
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\W*\d{4})?", re.I)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.? [^\W\d_]{3,9},? \d{4}|[^\W\d_]{3,9} \d{1,2},? \d{4}")
+
+
+def title(column: str) -> str:
+    """A column's name; without its unit where `figure` says it: `Expenses` for `Expenses (GHS)`, but `Sales (2)` as it is."""
+    unit = unit_of(column)
+    return core_name(column) if _CURRENCY.fullmatch(unit) or _UNIT.fullmatch(unit) else column
 
 
 def figure(value: Any, column: str) -> str:
@@ -57,4 +63,4 @@ def marked(names: Sequence[str], marks: Sequence[str]) -> tuple[str, str]:
 def highest(column: str, word: str, names: Sequence[str], marks: Sequence[str], value: str, where: str) -> str:
     """`Expenses were highest in Q4 2025: GHS 82,750 [1]`; each of several names has its marker beside it."""
     text, mark = marked([at(names[0]), *names[1:]], marks)
-    return f"{core_name(column)} {verb_of(column)} {word} {text}{where}: {value}{mark}"
+    return f"{title(column)} {verb_of(column)} {word} {text}{where}: {value}{mark}"

@@ -95,7 +95,10 @@ class QuestionTraits:
         if link.compares:
             yield f"compares {sort}, {named}"
             yield f"compares: {link.condition.comparison.value}"
-            yield f"{self._word(link.last)} compared {link.column.sort}" if named == "unnamed" else "compared and named"
+            after = self._evidence.norms[link.last] if link.last < len(self._evidence.norms) else "end"
+            yield f"{after} compared {link.column.sort}" if named == "unnamed" else "compared and named"
+            for stem in link.column.stems:
+                yield f"{after} compared: {stem}"
             return
         share = (
             "whole" if link.share == 1 else "half" if link.share >= 0.5 else "third" if link.share >= 0.3 else "little"
@@ -113,6 +116,10 @@ class QuestionTraits:
             best = max(o.share for o in rivals)
             longer = any(len(o.words) > len(link.words) for o in rivals)
             yield f"cell {'longer' if longer else 'as long'} elsewhere, {'more' if best > link.share else 'as' if best == link.share else 'less'} whole"
+        if link.words <= self._named:
+            yield f"cell names a column, {share}"
+        if link.first == self._evidence.told[0]:
+            yield "cell is how many are asked for"
         if link.column is self._evidence.grid.label:
             yield f"cell of the label, {share}"
 
