@@ -277,7 +277,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceBlock:
-    """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block."""
+    """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block.
+
+    source: the id of the passage, never the name of a file, which two files may share and anybody may choose
+    """
 
     n: int
     title: str

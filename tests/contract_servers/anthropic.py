@@ -24,6 +24,7 @@ MODELS = ("claude-test", "claude-next-test")
 # The version that the SDK sends takes no temperature; the one before takes it for its own models.
 VERSION_WITH_TEMPERATURE = "2023-06-01"
 CONTEXT_CHARACTERS = 60_000
+MIN_CACHED_TOKENS = 1_024
 _TOOL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
           413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}  # fmt: skip
@@ -35,6 +36,7 @@ class AnthropicServer:
     def __init__(self, script: Script | None = None) -> None:
         self.script: Script = script or Queue()
         self.requests: list[dict[str, Any]] = []
+        self.cached: set[str] = set()
         self.client_left = threading.Event()
         self.app = Starlette(routes=[Route("/v1/messages", self.messages, methods=["POST"])])
 
@@ -45,6 +47,7 @@ class AnthropicServer:
         refused = _headers(request) or _faults(body, request.headers["anthropic-version"])
         if refused:
             return refused
+        body["_cache"] = self._cache(body)
         reply = self.script(body)
         if reply.status is not None:
             headers = {"retry-after": reply.retry_after} if reply.retry_after else {}
@@ -52,6 +55,20 @@ class AnthropicServer:
         if body.get("stream"):
             return StreamingResponse(self._events(body, reply), media_type="text/event-stream")
         return JSONResponse(_message(body, reply))
+
+    def _cache(self, body: dict[str, Any]) -> dict[str, int]:
+        """Tokens of the marked beginning of a prompt: written the first time, read from then on. A short one is not cached."""
+        system = body.get("system")
+        blocks = system if isinstance(system, list) else []
+        if not any(block.get("cache_control") for block in blocks):
+            return {}
+        prefix = json.dumps([body["model"], body.get("tools"), blocks])
+        if (tokens := len(prefix) // 4) < MIN_CACHED_TOKENS:
+            return {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+        is_known = prefix in self.cached
+        self.cached.add(prefix)
+        written, read = (0, tokens) if is_known else (tokens, 0)
+        return {"cache_creation_input_tokens": written, "cache_read_input_tokens": read}
 
     async def _events(self, body: dict[str, Any], reply: Reply) -> AsyncIterator[str]:
         sent = 0
@@ -191,7 +208,8 @@ def _said(reply: Reply) -> list[Cited]:
 
 def _usage(body: dict[str, Any], reply: Reply) -> dict[str, int]:
     said = sum(len(part.text) for part in _said(reply)) // 4 + 1
-    return {"input_tokens": len(json.dumps(body["messages"])) // 4, "output_tokens": said}
+    sent = len(json.dumps(body["messages"])) // 4
+    return {"input_tokens": sent, "output_tokens": said, **body.get("_cache", {})}
 
 
 def _citation(body: dict[str, Any], index: int) -> dict[str, Any]:

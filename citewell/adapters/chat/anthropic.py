@@ -50,6 +50,10 @@ class AnthropicDialect:
         blocks: list[str | dict[str, Any]] = [_search_result(source) for source in sources]
         return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
 
+    def rules(self, text: str) -> Content:
+        """Marked as the end of what is cached: the tools and the rules, with which every request of an assistant begins."""
+        return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}] if text.strip() else text
+
     def options(
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class ChatDialect(Protocol):
         """A message's text with its sources."""
         ...
 
+    def rules(self, text: str) -> Content:
+        """The system message."""
+        ...
+
     def options(
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:
@@ -228,7 +232,7 @@ def _message(message: ChatMessage, dialect: ChatDialect, *, cited: bool) -> Base
     content = dialect.content(message.content, message.sources, cited=cited)
     match message.role:
         case "system":
-            return SystemMessage(message.content)
+            return SystemMessage(dialect.rules(message.content))
         case "user":
             return HumanMessage(content)
         case "tool":

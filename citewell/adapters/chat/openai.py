@@ -39,6 +39,10 @@ class OpenAIDialect:
         """Sources first, as closed blocks, then the text."""
         return f"{source_text(sources)}\n\n{text}".strip() if sources else text
 
+    def rules(self, text: str) -> Content:
+        """As it is: OpenAI caches what prompts begin with in common by itself."""
+        return text
+
     def options(
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
     label = hit.chunk.locator.label(hit.filename)
-    return SourceBlock(n=source.n, title=space_markers(label), source=hit.filename, text=space_markers(_text(source)))
+    return SourceBlock(n=source.n, title=space_markers(label), source=hit.chunk.id, text=space_markers(_text(source)))
 
 
 def _text(source: Source) -> str:

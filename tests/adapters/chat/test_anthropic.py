@@ -13,6 +13,7 @@ from citewell.adapters import registry
 from citewell.adapters.chat.anthropic import AnthropicDialect, build, chat
 from citewell.adapters.chat.langchain import LangChainChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
+from citewell.metering import MeteredChat, tallied
 from citewell.ports import ChatMessage, ImageInput, SourceBlock
 from citewell.settings import AnthropicChat, load_settings
 from citewell.testing.chat_model import (
@@ -44,6 +45,20 @@ async def test_sources_go_as_search_results_with_citations_enabled(anthropic_ser
     )
     found = search_results(anthropic_server[0].requests[0]["messages"])
     assert [(b["title"], b["citations"]) for b in found] == [("Loan Policy.pdf (p. 3)", {"enabled": True})]
+
+
+async def test_rules_are_cached_and_cached_tokens_are_metered(anthropic_server: Server) -> None:
+    messages = [ChatMessage(role="system", content="Answer briefly. " * 400), ChatMessage(role="user", content="Why?")]
+    model = MeteredChat(chat("claude-test", KEY, anthropic_server[1]), "anthropic")
+    spent: list[int] = []
+    for _ in range(2):
+        with tallied() as tally:
+            await collect(model, messages)
+        spent.append(tally.of("chat")[0].input_tokens)
+    system = anthropic_server[0].requests[0]["system"]
+    assert [block["cache_control"] for block in system] == [{"type": "ephemeral"}]
+    assert len(anthropic_server[0].cached) == 1
+    assert spent[0] == spent[1] > 1_024, "what is read from the cache was sent too"
 
 
 async def test_overloaded_inside_a_stream_is_unavailable(anthropic_server: Server) -> None:
