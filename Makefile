@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs samples requirements clean
+.PHONY: help run test test-live quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs samples requirements clean
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -20,6 +20,7 @@ WEB_BUILD := citewell/static/index.html
 help:
 	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
 	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
+	@echo "make test-live     the suites against a provider's real service, with your key  (PROVIDER=voyage)"
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
 	@echo "make mutation      small changes of the citation checker, fusion, filters and owner conditions that tests must notice"
@@ -38,6 +39,9 @@ test: lint $(if $(HAS_WEB),web-test)
 
 unit: $(DEV)
 	@$(BIN)/python -m pytest $(PYTEST) $(PYTEST_ARGS)
+
+test-live: $(DEV)
+	@$(BIN)/python scripts/live/run.py "$(PROVIDER)"
 
 quick: $(DEV)
 	@$(BIN)/python -m pytest $(PYTEST) -m "not slow" -k "not postgres" $(QUICK) $(PYTEST_ARGS)
