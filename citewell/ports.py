@@ -448,7 +448,7 @@ class BlobStore(Protocol):
 
     @property
     def backend(self) -> str:
-        """`local`, `s3`, `gcs` or `memory`."""
+        """`local`, `s3`, `gcs`, `azure` or `memory`."""
         ...
 
     async def put_file(self, key: str, path: Path) -> None:

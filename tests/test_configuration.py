@@ -11,7 +11,7 @@ import pytest
 
 from citewell.errors import ConfigurationError
 from citewell.settings import AnthropicChat, OpenAIChat, Settings, load_settings
-from citewell.settings.groups import declared
+from citewell.settings.base import declared
 from citewell.settings.loading import GROUPS, PROVIDERS, VARIABLES
 from citewell.settings.names import NOT_READ, READ_WITH, RESERVED, USED_WITH
 
@@ -160,7 +160,6 @@ def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.Monke
         ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX_NAME": "rag"}, "VECTOR_STORE", "pinecone"),
         ({"CITEWELL_VECTOR_STORE": "redis", "REDIS_URL": "redis://r"}, "CITEWELL_VECTOR_STORE", "redis"),
         ({"RERANK_PROVIDER": "fastembed"}, "RERANK_PROVIDER", "fastembed"),
-        ({"STORAGE_BACKEND": "s3", "S3_BUCKET": "files"}, "STORAGE_BACKEND", "s3"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

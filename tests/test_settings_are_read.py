@@ -14,7 +14,7 @@ import pytest
 from citewell import settings as package
 from citewell.adapters.registry import FACTORIES
 from citewell.settings import NoChat, NoRerank, NoVision, Settings
-from citewell.settings.groups import SettingsGroup, declared
+from citewell.settings.base import SettingsGroup, declared
 from citewell.settings.loading import GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,10 +80,11 @@ def _reads() -> Reads:
 
 def _read_by_properties(reads: Reads) -> Reads:
     """What the properties and methods of groups read of their own fields, for those that are used outside."""
-    tree = ast.parse((ROOT / "citewell/settings/groups.py").read_text(encoding="utf-8"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "citewell/settings").glob("*.py")]
     kinds = {kind.__name__: kind for kind in KINDS}
     return {
         (kinds[group.name], node.attr)
+        for tree in trees
         for group in ast.walk(tree)
         if isinstance(group, ast.ClassDef) and group.name in kinds
         for method in group.body

@@ -11,6 +11,7 @@ from citewell.ports import BlobStore, ChatModel, Embedder, Fingerprint, Reranker
 from citewell.settings import (
     AnthropicChat,
     AnthropicVision,
+    AzureBlobs,
     BlobSettings,
     BuiltinEmbedding,
     BuiltinRerank,
@@ -18,6 +19,7 @@ from citewell.settings import (
     CohereRerank,
     EdgeStore,
     EmbeddingSettings,
+    GcsBlobs,
     LocalBlobs,
     NoChat,
     NoRerank,
@@ -28,6 +30,7 @@ from citewell.settings import (
     PineconeEmbedding,
     PineconeRerank,
     RerankSettings,
+    S3Blobs,
     Settings,
     StoreSettings,
     VisionSettings,
@@ -50,6 +53,9 @@ FACTORIES: Mapping[type, str] = {
     OpenAIVision: "citewell.adapters.chat.openai:build",
     AnthropicVision: "citewell.adapters.chat.anthropic:build",
     LocalBlobs: "citewell.adapters.blob.local:build",
+    S3Blobs: "citewell.adapters.blob.object_store:build_s3",
+    GcsBlobs: "citewell.adapters.blob.object_store:build_gcs",
+    AzureBlobs: "citewell.adapters.blob.object_store:build_azure",
 }
 
 

@@ -19,7 +19,7 @@ from citewell.extract.detect import detect, named_type
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
-from citewell.types import DetectedType, Resource, Status, UploadOptions
+from citewell.types import DetectedType, Resource, UploadOptions
 
 # Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
@@ -166,12 +166,10 @@ class Capture:
             raise
 
     async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
-        """Write the bytes over those of a known resource, which may be damaged; in an object store only after a failure."""
+        """Write the bytes over those of a known resource, which may be damaged or lost."""
         with contextlib.suppress(NotFound):  # deleted in the meantime
-            resource = await self._resources.get(owner_id, resource_id)
-            if self._blobs.backend == "local" or resource.status is Status.FAILED:
-                original = await self._resources.original(owner_id, resource_id)
-                await self._blobs.put_file(original.key, spooled.path)
+            original = await self._resources.original(owner_id, resource_id)
+            await self._blobs.put_file(original.key, spooled.path)
 
     async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
         filename = clean_filename(request.filename)

@@ -30,12 +30,13 @@ from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
 _MAX_DEATHS = 25
+_MAX_BACKOFF_SECONDS = 60.0
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLimits:
-    """How many stages run at once, how often a stage is tried, and how long a lease lasts.
+    """How many stages run at once, how often a stage is tried (and while a database or object store is down), and how long a lease lasts.
 
     Each stage runs one more job when an owner without a running job waits, so that nobody waits for another owner's large files.
     """
@@ -43,6 +44,7 @@ class WorkerLimits:
     extracting: int = 2
     indexing: int = 2
     max_attempts: int = 3
+    outage_attempts: int = 12
     lease_seconds: float = 60.0
     poll_seconds: float = 1.0
 
@@ -222,7 +224,9 @@ class Workers:
     async def _write_down(self, job: Job, error: CitewellError) -> None:
         """Retry later where that can help, else end in a terminal state with the reason."""
         retryable = error.retryable if isinstance(error, ExtractionError) else isinstance(error, _TRANSIENT)
-        if retryable and job.attempt < self._limits.max_attempts:
+        # A database or an object store that is down comes back, mostly within minutes, and the file is not the cause.
+        is_outage = isinstance(error, Unavailable)
+        if retryable and job.attempt < (self._limits.outage_attempts if is_outage else self._limits.max_attempts):
             await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)
             return
         fail = fail_extraction if job.stage is Stage.EXTRACT else fail_indexing
@@ -234,4 +238,4 @@ def _backoff(attempt: int, error: CitewellError) -> float:
     if isinstance(error, ProviderRateLimited) and error.retry_after is not None:
         return error.retry_after
     base = 0.2 if isinstance(error, ExtractionError) else 2.0
-    return base * 2**attempt * (0.5 + random.random())  # noqa: S311 - jitter, not a secret
+    return min(base * 2**attempt, _MAX_BACKOFF_SECONDS) * (0.5 + random.random())  # noqa: S311 - jitter, not a secret

@@ -1,9 +1,9 @@
 """Settings: read once at start by `load_settings`, and passed on as `Settings`."""
 
+from citewell.settings.blobs import AzureBlobs, BlobSettings, GcsBlobs, LocalBlobs, S3Blobs
 from citewell.settings.groups import (
     AnthropicChat,
     AnthropicVision,
-    BlobSettings,
     BuiltinEmbedding,
     BuiltinRerank,
     ChatSettings,
@@ -11,7 +11,6 @@ from citewell.settings.groups import (
     CohereRerank,
     EdgeStore,
     EmbeddingSettings,
-    LocalBlobs,
     NoChat,
     NoRerank,
     NoVision,
@@ -35,6 +34,7 @@ from citewell.settings.values import EmbeddingProvider, VectorStore
 __all__ = [
     "AnthropicChat",
     "AnthropicVision",
+    "AzureBlobs",
     "BlobSettings",
     "BuiltinEmbedding",
     "BuiltinRerank",
@@ -44,6 +44,7 @@ __all__ = [
     "EdgeStore",
     "EmbeddingProvider",
     "EmbeddingSettings",
+    "GcsBlobs",
     "LocalBlobs",
     "NoChat",
     "NoRerank",
@@ -56,6 +57,7 @@ __all__ = [
     "RemoteEmbedding",
     "RemoteRerank",
     "RerankSettings",
+    "S3Blobs",
     "Settings",
     "StoreSettings",
     "VectorStore",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_type_hints
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from citewell.settings.names import Names, named
+from citewell.settings.base import DataFolderSetting, SettingsGroup
+from citewell.settings.blobs import BlobSettings
+from citewell.settings.names import named
 from citewell.settings.values import (
     MAX_BYTES,
     MAX_NUMBER,
@@ -21,7 +22,6 @@ from citewell.settings.values import (
     Cosine,
     Count,
     DatabaseAddress,
-    Folder,
     HttpAddress,
     ListeningHost,
     Natural,
@@ -32,43 +32,12 @@ from citewell.settings.values import (
     is_loopback,
 )
 
-
-@dataclass(frozen=True, kw_only=True)
-class SettingsGroup:
-    """Settings that belong together. `given` holds the name under which each setting was given, by its keyword."""
-
-    given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
-
-    def name_of(self, name: str) -> str:
-        """The name under which a field was given, else the first that it has."""
-        names = declared(type(self))[name]
-        return self.given.get(names.keyword, names.variables[0])
-
-
-def declared(group: type[SettingsGroup]) -> dict[str, Names]:
-    """The names of every setting of a group, by field."""
-    return {name: names for name, hint in hints(group).items() if (names := names_in(hint)) is not None}
-
-
-@cache
-def hints(group: type[SettingsGroup]) -> dict[str, Any]:
-    """The annotated type of every field of a group."""
-    return get_type_hints(group, include_extras=True)
-
-
-def names_in(hint: object) -> Names | None:
-    """The names in an annotated type; None for what is not a setting."""
-    return next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Names)), None)
-
-
 # Settings that more than one class reads.
 _EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
 _VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
-_BLOB_BACKEND = named("blob_backend", "STORAGE_BACKEND")
 _RERANK_PROVIDER = named("rerank_provider", "RERANK_PROVIDER")
 _CHAT_PROVIDER = named("chat_provider", "CHAT_PROVIDER", "LLM_PROVIDER")
 _VISION_PROVIDER = named("vision_provider", "VISION_PROVIDER")
-_DataFolder = Annotated[Folder, named("data")]
 _AnswerSeconds = Annotated[Seconds, named("answer_seconds")]
 _ChatModel = Annotated[str | None, named("chat_model", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")]
 _VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
@@ -208,24 +177,11 @@ class EdgeStore(SettingsGroup):
     is_embedded: ClassVar[bool] = True
 
     provider: Annotated[Literal["edge"], _VECTOR_STORE] = "edge"
-    data: _DataFolder
+    data: DataFolderSetting
 
     def index_folder(self, fingerprint: str) -> Path:
         """The folder of one model's index."""
         return self.data / "indexes" / "".join(c if c.isalnum() or c in "-." else "_" for c in fingerprint)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalBlobs(SettingsGroup):
-    """Files are kept in the data folder."""
-
-    provider: Annotated[Literal["local"], _BLOB_BACKEND] = "local"
-    data: _DataFolder
-
-    @property
-    def folder(self) -> Path:
-        """Where the files are."""
-        return self.data / "blobs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,7 +374,6 @@ class AnthropicVision(_Anthropic):
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 StoreSettings: TypeAlias = EdgeStore
-BlobSettings: TypeAlias = LocalBlobs
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
@@ -429,7 +384,7 @@ VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 class Settings(SettingsGroup):
     """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
 
-    data: _DataFolder
+    data: DataFolderSetting
     database_url: Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")] = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
     server: ServerSettings

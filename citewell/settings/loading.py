@@ -12,7 +12,8 @@ from dotenv import dotenv_values
 from pydantic import ConfigDict, ValidationError, create_model
 
 from citewell.errors import ConfigurationError
-from citewell.settings.groups import AnthropicChat, Settings, SettingsGroup, declared, hints, names_in
+from citewell.settings.base import SettingsGroup, declared, hints, names_in
+from citewell.settings.groups import AnthropicChat, Settings
 from citewell.settings.names import RESERVED, Given, check_names, check_overrides, gather
 from citewell.settings.values import (
     BlobBackend,

@@ -55,10 +55,6 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 RESERVED: Mapping[str, Reserved] = {
     reserved.names.keyword: reserved
     for reserved in (
-        Reserved(named("blob_bucket", "S3_BUCKET", "GCS_BUCKET", "AWS_S3_BUCKET"), str, "blob_backend", ("s3", "gcs")),
-        Reserved(named("blob_prefix"), str, "blob_backend", ("s3", "gcs")),
-        Reserved(named("s3_endpoint", "S3_ENDPOINT", "AWS_ENDPOINT_URL"), HttpAddress, "blob_backend", ("s3",)),
-        Reserved(named("s3_region", "S3_REGION", "AWS_REGION"), str, "blob_backend", ("s3",)),
         Reserved(named("qdrant_url", "QDRANT_URL"), HttpAddress, "vector_store", ("qdrant",)),
         Reserved(named("qdrant_host", "QDRANT_HOST"), QdrantHost, "vector_store", ("qdrant",)),
         Reserved(named("qdrant_port", "QDRANT_PORT"), Port, "vector_store", ("qdrant",)),
@@ -91,6 +87,10 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("rerank_model", "rerank_base_url", "rerank_seconds"),
         ("rerank_provider", ("voyage", "pinecone", "cohere")),
     ),
+    **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
+    **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
+    **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),
+    **dict.fromkeys(("azure_account", "azure_endpoint"), ("blob_backend", ("azure",))),
     "temperature": ("chat_provider", ("openai", "anthropic")),
     "max_tokens": ("chat_provider", ("openai", "anthropic")),
 }

@@ -162,4 +162,4 @@ EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "fastembe
 RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "cohere", "fastembed"]
 ChatProvider = Literal["none", "openai", "anthropic"]
 VectorStore = Literal["edge", "qdrant", "pgvector", "redis", "pinecone"]
-BlobBackend = Literal["local", "s3", "gcs"]
+BlobBackend = Literal["local", "s3", "gcs", "azure"]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from citewell.adapters.blob.keys import checked_key, missing_blob
 from citewell.disk import disk_errors
-from citewell.errors import DamagedFile, InvalidInput, NotFound
+from citewell.errors import DamagedFile
 from citewell.settings import LocalBlobs
 
-_KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
 _PIECE = 1024 * 1024
 
 
@@ -26,9 +25,7 @@ class LocalBlobStore:
         self._folder = folder
 
     def _path(self, key: str) -> Path:
-        if not _KEY.fullmatch(key):
-            raise InvalidInput(f"Not a blob key: {key!r}")
-        return self._folder / key
+        return self._folder / checked_key(key)
 
     async def put_file(self, key: str, path: Path) -> None:
         """Move the file into place; it must be on the same file system."""
@@ -40,7 +37,7 @@ class LocalBlobStore:
         """The file itself, not a copy: do not write to it."""
         path = self._path(key)
         if not await asyncio.to_thread(path.is_file):
-            raise NotFound(f"No blob is stored under {key}. Upload its file again.")
+            raise missing_blob(key)
         yield path
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -48,7 +45,7 @@ class LocalBlobStore:
         try:
             file = await asyncio.to_thread(self._path(key).open, "rb")
         except FileNotFoundError as error:
-            raise NotFound(f"No blob is stored under {key}. Upload its file again.") from error
+            raise missing_blob(key) from error
         with file:
             if end is not None and os.fstat(file.fileno()).st_size < end:
                 raise DamagedFile

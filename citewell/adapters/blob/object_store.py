@@ -1,0 +1,204 @@
+"""Blobs in an object store: S3 and what is compatible with it, Google Cloud Storage, Azure Blob Storage. Through obstore, https://developmentseed.org/obstore/."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import obstore
+from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import AzureStore, GCSStore, S3Store
+from pydantic import SecretStr
+
+from citewell.adapters.blob.keys import checked_key, missing_blob
+from citewell.adapters.blob.layers import LayeredBlobStore
+from citewell.adapters.blob.local import LocalBlobStore
+from citewell.disk import disk_errors
+from citewell.errors import ConfigurationError, DamagedFile, Unavailable
+from citewell.ports import BlobStore
+from citewell.settings import AzureBlobs, GcsBlobs, S3Blobs
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+# One request carries one piece, so that the time limit of a request holds for a file of any size.
+_PIECE = 8 * 1024 * 1024
+_CLIENT: ClientConfig = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=60)}
+# Longer outages are waited for by the workers; a request that somebody waits for must not take longer.
+_RETRY: RetryConfig = {"max_retries": 4, "retry_timeout": timedelta(seconds=15)}
+
+
+class ObjectBlobStore:
+    """Implements `citewell.ports.BlobStore` on a bucket. `Unavailable` when the store does not answer or refuses the credentials.
+
+    Nothing here gives out an address of a blob: bytes reach a client only through the server, which asks whose they are.
+    """
+
+    def __init__(self, store: ObjectStore, backend: str, where: str, scratch: Path) -> None:
+        """`where` names the bucket in messages; `scratch` holds local copies while they are read."""
+        self.backend = backend
+        self._store = store
+        self._where = where
+        self._scratch = scratch
+
+    async def put_file(self, key: str, path: Path) -> None:
+        """Upload the file, in parts where it is large, make sure that all of it has arrived, and remove it here."""
+        key, size = checked_key(key), (await asyncio.to_thread(path.stat)).st_size
+        with self._errors(key):
+            await obstore.put_async(self._store, key, path, chunk_size=_PIECE)
+            kept = (await obstore.head_async(self._store, key))["size"]
+        if kept != size:
+            raise Unavailable(f"{self._where} kept {kept} of {size} bytes. Nothing was lost; it is tried again.")
+        await asyncio.to_thread(path.unlink)
+
+    @asynccontextmanager
+    async def local_copy(self, key: str) -> AsyncGenerator[Path]:
+        """A copy that lasts as long as the block."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        copy = self._scratch / f"{uuid.uuid4().hex}.blob"
+        try:
+            with disk_errors():
+                with copy.open("wb") as file:
+                    async for piece in self.get(key):
+                        await asyncio.to_thread(file.write, piece)
+                yield copy
+        finally:
+            copy.unlink(missing_ok=True)
+
+    async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes [start, end) in pieces of at most 8 MiB; `DamagedFile` when there are fewer."""
+        key = checked_key(key)
+        with self._errors(key):
+            size = (await obstore.head_async(self._store, key))["size"]
+        if end is not None and size < end:
+            raise DamagedFile
+        end = size if end is None else end
+        for at in range(start, end, _PIECE):
+            with self._errors(key):
+                piece = await obstore.get_range_async(self._store, key, start=at, end=min(at + _PIECE, end))
+            yield bytes(piece)
+
+    async def delete(self, key: str) -> None:
+        """Remove, and make sure that it is gone."""
+        key = checked_key(key)
+        with self._errors(key):
+            try:
+                await obstore.delete_async(self._store, key)
+                await obstore.head_async(self._store, key)
+            except FileNotFoundError:
+                return
+        raise Unavailable(f"{self._where} still has a blob that was deleted. It is tried again.")
+
+    async def list(self, prefix: str) -> list[str]:
+        """All keys that begin with `prefix`, sorted."""
+        # The store's own prefixes end at a slash.
+        folder = prefix.rpartition("/")[0]
+        with self._errors(prefix):
+            pages = obstore.list(self._store, folder or None)
+            found = [str(one["path"]) async for page in pages for one in page]
+        return sorted(key for key in found if key.startswith(prefix))
+
+    @contextmanager
+    def _errors(self, key: str) -> Generator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise missing_blob(key) from error
+        except (PermissionDeniedError, UnauthenticatedError) as error:
+            raise Unavailable(
+                f"{self._where} refuses Citewell's credentials. The server's administrator has to renew them."
+            ) from error
+        except BaseError as error:
+            raise Unavailable(f"{self._where} does not answer. Try again shortly.") from error
+
+
+def build_s3(settings: S3Blobs) -> BlobStore:
+    """The blob store in a bucket of S3, MinIO, R2 or another service that speaks its protocol."""
+    config: dict[str, Any] = _given(
+        endpoint=settings.endpoint,
+        region=settings.region,
+        access_key_id=settings.access_key_id,
+        secret_access_key=settings.secret_access_key,
+        session_token=settings.session_token,
+        server_side_encryption=settings.encryption,
+        sse_kms_key_id=settings.kms_key_id,
+    )
+    bucket = _required(settings, settings.bucket)
+    # The service compares each part with its hash before it acknowledges.
+    store = S3Store(
+        bucket,
+        prefix=settings.prefix or None,
+        config={**config, "checksum_algorithm": "sha256"},  # pyright: ignore[reportArgumentType]
+        client_options=_client(settings.endpoint),
+        retry_config=_RETRY,
+    )
+    return _over_local(settings.data, store, "s3", f"The S3 bucket {bucket}")
+
+
+def build_gcs(settings: GcsBlobs) -> BlobStore:
+    """The blob store in a bucket of Google Cloud Storage."""
+    bucket = _required(settings, settings.bucket)
+    config: dict[str, Any] = _given(base_url=settings.endpoint, application_credentials=settings.credentials)
+    if settings.endpoint and settings.credentials is None:  # an emulator knows no accounts
+        nobody = {"client_email": "", "private_key": "", "private_key_id": ""}
+        config = {
+            "service_account_key": json.dumps({"gcs_base_url": settings.endpoint, "disable_oauth": True, **nobody})
+        }
+    store = GCSStore(
+        bucket,
+        prefix=settings.prefix or None,
+        config=config,  # pyright: ignore[reportArgumentType]
+        client_options=_client(settings.endpoint),
+        retry_config=_RETRY,
+    )
+    return _over_local(settings.data, store, "gcs", f"The Google Cloud Storage bucket {bucket}")
+
+
+def build_azure(settings: AzureBlobs) -> BlobStore:
+    """The blob store in a container of Azure Blob Storage."""
+    container = _required(settings, settings.bucket)
+    config: dict[str, Any] = _given(
+        account_name=settings.account, account_key=settings.account_key, endpoint=settings.endpoint
+    )
+    store = AzureStore(
+        container,
+        prefix=settings.prefix or None,
+        config=config,  # pyright: ignore[reportArgumentType]
+        client_options=_client(settings.endpoint),
+        retry_config=_RETRY,
+    )
+    return _over_local(settings.data, store, "azure", f"The Azure container {container}")
+
+
+def _over_local(data: Path, store: ObjectStore, backend: str, where: str) -> BlobStore:
+    """What was uploaded before the object store was configured is still read from the data folder."""
+    blobs, before = ObjectBlobStore(store, backend, where, data / "cache" / "blobs"), data / "blobs"
+    return LayeredBlobStore(blobs, LocalBlobStore(before)) if before.is_dir() else blobs
+
+
+def _required(settings: S3Blobs | GcsBlobs | AzureBlobs, bucket: str | None) -> str:
+    if not bucket:
+        raise ConfigurationError(
+            f"{settings.name_of('provider')} is {settings.provider!r}, but no bucket is given. Set {settings.name_of('bucket')}."
+        )
+    return bucket
+
+
+def _client(endpoint: str | None) -> ClientConfig:
+    """Plain HTTP only to an address that says so."""
+    return {**_CLIENT, "allow_http": True} if endpoint and endpoint.startswith("http://") else _CLIENT
+
+
+def _given(**values: object) -> dict[str, Any]:
+    """Those that are set, secrets in clear."""
+    return {
+        name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }

@@ -1,0 +1,106 @@
+"""A server whose files are in S3: nothing of them stays in its data folder, and what the store loses or damages is said."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.slow(30)
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+
+
+class Stored:
+    """A bucket, as its owner sees it."""
+
+    def __init__(self, address: str) -> None:
+        self.wire = Wire(int(address.rsplit(":", 1)[1]))
+        self.bucket = new_s3_bucket(address)
+        self._client = s3_client(address)
+        self.environment = {
+            "CITEWELL_BLOB_BACKEND": "s3",
+            "S3_BUCKET": self.bucket,
+            "S3_ENDPOINT": self.wire.address,
+            "S3_REGION": KEYS["s3_region"],
+            "AWS_ACCESS_KEY_ID": KEYS["s3_access_key_id"],
+            "AWS_SECRET_ACCESS_KEY": KEYS["s3_secret_access_key"],
+        }
+
+    def keys(self, begin: str = "") -> list[str]:
+        listed = self._client.list_objects_v2(Bucket=self.bucket, Prefix=begin)
+        return [found["Key"] for found in listed.get("Contents", ())]
+
+    def remove(self, key: str) -> None:
+        self._client.delete_object(Bucket=self.bucket, Key=key)
+
+    def damage(self, key: str) -> None:
+        """Other bytes, as many."""
+        data = self._client.get_object(Bucket=self.bucket, Key=key)["Body"].read()
+        self._client.put_object(Bucket=self.bucket, Key=key, Body=data[:-1] + bytes([data[-1] ^ 1]))
+
+
+@pytest.fixture
+def stored() -> Generator[Stored]:
+    with s3() as address:
+        found = Stored(address)
+        yield found
+        found.wire.close()
+
+
+def test_files_are_asked_about_read_and_deleted_in_s3(stored: Stored, tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data", **stored.environment) as running:
+        names = ["Loan Policy.pdf", "Finance Sheet.xlsx"]
+        added = [running.add(name, (SAMPLES / name).read_bytes()) for name in names]
+        assert {one["storage_backend"] for one in added} == {"s3"}
+        assert len(stored.keys("originals/")) == len(names)
+        assert not [path for path in (tmp_path / "data" / "blobs").rglob("*") if path.is_file()]
+
+        answer = running.client.post("/chat", json={"message": "What are the total expenses?"}).json()
+        assert answer["citations"]
+        for one, name in zip(added, names, strict=True):
+            original = running.client.get(f"/resources/{one['id']}/file")
+            assert hashlib.sha256(original.content).digest() == hashlib.sha256((SAMPLES / name).read_bytes()).digest()
+            part = running.client.get(f"/resources/{one['id']}/file", headers={"Range": "bytes=10-19"})
+            assert (part.status_code, part.content) == (206, (SAMPLES / name).read_bytes()[10:20])
+
+        for one in added:
+            assert running.client.delete(f"/resources/{one['id']}").status_code == 200
+        assert stored.keys() == []
+
+
+def test_while_s3_is_down_uploads_are_refused_questions_answered_and_accepted_files_wait(
+    stored: Stored, tmp_path: Path
+) -> None:
+    with RunningServer(tmp_path / "data", **stored.environment) as running:
+        running.add("policy.pdf", (SAMPLES / "Loan Policy.pdf").read_bytes())
+        accepted = running.upload("growth.docx", (SAMPLES / "Growth Plan.docx").read_bytes()).json()
+        stored.wire.cut()
+        refused = running.upload("late.txt", b"Too late for now.")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
+        found = running.client.post("/search", json={"query": "maximum loan"})
+        assert found.json()["hits"]
+        time.sleep(5)
+        stored.wire.mend()
+        assert running.wait(accepted["id"])["status"] == "indexed"
+        assert running.add("late.txt", b"Too late for now.")["status"] == "indexed"
+
+
+def test_an_object_that_is_lost_or_other_bytes_is_damage_and_the_same_upload_restores_it(
+    stored: Stored, tmp_path: Path
+) -> None:
+    with RunningServer(tmp_path / "data", **stored.environment) as running:
+        data = (SAMPLES / "Growth Plan.docx").read_bytes()
+        added = running.add("growth.docx", data)
+        [key] = stored.keys("originals/")
+        for harm in (stored.remove, stored.damage):
+            harm(key)
+            broken = running.client.get(f"/resources/{added['id']}/file")
+            assert (broken.status_code, broken.json()["error"]["code"]) == (500, "damaged_file")
+            assert running.upload("growth.docx", data).status_code == 200
+            assert running.client.get(f"/resources/{added['id']}/file").content == data
