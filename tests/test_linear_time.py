@@ -33,6 +33,12 @@ from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
+from citewell.agent.tables.lookup.asked import read_lookup
+from citewell.agent.tables.lookup.find import known_rows, named_rows
+from citewell.agent.tables.lookup.glossary import LINES
+from citewell.agent.tables.lookup.measures import find_measure
+from citewell.agent.tables.lookup.periods import column_period
+from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
@@ -137,6 +143,21 @@ def _chunked(text: str, strategy: Strategy) -> object:
     return list(chunk_elements([element], config, WordTokenizer(), "title"))
 
 
+def _page_table(text: str) -> PageTable:
+    """A table whose title, header, label and figure are the text."""
+    grid = (("", text), (text, text))
+    element = Element(
+        id="e0",
+        type=ElementType.TABLE,
+        text="",
+        locator=Locator(page=1, headings=(text,)),
+        grid=grid,
+        header_rows=1,
+        metadata={"title": text, "unit": text},
+    )
+    return PageTable(text, "r1", 1, element)
+
+
 def _asked_before(text: str) -> list[PastMessage]:
     return [PastMessage("user", text), PastMessage("assistant", text)]
 
@@ -205,6 +226,11 @@ READERS: dict[str, Reader] = {
     "agent.tables.language.links.column_mentions": lambda t: links.column_mentions(
         wording.words("the total of a"), replace(_TABLE, columns=(TableColumn(t, "text"),))
     ),
+    "agent.tables.lookup.asked.read_lookup:longest": lambda t: read_lookup(t[:600]),
+    "agent.tables.lookup.find.named_rows": lambda t: named_rows([_page_table(t)], ["a"], ["b"]),
+    "agent.tables.lookup.find.known_rows": lambda t: known_rows([_page_table(t)], LINES[0], ["b"]),
+    "agent.tables.lookup.measures.find_measure": lambda t: find_measure([_page_table(t)], ("a", "loan")),
+    "agent.tables.lookup.periods.column_period": lambda t: column_period(t, t),
     "agent.tables.picture.dimension.find_dimensions": lambda t: dimension.find_dimensions(t, _TABLE),
     "agent.tables.picture.dimension.find_dimensions:longest": lambda t: dimension.find_dimensions(t[:900], _TABLE),
     "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
@@ -252,6 +278,8 @@ NO_READERS = {
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
     "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows",
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
+    "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
+    "agent.tables.lookup.asked.without_operations",
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from citewell.agent.interface import (
     ElementLookup,
     Failed,
     Library,
+    PageTables,
     Searcher,
     Tables,
     TextDelta,
@@ -30,6 +31,7 @@ from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.language.table_planner import TablePlanner
+from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner
 from citewell.agent.tables.run.engine import TableEngine
@@ -70,6 +72,7 @@ class Assistant:
         library: Library | None = None,
         elements: ElementLookup | None = None,
         tables: Tables | None = None,
+        page_tables: PageTables | None = None,
         vocabulary: Vocabulary | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
@@ -89,7 +92,12 @@ class Assistant:
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
-            self._assistant = RuleAssistant(ExtractiveAnswerer(embedder, thresholds), self._toolbox, planners)
+            self._assistant = RuleAssistant(
+                ExtractiveAnswerer(embedder, thresholds),
+                self._toolbox,
+                planners,
+                TableLookup(page_tables) if page_tables is not None else None,
+            )
         else:
             self._understanding = ModelUnderstanding(chat_model, reader, embedder.tokenizer)
             self._assistant = ModelAssistant(

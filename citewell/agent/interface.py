@@ -190,6 +190,18 @@ class ElementLookup(Protocol):
         ...
 
 
+class PageTables(Protocol):
+    """Gives access to the tables that were recognised on the pages of a file, as they are stored with it."""
+
+    async def page_file(self, owner_id: str, resource_id: str) -> ResourceInfo:
+        """The file; `NotFound` when it is not the owner's."""
+        ...
+
+    async def page_tables(self, owner_id: str, resource_id: str, limit: int) -> Sequence[Element]:
+        """The first `limit` tables of its current version, in reading order; `NotFound`."""
+        ...
+
+
 class Library(Protocol):
     """Lists and reads resources."""
 

@@ -13,6 +13,7 @@ from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused
+from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.answer import answer_with_picture
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.turn.rows import quotable
@@ -40,12 +41,21 @@ class RuleUnderstanding:
 
 
 class RuleAssistant:
-    """Works without a chat model: a table query where the question is one for a table, else one search and the sentences that answer."""
+    """Works without a chat model: a table query where the question is one for data; else one search, and cells of tables on
+    pages or the sentences that answer.
+    """
 
-    def __init__(self, answerer: ExtractiveAnswerer, toolbox: Toolbox, planners: Planners | None = None) -> None:
+    def __init__(
+        self,
+        answerer: ExtractiveAnswerer,
+        toolbox: Toolbox,
+        planners: Planners | None = None,
+        lookup: TableLookup | None = None,
+    ) -> None:
         self._answerer = answerer
         self._toolbox = toolbox
         self._planners = planners
+        self._lookup = lookup
 
     async def step(self, turn: TurnState) -> Step:
         """Small talk is replied to at once; for a question, the stage says what to do with the results so far."""
@@ -60,7 +70,17 @@ class RuleAssistant:
             case NextStep.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
                 found = [[source.hit for source in result.sources] for result in searches]
-                return await self._from_passages(turn, merge_hits(found, MAX_TOP_K))
+                hits = merge_hits(found, MAX_TOP_K)
+                return await self._from_page_tables(turn, hits) or await self._from_passages(turn, hits)
+
+    async def _from_page_tables(self, turn: TurnState, hits: Sequence[Hit]) -> Draft | None:
+        """The cells of tables on pages that the question names; None where it names none for certain."""
+        if self._lookup is None:
+            return None
+        files = [hit.chunk.resource_id for hit in hits if hit.chunk.type is ChunkType.TABLE]
+        with turn.timed("look_up_tables"):
+            found = await self._lookup.answer(turn.request.owner_id, turn.question, turn.request.scope, files)
+        return _say(turn, Draft(found.text, True, number_hits(found.hits))) if found is not None else None
 
     async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None

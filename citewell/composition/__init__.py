@@ -473,6 +473,7 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
             library=library,
             elements=library,
             tables=tables,
+            page_tables=library,
             vocabulary=search,
             chat_model=model,
             budget=budget,

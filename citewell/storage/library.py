@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.types import Element, Resource, ResourceFilter, ResourceInfo, Scope
+from citewell.types import Element, ElementType, Resource, ResourceFilter, ResourceInfo, Scope
 
 _MAX_LISTED = 500
 _MAX_COUNTED = 1_000
@@ -18,7 +19,7 @@ _COUNTED_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SqlLibrary:
-    """`Library` and `ElementLookup` of the agent."""
+    """`Library`, `ElementLookup` and `PageTables` of the agent."""
 
     resources: ResourceRepository
     projects: ProjectRepository
@@ -56,6 +57,16 @@ class SqlLibrary:
         async for batch in self.content.iterate_elements(resource_id, resource.version):
             found += [e for e in batch if _within(e, first, last)]
         return found
+
+    async def page_file(self, owner_id: str, resource_id: str) -> ResourceInfo:
+        """The file; `NotFound` when it is not the owner's."""
+        return _info(await self.resources.get(owner_id, resource_id))
+
+    async def page_tables(self, owner_id: str, resource_id: str, limit: int) -> Sequence[Element]:
+        """The first `limit` tables of the current version, in reading order."""
+        resource = await self.resources.get(owner_id, resource_id)
+        stored, _ = await self.content.elements_page(resource_id, resource.version, limit, type=ElementType.TABLE.value)
+        return await asyncio.to_thread(lambda: [Element.from_json(one) for one in stored])
 
     async def elements(
         self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]

@@ -96,6 +96,30 @@ test("the sheets of a workbook are tabs: arrows change them, and each labels its
   expect(await serious(page)).toEqual([]);
 });
 
+test("a figure from a table of a PDF opens with its cell marked inside its row", async ({ home: page, samples }) => {
+  expect(samples.map(({ filename }) => filename)).toContain("Loan Policy.pdf");
+  const reply = await ask(page, "What is the longest term of a second and third loan?");
+  await expect(reply).toContainText("Longest term: 24 weeks");
+  await reply.getByRole("button", { name: /^Source 1: Loan Policy\.pdf/ }).click();
+  const cell = page.locator(".pdf-cell");
+  await expect(cell).toHaveCount(1);
+  await expect(cell).toBeInViewport({ ratio: 0.9 });
+  const row = page.locator(".pdf-mark[data-around]");
+  await expect(row).toHaveCount(1);
+  const [inner, outer] = [await cell.boundingBox(), await row.boundingBox()];
+  if (!inner || !outer) throw new Error("nothing is marked");
+  expect(inner.width).toBeLessThan(outer.width / 3);
+  expect(inner.x).toBeGreaterThan(outer.x + outer.width / 4);
+  expect(inner.x + inner.width).toBeLessThan(outer.x + outer.width);
+  expect(Math.abs(inner.y - outer.y)).toBeLessThan(4);
+  // What is under the mark is the figure: the words of the page are laid over it.
+  const middle = { x: inner.x + inner.width / 2, y: inner.y + inner.height / 2 };
+  await expect
+    .poll(() => page.evaluate(({ x, y }) => document.elementFromPoint(x, y)?.textContent, middle))
+    .toContain("24 weeks");
+  expect(await serious(page)).toEqual([]);
+});
+
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 780 }, hasTouch: true });
 

@@ -62,3 +62,15 @@ test.describe("on a phone, dark", () => {
     await page.screenshot({ path: join(IMAGES, "phone.png") });
   });
 });
+
+test("a figure from a table of a PDF beside its cell", async ({ home: page }) => {
+  const reply = await ask(page, "What is the longest term of a second and third loan?");
+  await reply
+    .getByRole("button", { name: /^Source 1/ })
+    .first()
+    .click();
+  await expect(page.locator(".pdf-cell")).toBeInViewport();
+  await expect(page.locator(".textLayer span").first()).toBeAttached();
+  await page.waitForLoadState("networkidle");
+  await page.screenshot({ path: join(IMAGES, "pdf-cell.png") });
+});

@@ -44,7 +44,7 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
         element = elements[piece.element_id]
         first = piece.start + max(0, start - low)
         last = piece.start + min(high, end) - low
-        boxes.extend(_boxes(element, first, last))
+        boxes.extend(boxes_between(element, first, last))
         cells.extend(_stated_cells(element, first, last, claim))
         pages.update(_pages(element))
         rows.append(_row_place(element, first, last))
@@ -89,7 +89,7 @@ def _row_numbers(element: Element, first: int, last: int, lines: int) -> Sequenc
     return range(last - lines + 1, last + 1) if last - first + 1 in (lines, lines + 1) else None
 
 
-def _boxes(element: Element, start: int, end: int) -> list[Box]:
+def boxes_between(element: Element, start: int, end: int) -> list[Box]:
     """Rectangles of the element's spans that `element.text[start:end]` touches."""
     boxes, starts = element.locator.boxes, element.span_starts
     if not starts or len(starts) != len(boxes):

@@ -1,0 +1,146 @@
+"""Answers questions by looking up lines of the tables on pages, where it is certain which cell is meant."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from citewell.agent.interface import PageTables
+from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell
+from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
+from citewell.agent.tables.lookup.find import LineMatch, named_rows
+from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure
+from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
+from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
+from citewell.types import Element, Scope
+
+_EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
+
+
+class TableLookup:
+    """Looks up rows by columns in the tables of a few files, whose tables it remembers."""
+
+    def __init__(self, pages: PageTables, thresholds: LookupThresholds = THRESHOLDS) -> None:
+        self._pages = pages
+        self._thresholds = thresholds
+        self._known: OrderedDict[tuple[str, int], tuple[PageTable, ...]] = OrderedDict()
+
+    async def answer(self, owner_id: str, question: str, scope: Scope, found: Sequence[str]) -> LookupAnswer | None:
+        """The answer; None where the question is not one for tables, or not certainly.
+
+        found: the files of passages found for the question, the best first, whose tables are read where the scope holds more
+        """
+        asked = read_lookup(question)
+        if asked is None:
+            return None
+        inside = scope.resource_ids
+        few = inside is not None and len(inside) <= self._thresholds.whole_files
+        wanted = inside if few and inside is not None else tuple(dict.fromkeys(found))
+        tables = [
+            table
+            for resource in wanted[: self._thresholds.whole_files]
+            for table in await self._learn(owner_id, resource)
+        ]
+        if not tables:
+            return None
+        return await asyncio.to_thread(_answer, owner_id, asked, tables)
+
+    async def _learn(self, owner_id: str, resource_id: str) -> tuple[PageTable, ...]:
+        file = await self._pages.page_file(owner_id, resource_id)
+        key = (file.id, file.version)
+        if key not in self._known:
+            limits = self._thresholds
+            elements = await self._pages.page_tables(owner_id, resource_id, limits.tables)
+            tables = [
+                PageTable(file.filename, file.id, file.version, element)
+                for element in elements
+                if _is_read(element, limits.cells)
+            ]
+            needs_scale = any(table.scale for table in tables)
+            self._known[key] = tuple(replace(table, needs_scale=needs_scale) for table in tables)
+            while len(self._known) > limits.cached_files:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return self._known[key]
+
+
+def _is_read(element: Element, most: int) -> bool:
+    """A table on a page: those of data files have queries of their own."""
+    grid = element.grid
+    if not grid or element.metadata.get("table") is not None or element.locator.sheet is not None:
+        return False
+    return element.header_rows > 0 and len(grid[0]) > 1 and len(grid) * len(grid[0]) <= most
+
+
+def _answer(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -> LookupAnswer | None:
+    measure = _measure(tables, asked)
+    if measure is not None:
+        points = _points(asked, measure)
+        if points and len({cell.table.resource_id for point in points for cell in point.cells}) == 1:
+            return compose(owner_id, asked, measure, points)
+    if asked.periods or asked.below or asked.operation is LookupOperation.CHANGE:
+        return None
+    return _by_header(owner_id, asked, tables)
+
+
+def _measure(tables: Sequence[PageTable], asked: LookupQuestion) -> Measure | None:
+    dated = [
+        table
+        for table in tables
+        if any(column.period is not None for column in table.columns)
+        and (asked.statement is None or table.kind in (None, asked.statement))
+    ]
+    above = find_measure(dated, _without_names(asked.measure, tables))
+    if above is None or not asked.below:
+        return above
+    below = find_measure(dated, _without_names(asked.below, tables))
+    return Quotient(above, below) if isinstance(above, ReportedLine) and isinstance(below, ReportedLine) else None
+
+
+def _without_names(words: tuple[str, ...], tables: Sequence[PageTable]) -> tuple[str, ...]:
+    """The words without those that a file's name writes as one: `Best Buy` in `BESTBUY_2023.pdf`."""
+    names = {word for table in tables for word in table.named}
+    joined = {i for i, (one, other) in enumerate(pairwise(words)) if one + other in names}
+    return tuple(word for i, word in enumerate(words) if i not in joined and i - 1 not in joined)
+
+
+def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
+    """The figures of all periods that are meant, the latest first; empty where one is missing."""
+    periods = sorted(asked.periods, reverse=True)
+    known = list(measure.periods)
+    compares = asked.operation not in (LookupOperation.VALUE, *_EXTREMES)
+    if not periods:
+        periods = known[:2] if asked.operation is LookupOperation.CHANGE else known
+    elif len(periods) == 1 and compares:
+        periods = [periods[0], periods[0].before]
+    points = [measure.at(period) for period in periods[: THRESHOLDS.periods]]
+    whole = [point for point in points if point is not None]
+    enough = len(whole) >= (2 if compares or asked.operation in _EXTREMES else 1)
+    return whole if enough and len(whole) == len(points) else []
+
+
+def _by_header(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -> LookupAnswer | None:
+    """The one cell whose row and column the question names, in tables whose columns are no periods."""
+    words = frozenset(asked.measure)
+    found = [
+        (match, column)
+        for table in tables
+        for column in table.columns
+        if column.period is None and len(column.needed & words) >= max(1.0, THRESHOLDS.label_share * len(column.needed))
+        for match in named_rows([table], words, column.words)
+        if match.row.needed & words - column.words and table.grid[match.row.number][column.number].strip()
+    ]
+    ranked = sorted(found, key=lambda pair: _weight(pair, words), reverse=True)
+    if not ranked or (len(ranked) > 1 and _weight(ranked[0], words) == _weight(ranked[1], words)):
+        return None
+    match, column = ranked[0]
+    return compose_cell(owner_id, match.table, match.row, column)
+
+
+def _weight(pair: tuple[LineMatch, SheetColumn], words: frozenset[str]) -> tuple[float, float, int]:
+    match, column = pair
+    header = len(column.needed & words) / max(1, len(column.needed))
+    return match.share + header, match.share, len((match.row.words | column.words) & words)
