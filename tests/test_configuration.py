@@ -170,7 +170,10 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(
         bare.setenv(variable, given)
     with pytest.raises(ConfigurationError) as raised:
         load_settings()
-    assert raised.value.message == f"There is no adapter for {value!r} here. Choose another one in {name}."
+    first, _, advice = raised.value.message.partition(" here. ")
+    assert first == f"There is no adapter for {value!r}"
+    assert advice.endswith(f"Choose another one in {name}.")
+    assert ("huggingface-hub" in advice) == (value == "fastembed")
 
 
 @pytest.mark.parametrize("keyword", RESERVED)

@@ -10,12 +10,14 @@ import pytest
 from citewell.adapters.embedder import openai, pinecone, voyage
 from citewell.adapters.reranker import cohere as cohere_rerank
 from citewell.adapters.reranker import pinecone as pinecone_rerank
+from citewell.adapters.reranker import tei as tei_rerank
 from citewell.adapters.reranker import voyage as voyage_rerank
 from citewell.errors import ProviderError
 from citewell.settings.loading import PROVIDERS
 from tests.contract_servers import cohere as cohere_contract
 from tests.contract_servers import openai as openai_contract
 from tests.contract_servers import pinecone as pinecone_contract
+from tests.contract_servers import tei as tei_contract
 from tests.contract_servers import voyage as voyage_contract
 
 PAGE = (Path(__file__).parent.parent / "docs" / "providers.md").read_text(encoding="utf-8")
@@ -29,6 +31,7 @@ RERANKERS = {
     "voyage": (voyage_rerank, voyage_rerank.VoyageReranker, voyage_contract.SPECIFICATION),
     "pinecone": (pinecone_rerank, pinecone_rerank.PineconeReranker, pinecone_contract.SPECIFICATION),
     "cohere": (cohere_rerank, cohere_rerank.CohereReranker, cohere_contract.SPECIFICATION),
+    "tei": (tei_rerank, tei_rerank.TeiReranker, tei_contract.SPECIFICATION),
 }
 
 

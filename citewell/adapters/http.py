@@ -32,13 +32,20 @@ class ProviderHttp:
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON object that answers this one. Raises the `Provider…` error that the answer stands for."""
+        value = await self.post_any(path, body)
+        if not isinstance(value, dict):
+            raise malformed("it is no JSON object")
+        return value
+
+    async def post_any(self, path: str, body: Mapping[str, Any]) -> Any:
+        """As `post`, where the answer is JSON of any kind."""
         try:
             response = await self._client().post(f"{self._address}{path}", content=_dumps(body))
         except httpx.HTTPError as error:
             raise connection_failed(error) from error
         if not response.is_success:
             raise from_status(response.status_code, _said(response), response.headers)
-        return _object(response)
+        return _value(response)
 
     async def close(self) -> None:
         """Close this event loop's connections; the next request opens others."""
@@ -64,14 +71,11 @@ def _dumps(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _object(response: httpx.Response) -> dict[str, Any]:
+def _value(response: httpx.Response) -> Any:
     try:
-        value = response.json()
+        return response.json()
     except ValueError:
         raise malformed("it is no JSON") from None
-    if not isinstance(value, dict):
-        raise malformed("it is no JSON object")
-    return value
 
 
 def _said(response: httpx.Response) -> str:

@@ -256,6 +256,14 @@ class CohereRerank(_RemoteRerank):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TeiRerank(_RemoteRerank):
+    """A reranker that Text Embeddings Inference serves; the address is required, `model` is a name for the ledger."""
+
+    provider: Annotated[Literal["tei"], _RERANK_PROVIDER] = "tei"
+    api_key: Annotated[SecretStr | None, named("tei_api_key", "TEI_API_KEY")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoRerank(_Rerank):
     """A search that asks for reranking is refused."""
 
@@ -374,8 +382,8 @@ class AnthropicVision(_Anthropic):
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 StoreSettings: TypeAlias = EdgeStore
-RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank
-RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank
+RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
+RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
 VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 

@@ -85,7 +85,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     **dict.fromkeys(
         ("rerank_model", "rerank_base_url", "rerank_seconds"),
-        ("rerank_provider", ("voyage", "pinecone", "cohere")),
+        ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
     ),
     **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
     **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),

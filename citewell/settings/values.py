@@ -159,7 +159,7 @@ Cosine = Annotated[float, Field(ge=-1, le=1)]
 ChunkStrategy = Literal["sections", "tokens", "characters", "recursive", "semantic", "rows"]
 # Every provider that Citewell knows by name; those with an adapter have a class in `groups`.
 EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "fastembed"]
-RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "cohere", "fastembed"]
+RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "cohere", "tei", "fastembed"]
 ChatProvider = Literal["none", "openai", "anthropic"]
 VectorStore = Literal["edge", "qdrant", "pgvector", "redis", "pinecone"]
 BlobBackend = Literal["local", "s3", "gcs", "azure"]

@@ -21,7 +21,7 @@ class CohereReranker(HttpReranker):
         """The request."""
         return {"model": self.model, "query": query, "documents": list(documents), "top_n": top_k}
 
-    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+    def ranked(self, answer: Any) -> list[tuple[int, float]]:
         """Each document's index and score."""
         return [(item["index"], item["relevance_score"]) for item in answer["results"]]
 

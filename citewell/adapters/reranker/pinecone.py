@@ -29,7 +29,7 @@ class PineconeReranker(HttpReranker):
             "parameters": {"truncate": "END"},
         }
 
-    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+    def ranked(self, answer: Any) -> list[tuple[int, float]]:
         """Each document's index and score."""
         return [(item["index"], item["score"]) for item in answer["data"]]
 

@@ -31,7 +31,7 @@ class HttpReranker(ABC):
         """The request."""
 
     @abstractmethod
-    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+    def ranked(self, answer: Any) -> list[tuple[int, float]]:
         """Each document's index and score; KeyError or TypeError for what is not as documented."""
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
@@ -39,7 +39,7 @@ class HttpReranker(ABC):
         sent = [sendable(text) for text in documents[: self.max_documents]]
         if not sent or top_k < 1:
             return []
-        answer = await self._http.post(self.path, self.body(sendable(query), sent, min(top_k, len(sent))))
+        answer = await self._http.post_any(self.path, self.body(sendable(query), sent, min(top_k, len(sent))))
         try:
             found = [Reranked(int(index), float(score)) for index, score in self.ranked(answer)]
         except (KeyError, TypeError, ValueError):

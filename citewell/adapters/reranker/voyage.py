@@ -21,7 +21,7 @@ class VoyageReranker(HttpReranker):
         """The request."""
         return {"model": self.model, "query": query, "documents": list(documents), "top_k": top_k, "truncation": True}
 
-    def ranked(self, answer: dict[str, Any]) -> list[tuple[int, float]]:
+    def ranked(self, answer: Any) -> list[tuple[int, float]]:
         """Each document's index and score."""
         tokens_used(answer["usage"]["total_tokens"])
         return [(item["index"], item["relevance_score"]) for item in answer["data"]]

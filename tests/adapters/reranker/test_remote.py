@@ -14,11 +14,12 @@ from citewell.ports import Reranker
 from citewell.settings import load_settings
 from citewell.testing.embedder_suite import ScriptedFault
 from citewell.testing.reranker_suite import DOCUMENTS, QUERY, RemoteRerankerConformance, RerankerConformance
-from tests.contract_servers import cohere, pinecone, voyage
+from tests.contract_servers import cohere, pinecone, tei, voyage
 from tests.contract_servers.cohere import CohereServer
 from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.pinecone import PineconeServer
 from tests.contract_servers.serving import serving
+from tests.contract_servers.tei import TeiServer
 from tests.contract_servers.voyage import VoyageServer
 
 Made = Callable[..., HttpReranker]
@@ -27,6 +28,7 @@ _PROVIDERS = {
     "voyage": (VoyageServer, voyage.KEY, "/v1"),
     "pinecone": (PineconeServer, pinecone.KEY, ""),
     "cohere": (CohereServer, cohere.KEY, "/v2"),
+    "tei": (TeiServer, tei.KEY, ""),
 }
 
 
@@ -83,6 +85,13 @@ class TestCohere(RemoteRerankerConformance):
             yield make
 
 
+class TestTei(RemoteRerankerConformance):
+    @pytest.fixture
+    def scripted(self) -> Iterator[Made]:
+        with _provider("tei") as make:
+            yield make
+
+
 class TestBuiltIn(RerankerConformance):
     @pytest.fixture
     def reranker(self) -> Reranker:
@@ -101,10 +110,16 @@ async def test_a_wrong_key_and_a_slow_provider_are_told(name: str) -> None:
             await slow.rerank(QUERY, DOCUMENTS, 3)
 
 
-@pytest.mark.parametrize("name", _PROVIDERS)
+@pytest.mark.parametrize("name", ["voyage", "pinecone", "cohere"])
 def test_a_missing_key_is_told(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{name.upper()}_API_KEY"):
         registry.build_reranker(load_settings(rerank_provider=name).rerank)
+
+
+def test_a_server_of_tei_needs_an_address_and_no_key() -> None:
+    with pytest.raises(ConfigurationError, match="CITEWELL_RERANK_BASE_URL"):
+        registry.build_reranker(load_settings(rerank_provider="tei").rerank)
+    assert registry.build_reranker(load_settings(rerank_provider="tei", rerank_base_url="http://127.0.0.1:9").rerank)
 
 
 def test_a_server_of_ones_own_needs_a_model_and_no_key() -> None:
