@@ -44,10 +44,10 @@ Measure = Callable[[dict[str, float]], Awaitable[Figures]]
 
 
 async def answered(
-    embedder: Any, changes: dict[str, float], asked: Sequence[tuple[str, Sequence[Hit]]]
+    embedder: Any, changes: dict[str, float], asked: Sequence[tuple[str, str, Sequence[Hit]]]
 ) -> list[Extract]:
     answerer = ExtractiveAnswerer(embedder, dataclasses.replace(thresholds.THRESHOLDS, **changes))
-    return [await answerer.answer(question, hits) for question, hits in asked]
+    return [await answerer.answer(question, hits, message=message) for message, question, hits in asked]
 
 
 def extractive(folder: Path, questions: int, embedder: Any) -> Measure:
@@ -57,7 +57,7 @@ def extractive(folder: Path, questions: int, embedder: Any) -> Measure:
     keys = keys[:questions]
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())
-        asked = [(data.queries[key], citewell.search(data.queries[key], 10)) for key in keys]
+        asked = [(text := data.queries[key], text, citewell.search(text, 10)) for key in keys]
 
     async def measure(changes: dict[str, float]) -> Figures:
         found = first = sentences = given = 0
@@ -77,13 +77,14 @@ def extractive(folder: Path, questions: int, embedder: Any) -> Measure:
 
 def abstain(folder: Path, turns: Path, embedder: Any) -> Measure:
     expected: list[bool] = []
-    asked: list[tuple[str, Sequence[Hit]]] = []
+    asked: list[tuple[str, str, Sequence[Hit]]] = []
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(sets.load(folder).records())
         for turn in conversations.read_lines(turns):
             if turn["expected_behaviour"] not in ("ask_clarification", "no_retrieval"):
                 read = rephrase(turn["last_user"], conversations.thread(turn["history"]))
-                asked.append((read.question, conversations.find(citewell, read.queries)))
+                message = " ".join(turn["last_user"].split())
+                asked.append((message, read.question, conversations.find(citewell, read.queries)))
                 expected.append(turn["expected_behaviour"] == "retrieve_then_refuse")
 
     async def measure(changes: dict[str, float]) -> Figures:

@@ -171,7 +171,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
             found = find(citewell, asked.queries)
             for kind, hits in (("searched", found), ("given", named(citewell, corpus, turn) or found)):
-                extract = await answerer.answer(asked.question, hits)
+                extract = await answerer.answer(asked.question, hits, message=" ".join(turn["last_user"].split()))
                 for part in (half_of(turn["id"]), "all"):
                     counts.setdefault(f"{kind}, {part}", Counter())[not extract.answered, refuse] += 1
     await embedder.aclose()

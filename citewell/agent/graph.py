@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from citewell.agent.citations.check import CitationChecker, with_references
+from citewell.agent.citations.check import CheckedAnswer, CitationChecker, with_references
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.interface import (
@@ -265,9 +265,14 @@ class Assistant:
             intent=turn.intent.kind,
             answered=draft.answered,
             picture=await self._draw(turn, checked.citations) if draft.answered else None,
-            confidence=draft.confidence,
+            confidence=self._confidence(turn, draft, checked),
             no_answer=draft.no_answer,
         )
+
+    def _confidence(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> float | None:
+        """That of the draft; of what a chat model says about files, the share of its sentences whose citations hold."""
+        written = self._chat_model and draft.answered and turn.intent.kind == "document_query"
+        return round(checked.held, 4) if draft.confidence is None and written else draft.confidence
 
     async def _draw(self, turn: TurnState, citations: tuple[Citation, ...]) -> JsonObject | None:
         """The picture of the last table result that the answer cites."""

@@ -89,7 +89,9 @@ class RuleAssistant:
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         with turn.timed("extract"):
-            extract = await self._answerer.answer(turn.question, usable[:top_k], usable[top_k:])
+            extract = await self._answerer.answer(
+                turn.question, usable[:top_k], usable[top_k:], message=" ".join(turn.request.message.split())
+            )
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)
         if extract.answered:
@@ -132,7 +134,8 @@ def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft 
         return None
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
-    return Draft(text, True, sources) if text else None
+    weighed = planned.confidence if planned.confidence < 1.0 else None
+    return Draft(text, True, sources, confidence=weighed) if text else None
 
 
 def _from_picture(turn: TurnState) -> Draft | None:

@@ -80,7 +80,9 @@ class Answer:
     """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one.
 
     picture: of what was computed over many rows, as a Vega-Lite 5 specification with its data inline.
-    confidence: 0..1, how probable it is that the passages found answer, where the answer was looked for in them without a chat model
+    confidence: 0..1. Without a chat model, how probable it is that the passages found answer, or that a table question was read as it was
+                meant where several readings were weighed; of a chat model's answer, the share of its sentences whose citations all
+                hold. None where nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
     no_answer:  why there is none, where it was looked for without a chat model
     """
 

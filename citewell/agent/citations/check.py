@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.claims import Claim, claims, keep_known
+from citewell.agent.citations.claims import Claim, claims, count_sentences, keep_known
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.citations.matching import Match
 from citewell.agent.citations.places import narrow_locator
@@ -32,12 +32,16 @@ _ELSEWHERE = "another source of this turn states it, this one does not"
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """An answer safe to show, its citations, the numbers that named nothing, and what speaks against which citation."""
+    """An answer safe to show, its citations, the numbers that named nothing, and what speaks against which citation.
+
+    held: share of the answer's sentences that cite something, and whose every citation is supported; 0..1
+    """
 
     text: str
     citations: tuple[Citation, ...]
     removed: tuple[int, ...]
     reasons: Mapping[int, tuple[str, ...]]
+    held: float = 0.0
 
 
 class CitationChecker:
@@ -63,7 +67,8 @@ class CitationChecker:
         removed = tuple(dict.fromkeys((*removed, *unknown)))
         found = await offload(len(text), claims, text)
         by_number = {source.n: source.hit for source in sources}
-        judged = await self._judge(found, by_number)
+        each = await self._judge(found, by_number)
+        judged = _weakest(each)
         citations: list[Citation] = []
         reasons: dict[int, tuple[str, ...]] = {}
         for n, support in judged.items():
@@ -71,16 +76,17 @@ class CitationChecker:
             citations.append(await self._cite(owner_id, n, by_number[n], support, stated))
             if support.reasons:
                 reasons[n] = support.reasons
-        return CheckedAnswer(text, tuple(citations), removed, reasons)
+        held = await offload(len(text), _share_held, text, found, each)
+        return CheckedAnswer(text, tuple(citations), removed, reasons, held)
 
-    async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> dict[int, Support]:
-        """Per number the weakest support of its claims. What a source states word by word costs no embedding."""
+    async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
+        """Per claim the support of each number that it cites. What a source states word by word costs no embedding."""
         characters = _characters(found, hits)
         matches = await offload(characters, _stated, found, hits)
         open_claims = [i for i, each in enumerate(matches) if any(m.ratio < THRESHOLDS.verbatim for m in each.values())]
         close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
-        return await offload(characters, _weakest, found, hits, matches, by_claim)
+        return await offload(characters, _judged, found, hits, matches, by_claim)
 
     async def _compare(self, claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
         """Per claim the support of each number that it cites, in the light of what the other sources say."""
@@ -148,22 +154,42 @@ def _supports(
     return out
 
 
-def _weakest(
+def _judged(
     claims: Sequence[Claim],
     hits: Mapping[int, Hit],
     matches: Sequence[Mapping[int, Match]],
     by_claim: Mapping[int, Mapping[int, Support]],
-) -> dict[int, Support]:
-    """Per number the weakest support of its claims, in the light of what speaks against each."""
-    weakest: dict[int, Support] = {}
+) -> list[dict[int, Support]]:
+    """Per claim the support of each of its numbers, in the light of what speaks against it."""
+    judged: list[dict[int, Support]] = []
     for index, claim in enumerate(claims):
         reasons = find_objections(claim.text, [evidence_text(hits[n]) for n in claim.numbers])
+        each: dict[int, Support] = {}
         for n, match in matches[index].items():
             support = _verbatim(match) if match.ratio >= THRESHOLDS.verbatim else by_claim[index][n]
-            support = with_objections(support, reasons) if reasons else support
+            each[n] = with_objections(support, reasons) if reasons else support
+        judged.append(each)
+    return judged
+
+
+def _weakest(judged: Sequence[Mapping[int, Support]]) -> dict[int, Support]:
+    """Per number the weakest support of its claims."""
+    weakest: dict[int, Support] = {}
+    for each in judged:
+        for n, support in each.items():
             if n not in weakest or support.score < weakest[n].score:
                 weakest[n] = support
     return weakest
+
+
+def _share_held(answer: str, claims: Sequence[Claim], judged: Sequence[Mapping[int, Support]]) -> float:
+    cited = {claim.sentence for claim in claims}
+    failed = {
+        claim.sentence
+        for claim, each in zip(claims, judged, strict=True)
+        if any(support.verdict is not Verdict.SUPPORTED for support in each.values())
+    }
+    return min(1.0, len(cited - failed) / max(1, count_sentences(answer)))
 
 
 def _support(claim: str, vector: FloatMatrix, passage: CitedText, hit: Hit) -> Support:

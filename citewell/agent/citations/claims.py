@@ -31,6 +31,11 @@ def claims(answer: str) -> list[Claim]:
     return [claim for sentence, trailing in _sentences(answer) for claim in _of_sentence(sentence, trailing)]
 
 
+def count_sentences(answer: str) -> int:
+    """How many sentences say something, cited or not."""
+    return sum(_WORD.search(strip_markers(sentence)) is not None for sentence, _ in _sentences(answer))
+
+
 def strip_markers(text: str) -> str:
     """The text without `[n]`."""
     return _MARKERS.sub("", text)

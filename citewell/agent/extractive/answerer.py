@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ import numpy as np
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
+from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
@@ -50,11 +50,20 @@ class ExtractiveAnswerer:
         self._thresholds = thresholds
         self._scorer = StatementScorer(embedder, thresholds)
 
-    async def answer(self, question_text: str, hits: Sequence[Hit], more: Sequence[Hit] = ()) -> Extract:
-        """The answer from `hits`; `answered` is False when they hold none. The items of a list may also be in `more`."""
+    async def answer(
+        self, question_text: str, hits: Sequence[Hit], more: Sequence[Hit] = (), *, message: str = ""
+    ) -> Extract:
+        """The answer from `hits`; `answered` is False when they hold none. The items of a list may also be in `more`.
+
+        message: what was asked as it was written, where the question adds words of the thread behind it.
+        """
         question = await offload(len(question_text), read_question, question_text)
-        scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits))
-        confidence = self._confidence(scored)
+        own = message if message and question_text.startswith(message) else question_text
+        scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
+        confidence = 0.0
+        if scored:
+            characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
+            confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
         answerable = confidence >= self._thresholds.answer
         if question.wants_list:
             items, strength = await self._list(question, [*hits, *more], scored)
@@ -65,19 +74,6 @@ class ExtractiveAnswerer:
         chosen = choose(question, scored, self._thresholds)
         shown = [self._shortened(question, s.statement) for s in chosen]
         return self._compose(shown, confidence, len(scored), as_list=False)
-
-    def _confidence(self, scored: Sequence[ScoredStatement]) -> float:
-        """The probability that one of the statements answers."""
-        if not scored:
-            return 0.0
-        limits = self._thresholds
-        evidence = (
-            limits.score_sure * scored[0].score
-            + limits.terms_sure * max(s.coverage for s in scored)
-            + limits.passage_sure * max(s.passage for s in scored)
-            + limits.sure
-        )
-        return 1.0 / (1.0 + math.exp(-evidence))
 
     async def _list(
         self, question: Question, hits: Sequence[Hit], scored: Sequence[ScoredStatement]

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from citewell.agent.extractive.interaction import Nearness, NearnessMeter
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
@@ -36,6 +36,7 @@ class ScoredStatement:
     interaction: mean over the question's tokens of the greatest cosine with a token of the statement
     coverage:    share of the question's terms that it holds; `around`: that it and the statement before it hold
     passage:     cosine of its passage and the question
+    own:         the interaction with what was asked alone, without words that a thread added
     by_part:     of a question of several parts, the score for each of them
     """
 
@@ -49,6 +50,7 @@ class ScoredStatement:
     score: float
     vector: FloatMatrix
     by_part: tuple[float, ...] = ()
+    own: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,11 @@ class StatementScorer:
         self._embedder = embedder
         self._thresholds = thresholds
 
-    async def score(self, question: Question, hits: Sequence[Hit]) -> list[ScoredStatement]:
-        """The statements worth embedding, best first. What a table is made of answers only a question about tables."""
+    async def score(self, question: Question, hits: Sequence[Hit], asked: int | None = None) -> list[ScoredStatement]:
+        """The statements worth embedding, best first. What a table is made of answers only a question about tables.
+
+        asked: the characters of the question before words that a thread added; None for all.
+        """
         limits = self._thresholds
         allowed = [h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables]
         characters = len(question.text) + sum(len(hit.chunk.text) for hit in allowed)
@@ -78,12 +83,16 @@ class StatementScorer:
         if not pool:
             return []
         near = await self._meter.measure(question.text, [c.statement.judged for c in pool])
+        own = len(self._embedder.tokenizer.offsets(question.text[:asked]))
         nearest: dict[int, float] = {}
         for candidate, nearness in zip(pool, near, strict=True):
             rank = candidate.statement.rank
             nearest[rank] = max(nearest.get(rank, 0.0), nearness.similarity)
         scored = [
-            self._scored(question, candidate, nearness, nearest[candidate.statement.rank])
+            replace(
+                self._scored(question, candidate, nearness, nearest[candidate.statement.rank]),
+                own=nearness.of_tokens(0, own),
+            )
             for candidate, nearness in zip(pool, near, strict=True)
         ]
         return sorted(scored, key=lambda s: s.score, reverse=True)

@@ -55,9 +55,10 @@ class ExtractiveThresholds:
     list_similarity, list_terms: weights of a list's similarity to the question, and of the share of its terms, in the list's score
     list_answers:        similarity of a list from which it answers though no statement does
 
-    Whether there is an answer at all. confidence = logistic(`score_sure` · best score + `terms_sure` · largest share of the question's
-    terms in one statement + `passage_sure` · similarity of the nearest passage + `sure`), the probability that the passages answer, if half of
-    all questions have an answer:
+    Whether there is an answer at all: a logistic regression over what `citewell.agent.extractive.confidence` gathers.
+    score_sure, coverage_sure, passage_sure, own_sure, held_sure, agreed_sure, whether_sure: weights of the evidence; that of the coverage is
+                         negative as the score holds it already, and counts it too much for this purpose
+    sure:                its constant
     answer:              confidence from which there is an answer; low, since to refuse what could be answered is the worse mistake where
                          the answer shows its source
     """
@@ -98,11 +99,15 @@ class ExtractiveThresholds:
     list_share: float = 0.75
     list_answers: float = 0.5
 
-    score_sure: float = 11.5
-    terms_sure: float = 1.8
-    passage_sure: float = 3.9
-    sure: float = -8.4
-    answer: float = 0.225
+    score_sure: float = 4.3
+    coverage_sure: float = -0.5
+    passage_sure: float = 4.3
+    own_sure: float = 3.2
+    held_sure: float = 1.2
+    agreed_sure: float = 0.35
+    whether_sure: float = -0.2
+    sure: float = -6.5
+    answer: float = 0.29
 
 
 THRESHOLDS = ExtractiveThresholds()

@@ -37,7 +37,8 @@ class Draft:
     """An answer before its citations are checked. Its text has been emitted already, so it must be safe to render as it is.
 
     sources: what `[n]` in the text may name; nearest: what to offer where there is no answer.
-    confidence: how probable it is that the passages answer, and `no_answer` why there is no answer; None where a model decides
+    confidence: how probable it is that the passages answer, or that the table question is read rightly; None where nothing was weighed
+    no_answer: why there is no answer; None where a model decides
     """
 
     text: str

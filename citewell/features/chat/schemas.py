@@ -61,7 +61,8 @@ class ChatOut(BaseModel):
     nearest: list[NearestOut] = []
     confidence: float | None = Field(
         default=None,
-        description="0 to 1: how probable it is that the passages answer; null where a chat model decides, or rows are computed",
+        description="0 to 1: how probable it is that the passages answer, or that a table question was read as it was meant; of a chat model's "
+        "answer, the share of its sentences whose citations hold; null where nothing was weighed",
     )
     no_answer: NoAnswerOut | None = Field(default=None, description="why there is no answer; null with a chat model")
     usage: dict[str, Any] = {}

@@ -1,0 +1,95 @@
+"""How probable it is that passages answer a question: whether they are about it, and whether one of their statements says it.
+
+A passage of another subject may share a few words, and one of the right subject may not say what is asked. So what speaks for the
+passage and what speaks for the statement are weighed together, by a logistic regression.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citewell.agent.extractive.scoring import ScoredStatement
+from citewell.agent.extractive.thresholds import ExtractiveThresholds
+from citewell.agent.understand.question import Question
+from citewell.text.analysis import analyze
+from citewell.types import Hit
+
+_ASKS_WHETHER = re.compile(
+    r"(?:\W*(?:and|so|but|ok|okay|well|then|also|i see|thanks|interesting|or)\b[\s,.!?]*)*"
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must|am)\b",
+    re.I,
+)
+_READ = 1_000  # characters of the message that its kind is told by
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for an answer; all but the last two in 0..1.
+
+    score, coverage: of the best statement (`citewell.agent.extractive.scoring`)
+    passage: the greatest similarity of a passage to the question
+    own:     the greatest mean, over the tokens of the message without what a thread added, of the cosine with a statement's nearest token
+    held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
+    agreed:  whether search by meaning and search by words find the same passage first
+    whether: whether the message asks for yes or no, which few passages say
+    """
+
+    score: float
+    coverage: float
+    passage: float
+    own: float
+    held: float
+    agreed: bool
+    whether: bool
+
+
+def weigh(evidence: Evidence, limits: ExtractiveThresholds) -> float:
+    """The probability of an answer, 0..1, were there one to every second question."""
+    total = (
+        limits.score_sure * evidence.score
+        + limits.coverage_sure * evidence.coverage
+        + limits.passage_sure * evidence.passage
+        + limits.own_sure * evidence.own
+        + limits.held_sure * evidence.held
+        + limits.agreed_sure * evidence.agreed
+        + limits.whether_sure * evidence.whether
+        + limits.sure
+    )
+    return 1.0 / (1.0 + math.exp(-total))
+
+
+def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> Evidence:
+    """The evidence for statements, at least one, best first, of these passages; `message` as it was written."""
+    best = scored[0]
+    return Evidence(
+        score=best.score,
+        coverage=best.coverage,
+        passage=max(one.passage for one in scored),
+        own=max(one.own for one in scored),
+        held=_held(question, message, best.statement.hit, hits),
+        agreed=_agreed(hits),
+        whether=_ASKS_WHETHER.match(message[:_READ]) is not None,
+    )
+
+
+def _held(question: Question, message: str, best: Hit, hits: Sequence[Hit]) -> float:
+    terms = set(analyze(message, question.language, query=True))
+    found = [set(analyze(_read(hit), question.language)) for hit in hits]
+    rarity = {term: math.log(1 + (len(hits) + 1) / (sum(term in one for one in found) + 0.5)) for term in terms}
+    total = sum(rarity.values())
+    own = set(analyze(_read(best), question.language))
+    return sum(weight for term, weight in rarity.items() if term in own) / total if total else 1.0
+
+
+def _read(hit: Hit) -> str:
+    return " ".join((*hit.chunk.locator.headings, hit.chunk.context, hit.chunk.text))
+
+
+def _agreed(hits: Sequence[Hit]) -> bool:
+    pairs = [(hit.scores.dense, hit.scores.lexical) for hit in hits]
+    dense = max((d for d, _ in pairs if d is not None), default=None)
+    lexical = max((w for _, w in pairs if w is not None), default=None)
+    return dense is not None and lexical is not None and (dense, lexical) in pairs

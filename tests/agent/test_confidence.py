@@ -1,0 +1,160 @@
+"""What speaks for an answer: passages that both legs agree on, the message's own words, statements near to it; and what confidence means."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.extractive.confidence import Evidence, gather, weigh
+from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
+from citewell.agent.extractive.thresholds import THRESHOLDS
+from citewell.agent.graph import Assistant
+from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
+from citewell.agent.understand.question import read_question
+from citewell.ports import Capability, ChatDelta, ChatMessage, ToolSpec
+from citewell.types import Hit, JsonObject, Scores
+from tests.agent.fakes import WordEmbedder, WordSearcher, hit
+from tests.agent.tables.sheets import OWNER, Sheets
+
+PIER = hit("Boats may stay at the pier for two nights. The pier was built in 1931.", ordinal=1)
+DOGS = hit("Dogs are kept on a lead at the pier and in the office.", ordinal=2)
+ALL = [
+    replace(PIER, scores=Scores(dense=0.7, lexical=4.0)),
+    replace(DOGS, scores=Scores(dense=0.5, lexical=6.0)),
+]
+SOME = Evidence(score=0.5, coverage=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
+
+
+async def scored(question: str, hits: Sequence[Hit] = ALL, asked: int | None = None) -> list[ScoredStatement]:
+    return await StatementScorer(WordEmbedder(), THRESHOLDS).score(read_question(question), hits, asked)
+
+
+async def gathered(question: str, message: str = "", hits: Sequence[Hit] = ALL) -> Evidence:
+    return gather(read_question(question), message or question, await scored(question, hits), hits)
+
+
+async def test_words_that_a_thread_added_are_not_asked_for() -> None:
+    alone = await gathered("How many nights may boats stay?")
+    with_topic = await gathered("How many nights may boats stay? (llamas Peru)", "How many nights may boats stay?")
+    assert with_topic.held == alone.held
+    assert (await gathered("How many nights may boats stay? (llamas Peru)")).held < alone.held
+
+
+async def test_a_rare_word_that_is_missing_weighs_more_than_a_common_one() -> None:
+    assert (await gathered("Is the office at the pier?")).held > (await gathered("Is the llama at the pier?")).held
+    rare, common = await gathered("pier nights llama"), await gathered("nights lead pier")
+    assert rare.held < common.held
+
+
+@pytest.mark.parametrize(
+    ("scores", "agreed"),
+    [
+        (((0.7, 4.0), (0.5, 6.0)), False),
+        (((0.7, 6.0), (0.5, 4.0)), True),
+        (((0.7, None), (None, 6.0)), False),
+        (((None, None), (None, None)), False),
+    ],
+)
+async def test_the_legs_agree_where_one_passage_is_first_in_both(
+    scores: tuple[tuple[float | None, float | None], ...], agreed: bool
+) -> None:
+    hits = [replace(found, scores=Scores(dense=d, lexical=w)) for found, (d, w) in zip(ALL, scores, strict=True)]
+    assert (await gathered("How long may boats stay at the pier?", hits=hits)).agreed is agreed
+
+
+@pytest.mark.parametrize(
+    ("message", "whether"),
+    [("Is it far?", True), ("ok, and can I swim?", True), ("When is it?", False), ("Issues with boats", False)],
+)
+async def test_a_question_for_yes_or_no_is_told(message: str, whether: bool) -> None:
+    assert (await gathered("boats pier", message)).whether is whether
+
+
+def test_more_of_what_speaks_for_an_answer_makes_it_more_probable() -> None:
+    likely = weigh(SOME, THRESHOLDS)
+    assert 0.0 < likely < 1.0
+    for more in ({"score": 0.6}, {"passage": 0.6}, {"own": 0.6}, {"held": 0.6}, {"agreed": True}):
+        assert weigh(replace(SOME, **more), THRESHOLDS) > likely  # pyright: ignore[reportArgumentType]
+
+
+async def test_the_message_is_compared_token_by_token_without_the_threads_words() -> None:
+    embedder = BuiltinEmbedder.load()
+    scorer = StatementScorer(embedder, THRESHOLDS)
+    message, whole = "How long may boats stay?", "How long may boats stay? (llamas Peru)"
+    (best, *_) = await scorer.score(read_question(whole), ALL, len(message))
+    await embedder.aclose()
+    assert best.own > best.interaction
+
+
+async def test_another_subject_with_the_same_words_is_less_sure_than_what_is_said() -> None:
+    embedder = BuiltinEmbedder.load()
+    answerer = ExtractiveAnswerer(embedder)
+    said = await answerer.answer("For how many nights may boats stay at the pier?", [PIER, DOGS])
+    other = await answerer.answer("Who plays the boats in the film The Pier?", [PIER, DOGS])
+    await embedder.aclose()
+    assert said.answered
+    assert other.confidence < 0.5 < said.confidence
+
+
+class Says:
+    """A chat model that says one thing."""
+
+    model = "says"
+    capabilities: frozenset[Capability] = frozenset()
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncGenerator[ChatDelta]:
+        yield ChatDelta(text=self._text)
+
+
+async def asked(text: str) -> Done:
+    assistant = Assistant(WordSearcher([PIER, DOGS]), WordEmbedder(), chat_model=Says(text))
+    return await assistant.answer(TurnRequest(owner_id="ada", message="How long may boats stay at the pier?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("Boats may stay at the pier for two nights [1].", 1.0),
+        ("Boats may stay at the pier for two nights [1]. The pier was built in 1899 [1].", 0.5),
+        ("Here is what I found. Boats may stay at the pier for two nights [1].", 0.5),
+        ("As long as they like.", 0.0),
+        (NO_ANSWER, None),
+    ],
+    ids=["held", "wrong figure", "uncited", "nothing cited", "refusal"],
+)
+async def test_of_a_chat_models_answer_it_is_the_share_of_sentences_whose_citations_hold(
+    text: str, confidence: float | None
+) -> None:
+    assert (await asked(text)).answer.confidence == confidence
+
+
+async def test_of_a_computed_answer_it_is_the_probability_of_its_reading_where_several_were_weighed(
+    tmp_path: Path,
+) -> None:
+    sheets = Sheets(tmp_path)
+    rows = (("Adda", "Takoradi", 31.5), ("Volta", "Tema", 18.0), ("Densu", "Takoradi", 44.2), ("Pra", "Axim", 12.0))
+    sheets.add({"Ship": "text", "Port": "text", "Length (m)": "number"}, rows, filename="Ships.csv", sheet=None)
+    assistant = Assistant(WordSearcher([]), WordEmbedder(), tables=sheets)
+    weighed = await assistant.answer(TurnRequest(owner_id=OWNER, message="Which ship comes after Volta?"))
+    planned = await assistant.answer(TurnRequest(owner_id=OWNER, message="What is the average Length (m)?"))
+    assert weighed.answer.answered
+    assert weighed.answer.confidence is not None
+    assert 0.5 < weighed.answer.confidence < 1.0
+    assert planned.answer.answered
+    assert planned.answer.confidence is None
