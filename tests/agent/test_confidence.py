@@ -15,7 +15,7 @@ from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
-from citewell.agent.understand.question import read_question
+from citewell.agent.understand.question import read_question, without_request
 from citewell.ports import Capability, ChatDelta, ChatMessage, ToolSpec
 from citewell.types import Hit, JsonObject, Scores
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
@@ -99,6 +99,32 @@ async def test_another_subject_with_the_same_words_is_less_sure_than_what_is_sai
     await embedder.aclose()
     assert said.answered
     assert other.confidence < 0.5 < said.confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("tell me about dogs", "dogs"),
+        ("Can you find anything about the pier?", "the pier?"),
+        ("about dogs", "dogs"),
+        ("What about dogs?", "What about dogs?"),
+        ("tell me about ", "tell me about "),
+        ("Is there a rule about dogs?", "Is there a rule about dogs?"),
+    ],
+)
+def test_a_request_for_whatever_there_is_is_read_as_its_subject(text: str, subject: str) -> None:
+    assert without_request(text) == subject
+
+
+async def test_whatever_there_is_about_a_subject_is_given() -> None:
+    embedder = BuiltinEmbedder.load()
+    answerer = ExtractiveAnswerer(embedder)
+    plain = await answerer.answer("dogs", [DOGS, PIER])
+    asked = await answerer.answer("something about dogs", [DOGS, PIER])
+    await embedder.aclose()
+    assert asked.answered
+    assert asked.text == plain.text
+    assert asked.confidence == plain.confidence
 
 
 class Says:

@@ -18,7 +18,7 @@ from citewell.agent.extractive.trimming import trim
 from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
-from citewell.agent.understand.question import FACTS, Expectation, Question, read_question
+from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
 from citewell.types import Hit
@@ -57,8 +57,10 @@ class ExtractiveAnswerer:
 
         message: what was asked as it was written, where the question adds words of the thread behind it.
         """
-        question = await offload(len(question_text), read_question, question_text)
         own = message if message and question_text.startswith(message) else question_text
+        asked = without_request(question_text)
+        own = own[len(question_text) - len(asked) :] or asked
+        question = await offload(len(asked), read_question, asked)
         scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
         confidence = 0.0
         if scored:

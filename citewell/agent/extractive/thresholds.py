@@ -81,7 +81,7 @@ class ExtractiveThresholds:
     row_label: float = 0.15
 
     max_sentences: int = 3
-    close: float = 0.92
+    close: float = 0.93
     close_reason: float = 0.9
     adds: float = 0.9
     within_reach: float = 0.7

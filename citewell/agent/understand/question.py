@@ -143,6 +143,12 @@ _NEXT_PART = re.compile(
     re.I,
 )
 MAX_PARTS = 3
+_REQUEST = re.compile(
+    r"(?:(?:please|can you|could you|would you|i want to|i would like to|i'd like to|is there|are there|do you have)\s)*"
+    r"(?:(?:tell|show|give|find|know|learn|read|hear)\s)?(?:(?:me|us)\s)?"
+    r"(?:(?:anything|something|everything|all|more|some|any|information|info|facts|details)\s)*(?:about|regarding|concerning)\s",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +189,12 @@ class Question:
         asked = _asked_words(self.text)
         rest = _WORD.sub(lambda word: "" if word[0].lower() in asked else word[0], sentence)
         return trace.search(rest if self.expectation in _STATED_ANEW else sentence) is not None
+
+
+def without_request(text: str) -> str:
+    """What "tell me about …" or "anything about …" is about; any other text as it is."""
+    found = _REQUEST.match(text)
+    return text[found.end() :] if found and text[found.end() :].strip() else text
 
 
 def read_question(text: str) -> Question:
