@@ -10,7 +10,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
-from citewell.agent.extractive.confidence import Evidence, gather, weigh
+from citewell.agent.extractive.confidence import AnswerEvidence, gather, weigh
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.graph import Assistant
@@ -27,14 +27,14 @@ ALL = [
     replace(PIER, scores=Scores(dense=0.7, lexical=4.0)),
     replace(DOGS, scores=Scores(dense=0.5, lexical=6.0)),
 ]
-SOME = Evidence(score=0.5, coverage=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
+SOME = AnswerEvidence(score=0.5, coverage=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
 
 
 async def scored(question: str, hits: Sequence[Hit] = ALL, asked: int | None = None) -> list[ScoredStatement]:
     return await StatementScorer(WordEmbedder(), THRESHOLDS).score(read_question(question), hits, asked)
 
 
-async def gathered(question: str, message: str = "", hits: Sequence[Hit] = ALL) -> Evidence:
+async def gathered(question: str, message: str = "", hits: Sequence[Hit] = ALL) -> AnswerEvidence:
     return gather(read_question(question), message or question, await scored(question, hits), hits)
 
 

@@ -26,7 +26,7 @@ _READ = 1_000  # characters of the message that its kind is told by
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class AnswerEvidence:
     """What speaks for an answer; all but the last two in 0..1.
 
     score, coverage: of the best statement (`citewell.agent.extractive.scoring`)
@@ -46,7 +46,7 @@ class Evidence:
     whether: bool
 
 
-def weigh(evidence: Evidence, limits: ExtractiveThresholds) -> float:
+def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
     """The probability of an answer, 0..1, were there one to every second question."""
     total = (
         limits.score_sure * evidence.score
@@ -61,10 +61,10 @@ def weigh(evidence: Evidence, limits: ExtractiveThresholds) -> float:
     return 1.0 / (1.0 + math.exp(-total))
 
 
-def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> Evidence:
+def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> AnswerEvidence:
     """The evidence for statements, at least one, best first, of these passages; `message` as it was written."""
     best = scored[0]
-    return Evidence(
+    return AnswerEvidence(
         score=best.score,
         coverage=best.coverage,
         passage=max(one.passage for one in scored),
