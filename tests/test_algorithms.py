@@ -14,12 +14,16 @@ from types import ModuleType
 
 import pytest
 
-from citewell import chunk
+from citewell import chunk, text
 from citewell.extract.core import ocr
 from citewell.extract.formats import pdf
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = {pdf: ROOT / "docs/algorithms/pdf.md", chunk: ROOT / "docs/algorithms/chunking.md"}
+PAGES = {
+    pdf: ROOT / "docs/algorithms/pdf.md",
+    chunk: ROOT / "docs/algorithms/chunking.md",
+    text: ROOT / "docs/algorithms/summaries.md",
+}
 
 
 def threshold_classes(package: ModuleType) -> Iterator[tuple[str, type]]:

@@ -26,6 +26,7 @@ from citewell.agent.interface import (
     TurnUsage,
     UsedDocs,
     Vocabulary,
+    WholeFiles,
 )
 from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
@@ -39,6 +40,8 @@ from citewell.agent.turn.state import Draft, TurnState
 from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
+from citewell.agent.whole.step import WholeDocuments
+from citewell.agent.whole.written import WholeBudget
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import ChatModel, Embedder
@@ -60,7 +63,7 @@ class _Channels(TypedDict):
 class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
-    searcher, library and elements are implemented over storage and retrieval, and are given the request's owner each time.
+    searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
     thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
     """
 
@@ -74,6 +77,8 @@ class Assistant:
         tables: Tables | None = None,
         page_tables: PageTables | None = None,
         vocabulary: Vocabulary | None = None,
+        files: WholeFiles | None = None,
+        whole_budget: WholeBudget | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
         thresholds: ExtractiveThresholds = THRESHOLDS,
@@ -103,6 +108,8 @@ class Assistant:
             self._assistant = ModelAssistant(
                 chat_model, self._toolbox, planners, embedder.tokenizer, budget or Budget()
             )
+        if files is not None and library is not None:
+            self._assistant = WholeDocuments(self._assistant, library, files, chat_model, whole_budget)
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
 

@@ -13,6 +13,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from citewell.types import (
     Answer,
+    ChunkPlace,
+    ChunkType,
     Element,
     Hit,
     JsonObject,
@@ -22,6 +24,7 @@ from citewell.types import (
     Scope,
     SearchRequest,
     SearchResult,
+    StoredChunk,
     TableInfo,
     Usage,
     UsageKind,
@@ -161,7 +164,15 @@ class Failed:
     details: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
-AgentEvent: TypeAlias = TextDelta | UsedDocs | Done | Failed
+@dataclass(frozen=True, slots=True)
+class PartsRead:
+    """How many parts of the files have been read for an answer about whole documents."""
+
+    done: int
+    total: int
+
+
+AgentEvent: TypeAlias = TextDelta | UsedDocs | PartsRead | Done | Failed
 
 
 class Searcher(Protocol):
@@ -215,6 +226,20 @@ class Library(Protocol):
 
     async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
         """Elements whose page, slide or row lies in first..last (all, for a file without such units); `NotFound`."""
+        ...
+
+
+class WholeFiles(Protocol):
+    """Reads the chunks of files."""
+
+    async def passages(
+        self, owner_id: str, resource_id: str, types: Sequence[ChunkType], most: int
+    ) -> Sequence[StoredChunk]:
+        """Chunks of these types in order: all, or `most` spread evenly over the file; none of another owner's file."""
+        ...
+
+    async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
+        """The chunks at these places that the owner has."""
         ...
 
 

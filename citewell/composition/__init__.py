@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from citewell.adapters import registry
 from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
+from citewell.agent.whole.written import WholeBudget
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import (
     build_chat_model,
@@ -61,6 +62,7 @@ from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
+from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.ports import BlobStore, ChatModel
@@ -448,6 +450,10 @@ def _indexing(parts: _Parts) -> IndexingStage:
             blobs=parts.blobs,
             attempts=settings.stages.max_attempts,
         ),
+        summariser=Summariser(
+            model=build_chat_model(settings, stores.database), tokens=settings.summaries.tokens, content=stores.content
+        ),
+        attempts=settings.stages.max_attempts,
         chunking=parts.chunking,
         max_dense_rows=settings.chunking.max_dense_rows,
         on_spent=parts.ledger.record_paid,
@@ -458,12 +464,18 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
     """Makes the assistant that answers with a chat model, or with none."""
     settings, configured = parts.settings, parts.settings.chat
     library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content)
+    files = SqlChunks(parts.stores.content, parts.stores.projects)
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
+    answer_tokens = None if isinstance(configured, NoChat) else configured.max_tokens
+    temperature = 0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0
+    whole_budget = WholeBudget(
+        tokens=settings.answers.whole_tokens, answer_tokens=answer_tokens, temperature=temperature
+    )
     budget = Budget(
         context_tokens=settings.answers.context_tokens,
         seconds=settings.answers.seconds,
-        answer_tokens=None if isinstance(configured, NoChat) else configured.max_tokens,
-        temperature=0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0,
+        answer_tokens=answer_tokens,
+        temperature=temperature,
     )
 
     def build(model: ChatModel | None) -> Assistant:
@@ -475,6 +487,8 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
             tables=tables,
             page_tables=library,
             vocabulary=search,
+            files=files,
+            whole_budget=whole_budget,
             chat_model=model,
             budget=budget,
         )

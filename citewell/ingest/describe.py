@@ -1,13 +1,16 @@
-"""A short description of a resource, made from its content: shown in lists, and indexed as a `summary` chunk for data files."""
+"""Descriptions computed from what extraction found: the statistics of tables, and the facts of a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator, Piece
+from citewell.types import ChunkDraft, ChunkType, Element, JsonObject, Locator, Piece
 
 _MAX_CHARACTERS = 400
+_MAX_DATA_CHARACTERS = 1_200
+_FULL_COLUMNS = 12
+_FEW_VALUES = 5
 _MAX_COLUMNS = 40
 _SAID_OF_PICTURES = (
     "ImageDescription",
@@ -19,17 +22,6 @@ _SAID_OF_PICTURES = (
     "Description",
     "Comment",
 )
-
-
-def describe_document(elements: Sequence[Element]) -> str | None:
-    """The title and the first paragraph of prose, cut at 400 characters; None when there is neither."""
-    title = next((e.text for e in elements if e.type is ElementType.TITLE), None)
-    prose = next((e.text for e in elements if e.type is ElementType.PARAGRAPH and len(e.text) > 60), None)
-    parts = [part.strip() for part in (title, prose) if part]
-    text = ": ".join(parts)
-    if not text:
-        return None
-    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1].rstrip() + "…"
 
 
 def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
@@ -56,12 +48,23 @@ def describe_shown(filename: str, picture: Element) -> ChunkDraft:
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:
-    """One summary per table of a data file: its name, number of rows, and columns with their ranges."""
-    tables = metadata.get("tables")
-    if not isinstance(tables, list):
-        return []
-    drafts = [_describe_table(table) for table in tables if isinstance(table, Mapping)]
+    """One summary per table of a data file: its name, number of rows, and columns with what their statistics tell."""
+    drafts = [_describe_table(table) for table in _tables(metadata)]
     return [draft for draft in drafts if draft is not None]
+
+
+def describe_data(metadata: JsonObject) -> str | None:
+    """What a data file holds, computed from the statistics of its tables; None where it has none."""
+    said = [draft.text for draft in describe_tables(metadata)]
+    if not said:
+        return None
+    text = " ".join(said) if len(said) == 1 else f"{len(said)} tables. {' '.join(said)}"
+    return text if len(text) <= _MAX_DATA_CHARACTERS else text[: _MAX_DATA_CHARACTERS - 1].rstrip() + "…"
+
+
+def _tables(metadata: JsonObject) -> list[Mapping[str, Any]]:
+    tables = metadata.get("tables")
+    return [table for table in tables if isinstance(table, Mapping)] if isinstance(tables, list) else []
 
 
 def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
@@ -69,7 +72,8 @@ def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
     if not columns:
         return None
     name = table.get("sheet") or table.get("name") or "table"
-    shown = "; ".join(_describe_column(column) for column in columns[:_MAX_COLUMNS])
+    full = len(columns) <= _FULL_COLUMNS
+    shown = "; ".join(_describe_column(column, full=full) for column in columns[:_MAX_COLUMNS])
     more = f"; and {len(columns) - _MAX_COLUMNS} more" if len(columns) > _MAX_COLUMNS else ""
     text = f"Table {name}: {table.get('row_count', 0):,} rows, {len(columns)} columns. Columns: {shown}{more}."
     sheet = table.get("sheet")
@@ -78,8 +82,16 @@ def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
     )
 
 
-def _describe_column(column: Mapping[str, Any]) -> str:
-    low, high = column.get("min"), column.get("max")
-    if low is None or high is None:
-        return str(column["name"])
-    return f"{column['name']} ({low} to {high})"
+def _describe_column(column: Mapping[str, Any], *, full: bool) -> str:
+    """The column's name and range; with `full` also its mean, or its few different values, and how many cells are empty."""
+    low, high, mean = column.get("min"), column.get("max"), column.get("mean")
+    facts = [f"{low} to {high}"] if low is not None and high is not None else []
+    if full:
+        facts += [f"mean {mean:,.6g}"] if isinstance(mean, int | float) and low != high else []
+        samples, distinct = column.get("samples"), column.get("distinct")
+        if not facts and isinstance(distinct, int) and isinstance(samples, list | tuple):
+            values = [str(value) for value in samples]
+            facts += [", ".join(values) if distinct <= min(_FEW_VALUES, len(values)) else f"{distinct:,} different"]
+        facts += [f"{column['nulls']:,} empty"] if isinstance(column.get("nulls"), int) and column["nulls"] else []
+    told = [fact for fact in facts if fact]
+    return f"{column['name']} ({', '.join(told)})" if told else str(column["name"])

@@ -10,16 +10,25 @@ import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.errors import CitewellError, DiskFull, ProviderError, Unavailable
+from citewell.errors import (
+    CitewellError,
+    DiskFull,
+    ProviderError,
+    ProviderRateLimited,
+    ProviderUnavailable,
+    Unavailable,
+)
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
-from citewell.ingest.describe import describe_document, describe_picture, describe_shown, describe_tables
+from citewell.ingest.describe import describe_picture, describe_shown, describe_tables
 from citewell.ingest.language import language_of
-from citewell.ingest.vision import ImageDescriber
+from citewell.ingest.summaries.step import Description, Summariser
+from citewell.ingest.vision import ImageDescriber, is_description
 from citewell.metering import OnSpent, reported
 from citewell.points import facts
 from citewell.ports import multimodal
@@ -28,9 +37,11 @@ from citewell.storage.jobs import JobRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import (
+    SUMMARY_OF,
     Category,
     Chunk,
     ChunkDraft,
+    ChunkType,
     Element,
     ElementType,
     ErrorStage,
@@ -44,7 +55,7 @@ from citewell.types import (
 _NAMESPACE = uuid.UUID("7b7d4c0e-5d0f-5c57-9a53-9e2f6a3f1c11")
 _BATCH = 256
 _BATCHES_AT_ONCE = 3
-_FINAL = {Category.DATA: Status.ANALYZED, Category.IMAGE: Status.DESCRIBED}
+_MAX_SUMMARIES = 10_000
 
 
 def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> str:
@@ -54,7 +65,11 @@ def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingStage:
-    """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points."""
+    """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points.
+
+    Content is indexed first, then described. Where only the description failed, a retry repeats only that.
+    attempts: how often the stage is tried while a provider is unavailable
+    """
 
     resources: ResourceRepository
     content: ContentRepository
@@ -62,6 +77,8 @@ class IndexingStage:
     projects: ProjectRepository
     indexes: IndexSet
     describer: ImageDescriber
+    summariser: Summariser
+    attempts: int
     chunking: ChunkConfig
     max_dense_rows: int
     on_spent: OnSpent
@@ -78,28 +95,80 @@ class IndexingStage:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
+        read = len(elements)
         sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
-        elements, coverage = await self.describer.run(job, resource, elements, is_seen=sees)
+        elements, coverage, unseen = await self.describer.run(job, resource, elements, is_seen=sees)
         language = await asyncio.to_thread(_language, resource, elements)
-        stale = await self.content.chunk_ids(job.resource_id)
-        count = await self._replace_chunks(job, resource, elements, language, stale)
-        summary = _first_text(_about(resource)) or describe_document(elements)
+        config = await self._config(job, resource)
+        known = await self.content.chunk_ids(job.resource_id)
+        first = chunk_id(job.resource_id, job.version, config.fingerprint, 0)
+        if resource.error_stage == ErrorStage.DESCRIPTION and first in known and len(elements) == read:
+            count = await self._forget_summary(job)
+        else:
+            count = await self._replace_chunks(job, resource, elements, language, known, config)
+        description = await self.summariser.run(resource, elements, language, self.indexes.active)
+        if resource.detected_category == Category.IMAGE and unseen is not None:
+            description = replace(description, error=unseen)
+        count += await self._add_summary(job, resource, description.drafts, count, language)
+        values: dict[str, Any] = {
+            "chunk_count": count,
+            "language": language,
+            "summary": description.text,
+            "coverage": coverage.to_json() if coverage is not None else None,
+            "indexed_at": time.time(),
+            "indexing_duration_ms": round((time.monotonic() - started) * 1000),
+        }
+        await self._finish(job, resource, elements, description, values)
+
+    async def _finish(
+        self,
+        job: Job,
+        resource: Resource,
+        elements: Sequence[Element],
+        description: Description,
+        values: dict[str, Any],
+    ) -> None:
+        """End the job; a provider's error in the description is raised while another attempt may help, else it makes the resource PARTIAL."""
+        error = description.error
+        again = isinstance(error, ProviderRateLimited | ProviderUnavailable) and job.attempt < self.attempts
         async with self.jobs.fenced(job) as connection:
-            await self.jobs.finish(
-                connection,
-                job,
-                _FINAL.get(Category(resource.detected_category), Status.INDEXED),
-                {"chunks": count},
-                chunk_count=count,
-                language=language,
-                summary=summary,
-                coverage=coverage.to_json() if coverage is not None else None,
-                indexed_at=time.time(),
-                indexing_duration_ms=round((time.monotonic() - started) * 1000),
-                error_code=None,
-                error_stage=None,
-                error_message=None,
-            )
+            if error is not None and again:
+                await self.jobs.note(connection, job, error_stage=ErrorStage.DESCRIPTION, **values)
+            else:
+                await self.jobs.finish(
+                    connection,
+                    job,
+                    Status.PARTIAL if error is not None else _final(resource, elements),
+                    {"chunks": values["chunk_count"]},
+                    error_code=error.code if error is not None else None,
+                    error_stage=ErrorStage.DESCRIPTION if error is not None else None,
+                    error_message=error.message if error is not None else None,
+                    **values,
+                )
+        if error is not None and again:
+            raise error
+
+    async def _add_summary(
+        self, job: Job, resource: Resource, drafts: Sequence[ChunkDraft], first: int, language: str | None
+    ) -> int:
+        """Store and index a summary's chunks behind the content, whose last ordinal is `first` - 1; returns how many."""
+        stated = facts(resource.extraction_metadata)
+        chunks = list(_identified(drafts, job, stated, SUMMARY_OF, first))
+        if chunks:
+            async with self.jobs.fenced(job) as connection:
+                await insert_chunks(connection, chunks)
+            await self._write(chunks, [True] * len(chunks), resource.filename, language)
+        return len(chunks)
+
+    async def _forget_summary(self, job: Job) -> int:
+        """Remove an earlier summary; returns how many chunks of content there are."""
+        summaries = await self.content.passages(job.resource_id, [ChunkType.SUMMARY], _MAX_SUMMARIES)
+        old = [chunk.id for chunk in summaries if SUMMARY_OF in chunk.metadata]
+        async with self.jobs.fenced(job) as connection:
+            await delete_chunks(connection, job.resource_id, old)
+        for index in self.indexes.all:
+            await index.store.delete_ids(old)
+        return len(await self.content.chunk_ids(job.resource_id))
 
     async def forget_deleted(self, job: Job) -> None:
         """Remove the points of a resource that was deleted while it was being indexed; some may have been written after its deletion."""
@@ -110,10 +179,16 @@ class IndexingStage:
                 await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
 
     async def _replace_chunks(
-        self, job: Job, resource: Resource, elements: Sequence[Element], language: str | None, stale: set[str]
+        self,
+        job: Job,
+        resource: Resource,
+        elements: Sequence[Element],
+        language: str | None,
+        stale: set[str],
+        config: ChunkConfig,
     ) -> int:
         """Chunk, store and embed in overlapping batches, then remove the resource's previous chunks. Returns the number of chunks."""
-        chunks = await self._chunks(job, resource, elements)
+        chunks = self._chunks(job, resource, elements, config)
         if stale:
             async with self.jobs.fenced(job) as connection:
                 await delete_chunks(connection, job.resource_id)
@@ -159,11 +234,16 @@ class IndexingStage:
                 if cursor is None:
                     break
 
-    async def _chunks(self, job: Job, resource: Resource, elements: Sequence[Element]) -> Iterator[Chunk]:
-        """All chunks of the resource, cut lazily (in a thread)."""
-        embedder = self.indexes.active.embedder
+    async def _config(self, job: Job, resource: Resource) -> ChunkConfig:
+        """How the resource is cut."""
         project = await self.projects.settings(job.owner_id, resource.project_ids[0]) if resource.project_ids else {}
-        config = config_of(self.chunking, resource, project, embedder)
+        return config_of(self.chunking, resource, project, self.indexes.active.embedder)
+
+    def _chunks(
+        self, job: Job, resource: Resource, elements: Sequence[Element], config: ChunkConfig
+    ) -> Iterator[Chunk]:
+        """All chunks of the resource's content, cut lazily (in a thread)."""
+        embedder = self.indexes.active.embedder
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
         drafts: Iterable[ChunkDraft] = itertools.chain(
             _about(resource),
@@ -179,8 +259,10 @@ class IndexingStage:
         return _identified(drafts, job, facts(resource.extraction_metadata), config.fingerprint)
 
 
-def _identified(drafts: Iterable[ChunkDraft], job: Job, stated: JsonObject, fingerprint: str) -> Iterator[Chunk]:
-    for ordinal, draft in enumerate(drafts):
+def _identified(
+    drafts: Iterable[ChunkDraft], job: Job, stated: JsonObject, fingerprint: str, first: int = 0
+) -> Iterator[Chunk]:
+    for ordinal, draft in enumerate(drafts, start=first):
         draft = replace(draft, metadata={**draft.metadata, **stated}) if stated else draft
         yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, fingerprint)
 
@@ -253,5 +335,10 @@ def _language(resource: Resource, elements: Sequence[Element]) -> str | None:
     return told if resource.indexed_at is not None else told or resource.language
 
 
-def _first_text(drafts: Sequence[ChunkDraft]) -> str | None:
-    return drafts[0].text if drafts else None
+def _final(resource: Resource, elements: Sequence[Element]) -> Status:
+    """How a resource ends; a picture is DESCRIBED by a vision model only, and INDEXED by its text and facts."""
+    if resource.detected_category == Category.DATA:
+        return Status.ANALYZED
+    if resource.detected_category == Category.IMAGE and any(is_description(element) for element in elements):
+        return Status.DESCRIBED
+    return Status.INDEXED

@@ -49,8 +49,8 @@ class ImageDescriber:
 
     async def run(
         self, job: Job, resource: Resource, elements: Sequence[Element], *, is_seen: bool = False
-    ) -> tuple[list[Element], Coverage | None]:
-        """The elements, each description after its picture, and the coverage report that counts them.
+    ) -> tuple[list[Element], Coverage | None, ProviderError | None]:
+        """The elements, each description after its picture; the coverage report that counts them; and why a picture has none.
 
         is_seen: an embedder takes the pictures themselves, so that they are found without descriptions too
 
@@ -59,7 +59,7 @@ class ImageDescriber:
         """
         read = [element for element in elements if _DESCRIBES not in element.metadata]
         known = [element for element in elements if _DESCRIBES in element.metadata]
-        coverage = resource.coverage
+        coverage, error = resource.coverage, None
         if resource.options.multimodal and coverage is not None:
             pictures = await self._pictures(job, read)
             done = {str(element.metadata[_DESCRIBES]) for element in known}
@@ -68,10 +68,10 @@ class ImageDescriber:
             if self.model is None:
                 notes = [_NO_MODEL] if waiting and not is_seen else []
             else:
-                described, notes = await self._describe(job, self.model, waiting, len(elements))
+                described, notes, error = await self._describe(job, self.model, waiting, len(elements))
                 known += described
             coverage = _counted(coverage, len(read), known, notes)
-        return list(_placed(read, known)), coverage
+        return list(_placed(read, known)), coverage, error
 
     async def _pictures(self, job: Job, elements: Sequence[Element]) -> list[tuple[Element, StoredBlob]]:
         """Each picture that has a small copy, once, with the first element that shows it."""
@@ -85,10 +85,11 @@ class ImageDescriber:
 
     async def _describe(
         self, job: Job, model: VisionModel, pictures: Sequence[tuple[Element, StoredBlob]], count: int
-    ) -> tuple[list[Element], list[str]]:
-        """New elements, stored as they arrive, and notes on pictures that were not described. `count` elements are stored already."""
+    ) -> tuple[list[Element], list[str], ProviderError | None]:
+        """New elements, stored as they arrive; notes on pictures that were not described, and the first reason. `count` elements are stored already."""
         found: list[Element] = []
         notes: list[str] = []
+        failed: ProviderError | None = None
         for start in range(0, min(len(pictures), _MAX_PICTURES), _AT_ONCE):
             batch = pictures[start : min(start + _AT_ONCE, _MAX_PICTURES)]
             last = job.attempt >= self.attempts
@@ -96,6 +97,7 @@ class ImageDescriber:
             new: list[Element] = []
             for (picture, _), answer in zip(batch, answers, strict=True):
                 if isinstance(answer, ProviderError):
+                    failed = failed or answer
                     notes.append(f"one is missing ({picture.locator.place() or picture.id}): {answer.message}")
                 elif answer:
                     new.append(_description(picture, answer, count + len(found) + len(new), model.model))
@@ -105,7 +107,7 @@ class ImageDescriber:
             found += new
         if len(pictures) > _MAX_PICTURES:
             notes.append(f"{len(pictures) - _MAX_PICTURES:,} are missing: more than {_MAX_PICTURES} pictures.")
-        return found, notes
+        return found, notes, failed
 
     async def _ask(self, model: VisionModel, blob: StoredBlob, last: bool) -> str | ProviderError:
         data = b"".join([piece async for piece in self.blobs.get(blob.key)])
@@ -117,6 +119,11 @@ class ImageDescriber:
             return error
         except ProviderError as error:
             return error
+
+
+def is_description(element: Element) -> bool:
+    """Whether an element is what a vision model said of a picture."""
+    return _DESCRIBES in element.metadata
 
 
 def _description(picture: Element, text: str, ordinal: int, model: str) -> Element:

@@ -21,6 +21,7 @@ from citewell.retrieve.reranking import NO_RERANKER, reordered
 from citewell.retrieve.selfquery import infer_conditions
 from citewell.retrieve.trace import timed
 from citewell.types import (
+    QUOTES,
     Condition,
     Filter,
     Hit,
@@ -162,7 +163,7 @@ class Retriever:
                 page = good[start : start + wanted]
                 start += wanted
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
-                hits += _to_hits(page, stored, dense, lexical)
+                hits += [hit for hit in _to_hits(page, stored, dense, lexical) if _is_wanted(hit, request)]
         with timed(trace, "diversify"):
             return await self._diversify(options, hits, wanted)
 
@@ -225,6 +226,11 @@ class Retriever:
         shown = dict.fromkeys(item.id for leg in legs for item in leg[:_SHOWN])
         stored = await self._chunks.load(owner_id, list(shown))
         return {key: item.chunk.text for key, item in stored.items()}
+
+
+def _is_wanted(hit: Hit, request: SearchRequest) -> bool:
+    """A summary that quotes its file would only repeat passages, unless summaries are what is asked for."""
+    return request.types is not None or QUOTES not in hit.chunk.metadata
 
 
 def _by_id(leg: Sequence[ScoredId]) -> dict[str, float]:

@@ -106,6 +106,13 @@ class StageSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SummarySettings(SettingsGroup):
+    """How files are described; with 0 tokens no chat model writes summaries."""
+
+    tokens: Annotated[Natural, named("summary_tokens")] = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChunkingSettings(SettingsGroup):
     """How text is cut where its project says nothing else; None stands for the strategy's own size."""
 
@@ -277,6 +284,7 @@ class AnswerSettings(SettingsGroup):
     """What one answer may use."""
 
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
+    whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
     seconds: _AnswerSeconds = 120.0
 
 
@@ -401,6 +409,7 @@ class Settings(SettingsGroup):
     blobs: BlobSettings
     parser: ParserSettings
     stages: StageSettings
+    summaries: SummarySettings
     chunking: ChunkingSettings
     embedding: EmbeddingSettings
     store: StoreSettings

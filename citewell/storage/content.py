@@ -118,9 +118,12 @@ async def insert_chunks(connection: AsyncConnection, new: Sequence[Chunk]) -> No
         await connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
 
 
-async def delete_chunks(connection: AsyncConnection, resource_id: str) -> None:
-    """Remove all chunks of a resource, of whatever version."""
-    await connection.execute(sa.delete(chunks).where(chunks.c.resource_id == resource_id))
+async def delete_chunks(connection: AsyncConnection, resource_id: str, ids: Sequence[str] | None = None) -> None:
+    """Remove all chunks of a resource, of whatever version; only those of `ids` where they are given."""
+    condition = chunks.c.resource_id == resource_id
+    if ids is not None:
+        condition &= chunks.c.id.in_(ids)
+    await connection.execute(sa.delete(chunks).where(condition))
 
 
 class ContentRepository:
@@ -214,6 +217,20 @@ class ContentRepository:
         )
         rows = await self._database.rows(query)
         return [(_chunk(row), row["filename"], row["record_id"]) for row in rows]
+
+    async def passages(self, resource_id: str, types: Sequence[ChunkType], most: int) -> list[Chunk]:
+        """Chunks of these types in order: all, or `most` spread evenly over the resource."""
+        wanted = chunks.c.resource_id == resource_id, chunks.c.type.in_([kind.value for kind in types])
+        async with self._database.read() as connection:
+            query = sa.select(chunks.c.id).where(*wanted).order_by(chunks.c.ordinal)
+            ids = list((await connection.execute(query)).scalars())
+        if len(ids) > most:
+            ids = [ids[place * len(ids) // most] for place in range(most)]
+        found: list[Chunk] = []
+        for start in range(0, len(ids), _BATCH):
+            query = sa.select(chunks).where(chunks.c.id.in_(ids[start : start + _BATCH])).order_by(chunks.c.ordinal)
+            found += [_chunk(row) for row in await self._database.rows(query)]
+        return found
 
     async def chunks_page(
         self, resource_id: str, limit: int, cursor: str | None = None

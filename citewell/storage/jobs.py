@@ -18,7 +18,7 @@ from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.tables import owners, resources
-from citewell.types import Job, JsonObject, Stage, Status, UploadOptions
+from citewell.types import ErrorStage, Job, JsonObject, Stage, Status, UploadOptions
 
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
@@ -142,6 +142,10 @@ class JobRepository:
         )
         await record_event(connection, job.resource_id, job.version, status, details)
 
+    async def note(self, connection: AsyncConnection, job: Job, **values: Any) -> None:
+        """Write what a stage has done so far to the row, inside a `fenced` transaction; the lease stays."""
+        await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+
     async def retry_later(self, job: Job, seconds: float, reason: str) -> None:
         """Release the lease and let the stage wait before its next attempt."""
         back = _STATES[job.stage][0]
@@ -181,7 +185,10 @@ class JobRepository:
             return done.rowcount
 
     async def requeue(self, owner_id: str, resource_id: str) -> bool:
-        """Send a fully extracted resource through stage 3 again. False when it has nothing to index."""
+        """Send a fully extracted resource through stage 3 again. False when it has nothing to index.
+
+        One whose description alone failed keeps that as its error stage: the stage then repeats only the description.
+        """
         async with self._database.write() as connection:
             done = await connection.execute(
                 sa.update(resources)
@@ -201,7 +208,7 @@ class JobRepository:
                     fence=resources.c.fence + 1,
                     error_message=None,
                     error_code=None,
-                    error_stage=None,
+                    error_stage=sa.case((resources.c.error_stage == ErrorStage.DESCRIPTION, ErrorStage.DESCRIPTION)),
                 )
             )
             return bool(done.rowcount)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.types import ChunkPlace, SearchRequest, StoredChunk
+from citewell.types import ChunkPlace, ChunkType, SearchRequest, StoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,14 @@ class SqlChunks:
         """The chunks at these places."""
         found = [StoredChunk(*item) for item in await self.content.chunks_at(owner_id, places)]
         return {ChunkPlace(one.chunk.resource_id, one.chunk.version, one.chunk.ordinal): one for one in found}
+
+    async def passages(
+        self, owner_id: str, resource_id: str, types: Sequence[ChunkType], most: int
+    ) -> Sequence[StoredChunk]:
+        """Chunks of these types of the owner's resource in order: all, or `most` spread evenly over it."""
+        found = await self.content.passages(resource_id, types, most)
+        mine = await self.content.load_chunks(owner_id, [chunk.id for chunk in found])
+        return [StoredChunk(*mine[chunk.id]) for chunk in found if chunk.id in mine]
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
         """Resource ids that the request admits; None when it does not narrow. `NotFound` for an unknown project."""

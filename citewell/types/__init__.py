@@ -1,7 +1,17 @@
 """Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
 from citewell.types.answers import Answer, Citation, NoAnswer, NoAnswerReason, Verdict
-from citewell.types.chunks import Chunk, ChunkDraft, ChunkPlace, ChunkType, Piece, StoredChunk, table_words
+from citewell.types.chunks import (
+    QUOTES,
+    SUMMARY_OF,
+    Chunk,
+    ChunkDraft,
+    ChunkPlace,
+    ChunkType,
+    Piece,
+    StoredChunk,
+    table_words,
+)
 from citewell.types.elements import CellPlace, Element, ElementType
 from citewell.types.extraction import (
     PREVIEW,
@@ -55,6 +65,8 @@ from citewell.types.usage import Usage, UsageKind
 __all__ = [
     "FULLY_PROCESSED",
     "PREVIEW",
+    "QUOTES",
+    "SUMMARY_OF",
     "TERMINAL",
     "Answer",
     "Box",

@@ -26,6 +26,13 @@ class ChunkType(StrEnum):
     SUMMARY = "summary"
 
 
+SUMMARY_OF = "summary_of"
+"""Key in the metadata of a summary's chunk: `file`, or `section` for a part of it."""
+
+QUOTES = "quotes"
+"""Key in the metadata of a summary that is quoted word for word: where each sentence is from, as [ordinal, start, end] of a chunk."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """The part of an element that a chunk holds: `element.text[start:end]`."""

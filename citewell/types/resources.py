@@ -11,7 +11,7 @@ from citewell.types.json import JsonObject
 
 
 class Status(StrEnum):
-    """States of a resource, in order. PARTIAL is readable and listed, but not searchable in full."""
+    """States of a resource, in order. PARTIAL is readable and listed; `ErrorStage` says what is missing. DESCRIBED: by a vision model."""
 
     UPLOADED = "uploaded"
     EXTRACTING = "extracting"
@@ -26,10 +26,11 @@ class Status(StrEnum):
 
 
 class ErrorStage(StrEnum):
-    """The stage a resource stopped at."""
+    """The step a resource stopped at. One that lacks only its description is searchable."""
 
     EXTRACTION = "extraction"
     INDEXING = "indexing"
+    DESCRIPTION = "description"
 
 
 TERMINAL = frozenset({Status.STORED, Status.FAILED, Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL})

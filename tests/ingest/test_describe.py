@@ -1,26 +1,9 @@
-"""What is said of a resource in a line: the title and first prose of a document, the columns of tables, the facts of a picture."""
+"""What is computed about a resource: the columns of tables, the facts of a picture."""
 
 from __future__ import annotations
 
-from citewell.ingest.describe import describe_document, describe_picture, describe_tables
-from citewell.types import ChunkType, Element, ElementType, Locator
-
-PROSE = "The waterworks were built in 1902 and enlarged twice, first for the mills and then for the new quarter."
-
-
-def element(kind: ElementType, text: str) -> Element:
-    return Element(id="e0", type=kind, text=text, locator=Locator())
-
-
-def test_a_document_is_described_by_its_title_and_first_prose() -> None:
-    elements = [
-        element(ElementType.PARAGRAPH, "Page 1"),
-        element(ElementType.TITLE, "Waterworks"),
-        element(ElementType.PARAGRAPH, PROSE),
-    ]
-    assert describe_document(elements) == f"Waterworks: {PROSE}"
-    assert describe_document([element(ElementType.PARAGRAPH, "x" * 900)]) == "x" * 399 + "…"
-    assert describe_document([]) is None
+from citewell.ingest.describe import describe_data, describe_picture, describe_tables
+from citewell.types import ChunkType
 
 
 def test_a_table_is_described_by_its_rows_and_the_ranges_of_its_columns() -> None:
@@ -29,6 +12,23 @@ def test_a_table_is_described_by_its_rows_and_the_ranges_of_its_columns() -> Non
     assert draft.text == "Table Wells: 12,000 rows, 2 columns. Columns: year (1990 to 2024); place."
     assert (draft.type, draft.locator.sheet) == (ChunkType.SUMMARY, "Wells")
     assert describe_tables({"tables": [{"sheet": "Empty", "columns": []}]}) == []
+
+
+def test_a_column_tells_its_mean_its_few_values_and_how_many_cells_are_empty() -> None:
+    columns = [
+        {"name": "size", "min": 1, "max": 9, "mean": 4.25, "nulls": 2, "distinct": 9, "samples": [1, 2]},
+        {"name": "state", "nulls": 0, "distinct": 2, "samples": ["open", "paid"]},
+        {"name": "who", "nulls": 0, "distinct": 1200, "samples": ["Ama", "Kofi"]},
+    ]
+    assert describe_data({"tables": [{"name": "loans", "row_count": 1500, "columns": columns}]}) == (
+        "Table loans: 1,500 rows, 3 columns. Columns: size (1 to 9, mean 4.25, 2 empty); state (open, paid); who (1,200 different)."
+    )
+    two = {"tables": [{"name": name, "row_count": 1, "columns": [{"name": "a"}]} for name in "xy"]}
+    assert (
+        describe_data(two)
+        == "2 tables. Table x: 1 rows, 1 columns. Columns: a. Table y: 1 rows, 1 columns. Columns: a."
+    )
+    assert describe_data({}) is None
 
 
 def test_a_picture_is_described_by_its_name_its_size_and_its_camera() -> None:

@@ -141,6 +141,26 @@ async def test_a_photo_without_text_is_found_by_what_it_shows(tmp_path: Path, mo
         assert any("crimson" in chunk.text for chunk in await pictures(services, resource))
 
 
+async def test_a_picture_that_nothing_described_is_not_described(tmp_path: Path, model: ColourModel) -> None:
+    buffer = io.BytesIO()
+    noise(255, 60).save(buffer, "TIFF")
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        unasked = await added(services, buffer.getvalue(), "photo.tif", multimodal=False)
+        assert (unasked.status, model.asked) == (Status.INDEXED, [])
+        model.rejected = "turquoise"
+        buffer = io.BytesIO()
+        noise(60, 255).save(buffer, "TIFF")
+        refused = await added(services, buffer.getvalue(), "other.tif")
+        assert (refused.status, refused.error_stage) == (Status.PARTIAL, "description")
+        assert refused.error_message == "The picture breaks a rule."
+        model.rejected = ""
+        await services.resources.reindex(services.local_owner, refused.id)
+        again = await services.resources.wait(services.local_owner, refused.id)
+        assert (again.status, again.error_stage) == (Status.DESCRIBED, None)
+        assert again.summary is not None
+        assert "turquoise" in again.summary
+
+
 async def test_a_rejected_picture_is_a_warning_and_the_others_are_described(tmp_path: Path, model: ColourModel) -> None:
     model.rejected = "crimson"
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:

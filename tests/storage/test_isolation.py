@@ -32,7 +32,7 @@ from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ChunkPlace, ResourceFilter, Scope, SearchRequest, Status, UploadOptions, Usage
+from citewell.types import ChunkPlace, ChunkType, ResourceFilter, Scope, SearchRequest, Status, UploadOptions, Usage
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 
 # Methods that take no owner, and why none can be reached with another owner's ids.
@@ -44,6 +44,7 @@ UNSCOPED: dict[str, str] = {
     "ContentRepository.blob": _CALLER_CHECKS,
     "ContentRepository.blobs": _CALLER_CHECKS,
     "ContentRepository.chunk_ids": _CALLER_CHECKS,
+    "ContentRepository.passages": _CALLER_CHECKS,
     "ContentRepository.chunks_page": _CALLER_CHECKS,
     "ContentRepository.count_settled_chunks": _WORKERS,
     "ContentRepository.sample_chunks": _WORKERS,
@@ -72,6 +73,7 @@ UNSCOPED: dict[str, str] = {
     "JobRepository.finish": _WORKERS,
     "JobRepository.release_all": _WORKERS,
     "JobRepository.renew": _WORKERS,
+    "JobRepository.note": _WORKERS,
     "JobRepository.retry_later": _WORKERS,
     "JobRepository.waiting": _WORKERS,
     "OwnerRepository.ensure": "makes owners",
@@ -639,6 +641,13 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     places = [ChunkPlace(world.ada.resource, 1, 0), ChunkPlace(world.ben.resource, 1, 0)]
     assert set(await _chunks(world).at(world.ben.owner, places)) == {places[1]}
+
+
+@isolates(SqlChunks.passages)
+async def _(world: World) -> None:
+    types = list(ChunkType)
+    assert await _chunks(world).passages(world.ben.owner, world.ada.resource, types, 10) == []
+    assert len(await _chunks(world).passages(world.ada.owner, world.ada.resource, types, 10)) > 0
 
 
 @isolates(SqlChunks.resolve_scope)

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
-from citewell.agent.interface import Done, Failed, TextDelta, UsedDocs
+from citewell.agent.interface import Done, Failed, PartsRead, TextDelta, UsedDocs
 from citewell.errors import from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
@@ -23,7 +23,7 @@ router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRo
 
 @router.post("/chat", response_model=ChatOut)
 async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Response:
-    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
+    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
     turn = await service.begin(
         ChatRequest(
@@ -58,6 +58,8 @@ def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
     match event:
         case TextDelta(text):
             return {"stream": text}
+        case PartsRead(done, total):
+            return {"progress": {"done": done, "total": total}}
         case UsedDocs(sources):
             return {"used_docs": [used_doc(source) for source in sources]}
         case Done():

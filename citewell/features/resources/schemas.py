@@ -48,7 +48,9 @@ class ResourceOut(BaseModel):
     version: int
     status: str
     error_message: str | None
-    error_stage: str | None = Field(description="extraction or indexing")
+    error_stage: str | None = Field(
+        description="extraction, indexing or description (a file that lacks only this is searchable)"
+    )
     error_code: str | None
     extraction_metadata: MetadataJson
     coverage: CoverageJson | None

@@ -6,6 +6,7 @@ export type ChatRequest = Schemas["ChatIn"];
 export type ChatEvent =
   | { stream: string }
   | { used_docs: unknown[] }
+  | { progress: { done: number; total: number } }
   | { done: ChatAnswer }
   | { error: { code: string; message: string } };
 

@@ -1,0 +1,1 @@
+"""Questions about whole documents: summaries, comparisons, everything on a topic, and exhaustive lists."""

@@ -1,0 +1,63 @@
+"""The assistant's step for questions about whole documents; every other question goes on to the assistant it wraps."""
+
+from __future__ import annotations
+
+from citewell.agent.interface import Library, TextDelta, WholeFiles
+from citewell.agent.turn.state import Draft, NextStep, TurnState
+from citewell.agent.turn.steps import AssistantStep, Step
+from citewell.agent.whole.quoted import quote
+from citewell.agent.whole.reading import WholeReader
+from citewell.agent.whole.request import asks_for_whole, read_request
+from citewell.agent.whole.written import WholeBudget, write
+from citewell.ports import ChatModel
+
+NOTHING_IN_SCOPE = "There is no file here to answer from. Upload the document, spreadsheet or picture that your question is about, and ask again."
+"""The answer to a question about documents where there are none."""
+
+
+class WholeDocuments:
+    """Answers questions about whole documents with a chat model or, without one, by quoting; asks `inner` all others."""
+
+    def __init__(
+        self,
+        inner: AssistantStep,
+        library: Library,
+        files: WholeFiles,
+        model: ChatModel | None = None,
+        budget: WholeBudget | None = None,
+    ) -> None:
+        self._inner = inner
+        self._library = library
+        self._reader = WholeReader(files)
+        self._model = model
+        self._budget = budget or WholeBudget()
+
+    async def step(self, turn: TurnState) -> Step:
+        """The draft of such an answer, before anything else is looked up; else the step of `inner`."""
+        if turn.intent.kind == "document_query" and turn.stage is NextStep.LOOK_UP:
+            draft = await self._consider(turn)
+            if draft is not None:
+                return draft
+        return await self._inner.step(turn)
+
+    async def _consider(self, turn: TurnState) -> Draft | None:
+        request = turn.request
+        resources = await self._library.list_resources(request.owner_id, request.scope)
+        if not resources:
+            return self._nothing(turn) if asks_for_whole(turn.question) else None
+        whole = read_request(turn.question, resources)
+        if whole is None or not whole.files:
+            return None
+        turn.note("whole_documents", {"kind": whole.kind.name.lower(), "files": [file.id for file in whole.files]})
+        with turn.timed("whole_documents"):
+            if self._model is not None:
+                return await write(turn, whole, self._reader, self._model, self._budget)
+            quoted = await quote(whole, request.owner_id, self._reader)
+        if quoted is None:
+            return None
+        turn.emit(TextDelta(quoted.text))
+        return Draft(quoted.text, True, quoted.sources)
+
+    def _nothing(self, turn: TurnState) -> Draft:
+        turn.emit(TextDelta(NOTHING_IN_SCOPE))
+        return Draft(NOTHING_IN_SCOPE, answered=False)

@@ -1,0 +1,144 @@
+"""The last step of stage 3: says what a file is about, once its content is searchable. Its failure costs the description only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from citewell.errors import ProviderError
+from citewell.indexes.index_set import OpenIndex
+from citewell.ingest.chunking import chunk_title
+from citewell.ingest.describe import describe_data, describe_picture
+from citewell.ingest.summaries.extracted import outline, quoted_drafts, quoted_summary
+from citewell.ingest.summaries.passages import written_drafts
+from citewell.ingest.summaries.written import (
+    WrittenSummary,
+    characters_within,
+    write_data_description,
+    write_summary,
+)
+from citewell.ingest.vision import is_description
+from citewell.ports import ChatModel, FloatMatrix
+from citewell.storage.content import ContentRepository
+from citewell.types import (
+    SUMMARY_OF,
+    Category,
+    Chunk,
+    ChunkDraft,
+    ChunkType,
+    Element,
+    JsonObject,
+    Resource,
+)
+
+MAX_PASSAGES = 400
+"""Chunks of a document that its quoted summary is chosen from; of a longer one, as many evenly spread over it."""
+
+_CHUNK_CHARACTERS = 1_000
+"""Characters of an average chunk, for how many of them may be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What was said of a file: a text for lists, chunks to search and cite, and why it is not what was asked for."""
+
+    text: str | None
+    drafts: tuple[ChunkDraft, ...] = ()
+    error: ProviderError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summariser:
+    """Describes files.
+
+    model:  writes descriptions; None, or `tokens` of 0, has them quoted and computed
+    tokens: that the model may be sent for one file; of a longer document it is sent passages spread evenly over it
+    """
+
+    model: ChatModel | None
+    tokens: int
+    content: ContentRepository
+
+    async def run(
+        self, resource: Resource, elements: Sequence[Element], language: str | None, index: OpenIndex
+    ) -> Description:
+        """The description of a resource whose content is indexed. A model's error is part of it, beside what can be said without."""
+        match resource.detected_category:
+            case Category.DATA:
+                return await self._data(resource, index)
+            case Category.IMAGE:
+                return Description(_picture(resource, elements))
+            case _:
+                return await self._document(resource, elements, language, index)
+
+    async def _data(self, resource: Resource, index: OpenIndex) -> Description:
+        computed = describe_data(resource.extraction_metadata)
+        if self.model is None or not self.tokens or computed is None:
+            return Description(computed)
+        try:
+            text = await write_data_description(self.model, resource.filename, resource.extraction_metadata)
+        except ProviderError as error:
+            return Description(computed, error=error)
+        metadata: JsonObject = {SUMMARY_OF: "file", "model": self.model.model}
+        return Description(text, tuple(written_drafts(text, (), _title(resource), index.embedder, metadata)))
+
+    async def _document(
+        self, resource: Resource, elements: Sequence[Element], language: str | None, index: OpenIndex
+    ) -> Description:
+        error: ProviderError | None = None
+        if self.model is not None and self.tokens:
+            try:
+                written = await self._written(self.model, resource, index)
+            except ProviderError as failed:
+                error = failed
+            else:
+                if written is not None:
+                    return written
+        chunks = await self.content.passages(resource.id, [ChunkType.TEXT], MAX_PASSAGES)
+        vectors = await _vectors(index, chunks)
+        by_id = {element.id: element for element in elements}
+        said = await asyncio.to_thread(quoted_summary, chunks, vectors, by_id, _title(resource), language)
+        if not said:
+            return Description(outline(elements), error=error)
+        text = " ".join(one.text for one in said)
+        return Description(text, tuple(quoted_drafts(said, _title(resource), index.embedder)), error)
+
+    async def _written(self, model: ChatModel, resource: Resource, index: OpenIndex) -> Description | None:
+        """The model's summary; None for a file without text."""
+        most = max(1, characters_within(self.tokens) // _CHUNK_CHARACTERS)
+        chunks = await self.content.passages(resource.id, [ChunkType.TEXT, ChunkType.TABLE], most)
+        if not chunks:
+            return None
+        written = await write_summary(model, _title(resource), chunks)
+        return Description(written.text, tuple(_of_document(written, chunks, resource, index, model.model)))
+
+
+def _of_document(
+    written: WrittenSummary, chunks: Sequence[Chunk], resource: Resource, index: OpenIndex, model: str
+) -> Iterator[ChunkDraft]:
+    title, embedder = _title(resource), index.embedder
+    yield from written_drafts(written.text, chunks, title, embedder, {SUMMARY_OF: "file", "model": model})
+    for section in written.sections:
+        metadata: JsonObject = {SUMMARY_OF: "section", "model": model}
+        yield from written_drafts(section.summary, section.chunks, title, embedder, metadata)
+
+
+def _picture(resource: Resource, elements: Sequence[Element]) -> str:
+    """What a vision model said, else the facts of the file."""
+    said = next((element.text for element in elements if is_description(element)), None)
+    return said or describe_picture(resource.filename, resource.extraction_metadata).text
+
+
+def _title(resource: Resource) -> str:
+    return chunk_title(resource.filename, resource.extraction_metadata.get("title"))
+
+
+async def _vectors(index: OpenIndex, chunks: Sequence[Chunk]) -> FloatMatrix | None:
+    """The vectors that the index has of the chunks; None unless it has all."""
+    found = await index.store.vectors([chunk.id for chunk in chunks]) if len(chunks) > 1 else {}
+    if len(found) < len(chunks):
+        return None
+    return np.stack([found[chunk.id] for chunk in chunks]).astype(np.float32)

@@ -1,0 +1,58 @@
+"""Which sentences of a text are central: from its whole length, whole, without repetition, and never its labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from citewell.text.central import central_sentences
+
+PUMPS = [
+    "Waterworks\n\nThe waterworks pump clean water from four wells to every house in the valley.",
+    "The pumps of the waterworks are checked each morning by two people. It takes an hour. Nobody complains.",
+    "In winter the wells of the valley freeze and the pumps stop. A neighbour once sold a red bicycle there.",
+    "Repairs of pumps and wells cost the waterworks nine thousand crowns each year.",
+]
+
+
+def said(
+    passages: list[str], most: int, vectors: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
+) -> list[str]:
+    return [passages[q.passage][q.start : q.end] for q in central_sentences(passages, vectors, most, "Waterworks")]
+
+
+def test_sentences_come_from_every_part_of_a_text_in_order() -> None:
+    assert said(PUMPS, 4) == [
+        "The waterworks pump clean water from four wells to every house in the valley.",
+        "The pumps of the waterworks are checked each morning by two people.",
+        "In winter the wells of the valley freeze and the pumps stop.",
+        "Repairs of pumps and wells cost the waterworks nine thousand crowns each year.",
+    ]
+
+
+def test_a_sentence_is_not_said_twice() -> None:
+    assert said([PUMPS[0], PUMPS[0], PUMPS[0]], 3) == [PUMPS[0].split("\n\n")[1]]
+
+
+def test_passages_far_from_the_mean_of_all_give_way() -> None:
+    passages = [
+        "The council met on Monday and spoke about water.",
+        "An advertisement praises a new kind of soap for clothes.",
+        "The mayor closed the meeting and thanked the council for water.",
+    ]
+    vectors = np.array([[1, 0], [0, 1], [1, 0]], dtype=np.float32)
+    assert [q.passage for q in central_sentences(passages, vectors, 2)] == [0, 2]
+
+
+def test_labels_rows_and_lines_of_contents_are_no_sentences() -> None:
+    passages = [
+        "Costs",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |",
+        "2.1 Verifying usage with the view . . . . . . . 10",
+        "1234 5678 9012 3456 7890.",
+    ]
+    assert said(passages, 3) == []
+
+
+def test_a_text_of_lines_alone_is_told_by_its_longer_lines() -> None:
+    slides = ["- Loans after one visit\n- Weekly repayments by phone", "- Three branches in two regions"]
+    assert said(slides, 3) == ["Loans after one visit", "Weekly repayments by phone", "Three branches in two regions"]
