@@ -45,6 +45,7 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowConditio
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.understand import intent, question, rephrase, topics
+from citewell.agent.whole.request import read_request
 from citewell.chunk import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import InvalidInput
@@ -53,7 +54,7 @@ from citewell.features.suggestions.facts import fact_questions
 from citewell.features.suggestions.headings import heading_questions
 from citewell.features.suggestions.tables import table_questions
 from citewell.ingest.chunking import chunk_title
-from citewell.ingest.describe import describe_document, describe_picture
+from citewell.ingest.describe import describe_picture
 from citewell.points import facts, index_point
 from citewell.ports import ChatMessage
 from citewell.retrieve.diversity import without_near_duplicates
@@ -256,9 +257,7 @@ READERS: dict[str, Reader] = {
     "spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
     "points.facts": lambda t: facts({"date": t, "tags": t}),
     "points.index_point": lambda t: index_point(hit("a").chunk, None, t),
-    "ingest.describe.describe_document": lambda t: describe_document(
-        [Element(id="e0", type=ElementType.PARAGRAPH, text=t, locator=Locator())]
-    ),
+    "agent.whole.request.read_request": lambda t: read_request(t, []),
     "ingest.describe.describe_picture": lambda t: describe_picture(t, {"exif": {"Make": t}}),
     "ingest.chunking.chunk_title": lambda t: chunk_title(t, t),
     "storage.cursors.decode_cursor": _expecting(lambda t: decode_cursor(t, str)),
@@ -280,6 +279,7 @@ NO_READERS = {
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",
+    "agent.whole.reading.matching", "text.central.central_sentences",
 }  # fmt: skip
 
 

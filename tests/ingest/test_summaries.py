@@ -16,7 +16,7 @@ from citewell.ports import Capability, ChatDelta, ChatMessage, Embedder, TokenUs
 from citewell.settings import ChatSettings, EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, ChunkType, JsonObject, Resource, SearchRequest, Status
-from tests.extract.pdf.drawing import lines, pdf
+from tests.extract.pdf.drawing import Draw, lines, pdf
 
 pytestmark = pytest.mark.slow(10)
 WELLS = "The waterworks pump clean water from four wells to every house in the valley."
@@ -88,7 +88,10 @@ async def summaries(services: Services, resource: Resource) -> list[Chunk]:
 
 
 async def test_without_a_model_a_summary_quotes_the_file_and_cites_its_pages(tmp_path: Path, writer: Writer) -> None:
-    pages = [lambda canvas, text=text: lines(canvas, 60, 60, [text]) for text in (WELLS, REPAIRS)]
+    def page(text: str) -> Draw:
+        return lambda canvas: lines(canvas, 60, 60, [text])
+
+    pages = [page(WELLS), page(REPAIRS)]
     async with open_services(load_settings(data=tmp_path, ocr=False)) as services:
         resource = await added(services, pdf(*pages), "waterworks.pdf")
         assert resource.summary == f"{WELLS} {REPAIRS}"
