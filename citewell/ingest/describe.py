@@ -48,14 +48,18 @@ def describe_shown(filename: str, picture: Element) -> ChunkDraft:
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:
-    """One summary per table of a data file: its name, number of rows, and columns with what their statistics tell."""
-    drafts = [_describe_table(table) for table in _tables(metadata)]
+    """One summary per table of a data file: its name, number of rows, and columns with what their statistics tell.
+
+    It names no values of text, which are in the table's own chunks.
+    """
+    drafts = [_describe_table(table, values=False) for table in _tables(metadata)]
     return [draft for draft in drafts if draft is not None]
 
 
 def describe_data(metadata: JsonObject) -> str | None:
     """What a data file holds, computed from the statistics of its tables; None where it has none."""
-    said = [draft.text for draft in describe_tables(metadata)]
+    drafts = [_describe_table(table, values=True) for table in _tables(metadata)]
+    said = [draft.text for draft in drafts if draft is not None]
     if not said:
         return None
     text = " ".join(said) if len(said) == 1 else f"{len(said)} tables. {' '.join(said)}"
@@ -67,31 +71,36 @@ def _tables(metadata: JsonObject) -> list[Mapping[str, Any]]:
     return [table for table in tables if isinstance(table, Mapping)] if isinstance(tables, list) else []
 
 
-def _describe_table(table: Mapping[str, Any]) -> ChunkDraft | None:
+def _describe_table(table: Mapping[str, Any], *, values: bool) -> ChunkDraft | None:
     columns = [c for c in table.get("columns", ()) if isinstance(c, Mapping) and c.get("name")]
     if not columns:
         return None
     name = table.get("sheet") or table.get("name") or "table"
     full = len(columns) <= _FULL_COLUMNS
-    shown = "; ".join(_describe_column(column, full=full) for column in columns[:_MAX_COLUMNS])
+    shown = "; ".join(_describe_column(column, full=full, values=values) for column in columns[:_MAX_COLUMNS])
     more = f"; and {len(columns) - _MAX_COLUMNS} more" if len(columns) > _MAX_COLUMNS else ""
-    text = f"Table {name}: {table.get('row_count', 0):,} rows, {len(columns)} columns. Columns: {shown}{more}."
+    size = f"{_counted(table.get('row_count', 0), 'row')}, {_counted(len(columns), 'column')}"
+    text = f"Table {name}: {size}. Columns: {shown}{more}."
     sheet = table.get("sheet")
     return ChunkDraft(
         type=ChunkType.SUMMARY, text=text, locator=Locator(sheet=sheet if isinstance(sheet, str) else None)
     )
 
 
-def _describe_column(column: Mapping[str, Any], *, full: bool) -> str:
-    """The column's name and range; with `full` also its mean, or its few different values, and how many cells are empty."""
+def _describe_column(column: Mapping[str, Any], *, full: bool, values: bool) -> str:
+    """The column's name and range; with `full` also its mean, how many cells are empty, and how many values differ (which, for few: `values`)."""
     low, high, mean = column.get("min"), column.get("max"), column.get("mean")
     facts = [f"{low} to {high}"] if low is not None and high is not None else []
     if full:
         facts += [f"mean {mean:,.6g}"] if isinstance(mean, int | float) and low != high else []
         samples, distinct = column.get("samples"), column.get("distinct")
         if not facts and isinstance(distinct, int) and isinstance(samples, list | tuple):
-            values = [str(value) for value in samples]
-            facts += [", ".join(values) if distinct <= min(_FEW_VALUES, len(values)) else f"{distinct:,} different"]
+            named = [str(value) for value in samples] if values and distinct <= min(_FEW_VALUES, len(samples)) else []
+            facts += [", ".join(named) or f"{distinct:,} different"]
         facts += [f"{column['nulls']:,} empty"] if isinstance(column.get("nulls"), int) and column["nulls"] else []
     told = [fact for fact in facts if fact]
     return f"{column['name']} ({', '.join(told)})" if told else str(column["name"])
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -23,11 +23,10 @@ def test_a_column_tells_its_mean_its_few_values_and_how_many_cells_are_empty() -
     assert describe_data({"tables": [{"name": "loans", "row_count": 1500, "columns": columns}]}) == (
         "Table loans: 1,500 rows, 3 columns. Columns: size (1 to 9, mean 4.25, 2 empty); state (open, paid); who (1,200 different)."
     )
+    (indexed,) = describe_tables({"tables": [{"name": "loans", "row_count": 1500, "columns": columns}]})
+    assert indexed.text.endswith("state (2 different); who (1,200 different).")  # its cells are indexed themselves
     two = {"tables": [{"name": name, "row_count": 1, "columns": [{"name": "a"}]} for name in "xy"]}
-    assert (
-        describe_data(two)
-        == "2 tables. Table x: 1 rows, 1 columns. Columns: a. Table y: 1 rows, 1 columns. Columns: a."
-    )
+    assert describe_data(two) == "2 tables. Table x: 1 row, 1 column. Columns: a. Table y: 1 row, 1 column. Columns: a."
     assert describe_data({}) is None
 
 

@@ -139,6 +139,6 @@ def _title(resource: Resource) -> str:
 async def _vectors(index: OpenIndex, chunks: Sequence[Chunk]) -> FloatMatrix | None:
     """The vectors that the index has of the chunks; None unless it has all."""
     found = await index.store.vectors([chunk.id for chunk in chunks]) if len(chunks) > 1 else {}
-    if len(found) < len(chunks):
+    if not found or len(found) < len(chunks):
         return None
     return np.stack([found[chunk.id] for chunk in chunks]).astype(np.float32)
