@@ -16,10 +16,9 @@ from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
 from citewell.agent.graph import Assistant
-from citewell.agent.model.assistant import Budget
-from citewell.agent.whole.written import WholeBudget
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import (
+    answer_budgets,
     build_chat_model,
     build_reranker,
     build_vision_model,
@@ -462,21 +461,11 @@ def _indexing(parts: _Parts) -> IndexingStage:
 
 def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], Assistant]:
     """Makes the assistant that answers with a chat model, or with none."""
-    settings, configured = parts.settings, parts.settings.chat
+    settings = parts.settings
     library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content)
     files = SqlChunks(parts.stores.content, parts.stores.projects)
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    answer_tokens = None if isinstance(configured, NoChat) else configured.max_tokens
-    temperature = 0.0 if isinstance(configured, NoChat) else configured.temperature or 0.0
-    whole_budget = WholeBudget(
-        tokens=settings.answers.whole_tokens, answer_tokens=answer_tokens, temperature=temperature
-    )
-    budget = Budget(
-        context_tokens=settings.answers.context_tokens,
-        seconds=settings.answers.seconds,
-        answer_tokens=answer_tokens,
-        temperature=temperature,
-    )
+    budget, whole_budget = answer_budgets(settings)
 
     def build(model: ChatModel | None) -> Assistant:
         return Assistant(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
+from citewell.agent.model.assistant import Budget
+from citewell.agent.whole.written import WholeBudget
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import JwtRules
@@ -13,7 +15,7 @@ from citewell.indexes.index_set import IndexSet
 from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
 from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.settings import BuiltinEmbedding, RemoteEmbedding, Settings
+from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
 from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.provider_calls import ProviderCallRepository
@@ -110,6 +112,22 @@ def _gate(
         input_price=first / 1e6,
         output_price=second / 1e6,
         max_spend=most,
+    )
+
+
+def answer_budgets(settings: Settings) -> tuple[Budget, WholeBudget]:
+    """What one answer from passages may use, and one about whole documents."""
+    chat, answers = settings.chat, settings.answers
+    length = None if isinstance(chat, NoChat) else chat.max_tokens
+    temperature = 0.0 if isinstance(chat, NoChat) else chat.temperature or 0.0
+    return (
+        Budget(
+            context_tokens=answers.context_tokens,
+            seconds=answers.seconds,
+            answer_tokens=length,
+            temperature=temperature,
+        ),
+        WholeBudget(tokens=answers.whole_tokens, answer_tokens=length, temperature=temperature),
     )
 
 
