@@ -63,6 +63,7 @@ def writer(monkeypatch: pytest.MonkeyPatch) -> Writer:
     def embedder(settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder("default", 64)
 
+    monkeypatch.setenv("OPENAI_API_KEY", "of the writer")
     monkeypatch.setattr(registry, "build_chat_model", chat)
     monkeypatch.setattr(registry, "build_embedder", embedder)
     return seen
