@@ -461,11 +461,10 @@ def _indexing(parts: _Parts) -> IndexingStage:
 
 def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], Assistant]:
     """Makes the assistant that answers with a chat model, or with none."""
-    settings = parts.settings
     library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content)
     files = SqlChunks(parts.stores.content, parts.stores.projects)
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    budget, whole_budget = answer_budgets(settings)
+    budget, whole_budget = answer_budgets(parts.settings)
 
     def build(model: ChatModel | None) -> Assistant:
         return Assistant(

@@ -99,7 +99,7 @@ async def test_a_photo_is_found_by_what_it_shows_and_embedded_once(
             file = io.BytesIO()
             shade("blue" if name == "first.png" else "red").save(file, "PNG")
             done = await added(services, file.getvalue(), name)
-            assert done.status is Status.DESCRIBED
+            assert done.status is Status.INDEXED
         found = await services.search.search(SearchRequest(owner_id=services.local_owner, query="blue"))
         assert found.hits[0].filename == "first.png"
         before = sent_pictures(server)

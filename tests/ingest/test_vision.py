@@ -56,6 +56,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> ColourModel:
     def embedder(settings: EmbeddingSettings) -> Embedder:
         return HashEmbedder("default", 64)
 
+    monkeypatch.setenv("OPENAI_API_KEY", "of the model")
     monkeypatch.setattr(registry, "build_vision_model", vision)
     monkeypatch.setattr(registry, "build_embedder", embedder)
     return seen
