@@ -436,6 +436,7 @@ def _extraction(parts: _Parts) -> ExtractionStage:
 
 def _indexing(parts: _Parts) -> IndexingStage:
     settings, stores = parts.settings, parts.stores
+    chat = build_chat_model(settings, stores.database)
     return IndexingStage(
         resources=stores.resources,
         content=stores.content,
@@ -449,9 +450,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
             blobs=parts.blobs,
             attempts=settings.stages.max_attempts,
         ),
-        summariser=Summariser(
-            model=build_chat_model(settings, stores.database), tokens=settings.summaries.tokens, content=stores.content
-        ),
+        summariser=Summariser(model=chat, tokens=settings.summaries.tokens, content=stores.content),
         attempts=settings.stages.max_attempts,
         chunking=parts.chunking,
         max_dense_rows=settings.chunking.max_dense_rows,
