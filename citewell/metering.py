@@ -157,6 +157,12 @@ class MeteredReranker:
         """The wrapped reranker's."""
         return self._inner.model
 
+    async def close(self) -> None:
+        """Close the connections of the wrapped reranker, if it has any."""
+        close = getattr(self._inner, "close", None)
+        if close is not None:
+            await close()
+
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
         charged: list[int] = []

@@ -141,6 +141,12 @@ class GatedReranker:
         """The wrapped reranker's."""
         return self._inner.model
 
+    async def close(self) -> None:
+        """Close the connections of the wrapped reranker, if it has any."""
+        close = getattr(self._inner, "close", None)
+        if close is not None:
+            await close()
+
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
         async with self._gate.admitted(rerank_tokens(query, documents)):

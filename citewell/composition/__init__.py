@@ -221,6 +221,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             configuration=configuration,
         )
     )
+    stack.push_async_callback(services.search.close)
     stack.push_async_callback(services.chat.finish)
     await services.resources.finish_deletions()
     if indexes.rebuilding is not None:

@@ -65,6 +65,12 @@ class SearchService:
         """The same search in a given open index, active or not: for comparing models."""
         return await self._retriever(index_id).search(request)
 
+    async def close(self) -> None:
+        """Close the connections of the reranker, if it has any."""
+        close = getattr(self.reranker, "close", None)
+        if close is not None:
+            await close()
+
     def use_chat(self, model: ChatModel | None) -> None:
         """Ask this chat model from the next search on, or none."""
         self.chat.model = model
