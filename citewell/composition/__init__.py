@@ -287,8 +287,7 @@ async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
     if stores.database.is_sqlite:
         await stores.jobs.release_all()
     if blobs.backend == "local":
-        known = await stores.resources.known_blob_keys()
-        for key in set(await blobs.list("")) - known:
+        for key in set(await blobs.list("")) - await stores.resources.known_blob_keys():
             await blobs.delete(key)
 
 
