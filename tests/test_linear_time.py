@@ -268,7 +268,7 @@ READERS: dict[str, Reader] = {
 }
 # They take ids, names of ours, or lists that were made of text by a function that is fed.
 NO_READERS = {
-    "agent.extractive.answerer.choose", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
+    "agent.extractive.answerer.choose", "agent.extractive.confidence.gather", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
     "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "points.pulled", "retrieve.context.merge_neighbours",
