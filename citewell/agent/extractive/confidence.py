@@ -18,7 +18,7 @@ from citewell.text.analysis import analyze
 from citewell.types import Hit
 
 _ASKS_WHETHER = re.compile(
-    r"(?:\W*(?:and|so|but|ok|okay|well|then|also|i see|thanks|interesting|or)\b[\s,.!?]*)*"
+    r"\W*+(?:(?:and|so|but|ok|okay|well|then|also|i see|thanks|interesting|or)\b\W*+)*+"
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must|am)\b",
     re.I,
 )
