@@ -23,7 +23,7 @@ import numpy as np
 from citewell.points import index_point
 from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_document
-from citewell.types import Chunk, ChunkType, Locator, Point, SparseVector
+from citewell.types import Chunk, ChunkType, FileFacts, Locator, Point, SparseVector
 
 DIMENSIONS = 384
 OWNER = "benchmark"
@@ -89,7 +89,9 @@ def questions(sentences: Sequence[str], vectors: FloatMatrix, count: int) -> lis
 
 def point(number: int, words: SparseVector, vector: FloatMatrix) -> Point:
     """What the index holds of chunk `number`."""
-    return replace(index_point(chunk(number, ""), vector.tolist(), "doc.txt", "en"), sparse=words)
+    return replace(
+        index_point(chunk(number, ""), vector.tolist(), FileFacts(filename="doc.txt", language="en")), sparse=words
+    )
 
 
 def analysed(texts: Iterator[str], count: int) -> list[SparseVector]:

@@ -28,7 +28,7 @@ from citewell.points import index_point
 from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, Ranker, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
-from citewell.types import Chunk, Element, ElementType, Locator, SearchRequest, StoredChunk
+from citewell.types import Chunk, Element, ElementType, FileFacts, Locator, SearchRequest, StoredChunk
 
 OWNER = "benchmark"
 # A record that was split may hold several of the first places.
@@ -59,7 +59,7 @@ async def measure(folder: Path, names: Sequence[str], cache: Path) -> list[Quali
         vectors = await embedder.embed([item.chunk.embedded_text for item in stored])
         await index.upsert(
             [
-                index_point(item.chunk, vector.tolist(), item.filename)
+                index_point(item.chunk, vector.tolist(), FileFacts(filename=item.filename))
                 for item, vector in zip(stored, vectors, strict=True)
             ]
         )

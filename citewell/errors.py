@@ -61,6 +61,12 @@ class InvalidFilter(InvalidInput):
     code = "invalid_filter"
 
 
+class InvalidMetadata(InvalidInput):
+    """The metadata cannot be kept; `key` in the details names the key that is at fault."""
+
+    code = "invalid_metadata"
+
+
 class InvalidCursor(InvalidInput):
     """The cursor is not one that this server gave out. Start again without a cursor."""
 

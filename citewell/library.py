@@ -5,116 +5,38 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
+from citewell.answer_streams import AnswerStream, AsyncAnswerStream
 from citewell.composition import Services, open_services
-from citewell.errors import CitewellError, InvalidInput, from_code
-from citewell.features.chat.service import ChatRequest, Turn
+from citewell.errors import InvalidInput
+from citewell.features.chat.service import ChatRequest
+from citewell.features.resources.service import Said
+from citewell.filters import as_filters
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
-from citewell.types import Answer, ChunkType, Condition, Hit, Resource, ResourceFilter, SearchRequest, UploadOptions
+from citewell.types import (
+    Answer,
+    ChunkType,
+    Expression,
+    Hit,
+    JsonValue,
+    Resource,
+    ResourceFilter,
+    SearchRequest,
+    UploadOptions,
+)
 
 T = TypeVar("T")
 _PAGE = 200
-
-
-class AsyncAnswerStream(AsyncIterator[str]):
-    """An answer as it comes: its pieces of text, then `answer`, the whole of it with its citations.
-
-    The question is asked on entering the `async with` block (or with the first piece); leaving the block stops what is
-    still under way. One task may read at a time.
-    """
-
-    def __init__(self, begin: Callable[[], Awaitable[Turn]]) -> None:
-        self._begin = begin
-        self._turn: Turn | None = None
-        self._pending: asyncio.Task[AgentEvent | None] | None = None
-        self._answer: Answer | None = None
-        self._is_over = False
-
-    async def __aenter__(self) -> Self:
-        await self._begun()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def __anext__(self) -> str:
-        """The next piece; raises the error that the answer ended with."""
-        while not self._is_over:
-            event = await self._next()
-            if self._is_over:  # another task closed the stream
-                break
-            if isinstance(event, TextDelta):
-                return event.text
-            if isinstance(event, Done):
-                self._answer = event.answer
-            if event is None or isinstance(event, Done | Failed):
-                await self.close()
-            if isinstance(event, Failed):
-                raise from_code(event.code, event.message, event.details)
-            if event is None:
-                raise CitewellError("The stream closed before the answer was complete. Ask again.")
-        raise StopAsyncIteration
-
-    @property
-    def answer(self) -> Answer:
-        """The whole answer; raises `InvalidInput` before its end."""
-        if self._answer is None:
-            raise InvalidInput("The answer is not complete yet. Iterate to its end first.")
-        return self._answer
-
-    @property
-    def thread_id(self) -> str:
-        """What a follow-up names; raises `InvalidInput` before the question is asked."""
-        if self._turn is None:
-            raise InvalidInput("The question has not been asked yet. Enter the stream first: `async with stream:`.")
-        return self._turn.thread.id
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will come: the answer is complete, has failed, or was stopped."""
-        return self._is_over
-
-    async def close(self) -> None:
-        """Stop the answer where it is; what was said stays in the thread. Calling it twice is harmless."""
-        if self._is_over:
-            return
-        self._is_over = True
-        if self._pending is not None:
-            self._pending.cancel()
-            await asyncio.gather(self._pending, return_exceptions=True)
-        if self._turn is not None:
-            await self._turn.events.aclose()
-
-    async def _begun(self) -> Turn:
-        if self._turn is None:
-            self._turn = await self._begin()
-        return self._turn
-
-    async def _next(self) -> AgentEvent | None:
-        """The next event, None at the end. It is awaited in a task of its own, which `close` may cancel without the reader's."""
-        events = (await self._begun()).events
-
-        async def event() -> AgentEvent | None:
-            return await anext(events, None)
-
-        self._pending = asyncio.create_task(event())
-        try:
-            return await self._pending
-        except asyncio.CancelledError:
-            reader = asyncio.current_task()
-            if self._is_over and reader is not None and not reader.cancelling():
-                return None
-            raise
+# Conditions and groups of them, or the same as JSON: see docs/filters.md.
+Filters: TypeAlias = Iterable[Expression] | JsonValue
 
 
 class AsyncCitewell:
@@ -157,16 +79,21 @@ class AsyncCitewell:
         *,
         project: str | None = None,
         identifier: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        thread: str | None = None,
         password: str | None = None,
         wait: bool = True,
     ) -> Resource:
-        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`."""
+        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
+
+        metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
+        """
         services = self._services
         resource = await services.resources.add_file(
             services.local_owner,
             Path(path),
             project=project,
-            identifier=identifier,
+            said=_said(metadata, identifier, thread),
             options=UploadOptions(password=password),
         )
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
@@ -184,10 +111,10 @@ class AsyncCitewell:
         project: str | None = None,
         resource_ids: Iterable[str] | None = None,
         types: Iterable[ChunkType] | None = None,
-        conditions: Iterable[Condition] = (),
+        conditions: Filters = (),
         rerank: bool | None = None,
     ) -> list[Hit]:
-        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by file name, page and the like (`citewell.retrieve.filters.FIELDS`)."""
+        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
         services = self._services
         request = SearchRequest(
             owner_id=services.local_owner,
@@ -196,7 +123,7 @@ class AsyncCitewell:
             project_id=project,
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
-            conditions=tuple(conditions),
+            conditions=as_filters(conditions),
             rerank=rerank,
         )
         return list((await services.search.search(request)).hits)
@@ -253,9 +180,23 @@ class AsyncCitewell:
             if cursor is None:
                 return
 
-    async def delete(self, resource_id: str) -> None:
-        """Remove a resource and everything made of it."""
+    async def describe(
+        self,
+        resource: str,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        identifier: str | None = None,
+        thread: str | None = None,
+    ) -> Resource:
+        """Change what is said of a file, given by id or identifier: keys of metadata are set, or removed by None. Nothing is embedded again."""
         services = self._services
+        resource_id = await services.resources.resolve(services.local_owner, resource)
+        return await services.resources.describe(services.local_owner, resource_id, _said(metadata, identifier, thread))
+
+    async def delete(self, resource: str) -> None:
+        """Remove a resource, given by id or identifier, and everything made of it."""
+        services = self._services
+        resource_id = await services.resources.resolve(services.local_owner, resource)
         await services.resources.delete(services.local_owner, resource_id)
 
     @property
@@ -271,50 +212,12 @@ class AsyncCitewell:
         return await services.resources.page(services.local_owner, ResourceFilter(), _PAGE, cursor)
 
 
-class _Call(Protocol):
-    """Runs work on the library's loop and waits for its result."""
-
-    def __call__(self, work: Coroutine[Any, Any, T]) -> T: ...
-
-
-class AnswerStream(Iterator[str]):
-    """An answer as it comes: its pieces of text, then `answer`, the whole of it with its citations.
-
-    Leaving the `with` block stops what is still under way. `thread_id` is what a follow-up names.
-    """
-
-    def __init__(self, stream: AsyncAnswerStream, call: _Call) -> None:
-        self.thread_id = stream.thread_id
-        self._stream = stream
-        self._call = call
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __next__(self) -> str:
-        """The next piece; raises the error that the answer ended with."""
-        piece = None if self._stream.is_over else self._call(self._piece())
-        if piece is None:
-            raise StopIteration
-        return piece
-
-    @property
-    def answer(self) -> Answer:
-        """The whole answer; raises `InvalidInput` before its end."""
-        return self._stream.answer
-
-    def close(self) -> None:
-        """Stop the answer where it is; what was said stays in the thread. Calling it twice is harmless."""
-        if not self._stream.is_over:
-            self._call(self._stream.close())
-
-    async def _piece(self) -> str | None:
-        return await anext(self._stream, None)
+def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
+    """What is said of a file, with Python's dates and tuples as JSON has them."""
+    if metadata is None:
+        return Said(identifier=identifier, thread=thread)
+    plain = {key: value.isoformat() if isinstance(value, date) else value for key, value in metadata.items()}
+    return Said(metadata=plain, identifier=identifier, thread=thread)
 
 
 class Citewell:
@@ -358,12 +261,25 @@ class Citewell:
         *,
         project: str | None = None,
         identifier: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        thread: str | None = None,
         password: str | None = None,
         wait: bool = True,
     ) -> Resource:
-        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`."""
+        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
+
+        metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
+        """
         return self._call(
-            self._citewell.add(path, project=project, identifier=identifier, password=password, wait=wait)
+            self._citewell.add(
+                path,
+                project=project,
+                identifier=identifier,
+                metadata=metadata,
+                thread=thread,
+                password=password,
+                wait=wait,
+            )
         )
 
     def add_texts(self, records: Iterable[Mapping[str, Any]], *, project: str | None = None) -> RecordsAdded:
@@ -378,10 +294,10 @@ class Citewell:
         project: str | None = None,
         resource_ids: Iterable[str] | None = None,
         types: Iterable[ChunkType] | None = None,
-        conditions: Iterable[Condition] = (),
+        conditions: Filters = (),
         rerank: bool | None = None,
     ) -> list[Hit]:
-        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by file name, page and the like (`citewell.retrieve.filters.FIELDS`)."""
+        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
         return self._call(
             self._citewell.search(
                 query,
@@ -435,9 +351,20 @@ class Citewell:
             if cursor is None:
                 return
 
-    def delete(self, resource_id: str) -> None:
-        """Remove a resource and everything made of it."""
-        self._call(self._citewell.delete(resource_id))
+    def describe(
+        self,
+        resource: str,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        identifier: str | None = None,
+        thread: str | None = None,
+    ) -> Resource:
+        """Change what is said of a file, given by id or identifier: keys of metadata are set, or removed by None. Nothing is embedded again."""
+        return self._call(self._citewell.describe(resource, metadata=metadata, identifier=identifier, thread=thread))
+
+    def delete(self, resource: str) -> None:
+        """Remove a resource, given by id or identifier, and everything made of it."""
+        self._call(self._citewell.delete(resource))
 
     @property
     def _services(self) -> Services:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -9,55 +10,147 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from citewell.metadata import kind_of, seconds_of
 from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_document
-from citewell.types import Chunk, ChunkType, JsonObject, JsonValue, Locator, Point, table_words
+from citewell.types import (
+    Category,
+    Chunk,
+    ChunkType,
+    FileFacts,
+    JsonObject,
+    JsonValue,
+    Locator,
+    MetadataKind,
+    MetadataValue,
+    Point,
+    table_words,
+)
 
 
 class FieldKind(StrEnum):
-    """The type of a payload field, which determines the operators and values of conditions on it."""
+    """The type of a payload field, which determines the operators and values of conditions on it. A date is seconds since 1970 UTC."""
 
     KEYWORD = "keyword"
     INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
 
 
 OWNER = "owner_id"
 RESOURCE = "resource_id"
 TYPE = "type"
-PAYLOAD_FIELDS: dict[str, FieldKind] = {
+# Of the chunk.
+_CHUNK_FIELDS: dict[str, FieldKind] = {
     OWNER: FieldKind.KEYWORD,
     RESOURCE: FieldKind.KEYWORD,
     TYPE: FieldKind.KEYWORD,
-    "filename": FieldKind.KEYWORD,
-    "extension": FieldKind.KEYWORD,
-    "language": FieldKind.KEYWORD,
     "sheet": FieldKind.KEYWORD,
     "page": FieldKind.INTEGER,
     "slide": FieldKind.INTEGER,
     "row": FieldKind.INTEGER,
-    "date": FieldKind.INTEGER,
-    "tag": FieldKind.KEYWORD,
 }
+# Of its file: the same in every point of the file, and rewritten together.
+FILE_FIELDS: dict[str, FieldKind] = {
+    "filename": FieldKind.KEYWORD,
+    "extension": FieldKind.KEYWORD,
+    "language": FieldKind.KEYWORD,
+    "file_type": FieldKind.KEYWORD,
+    "category": FieldKind.KEYWORD,
+    "identifier": FieldKind.KEYWORD,
+    "thread": FieldKind.KEYWORD,
+    "project": FieldKind.KEYWORD,
+    "tag": FieldKind.KEYWORD,
+    "date": FieldKind.DATE,
+    "uploaded_at": FieldKind.DATE,
+}
+PAYLOAD_FIELDS: dict[str, FieldKind] = _CHUNK_FIELDS | FILE_FIELDS
+# Metadata is one object, so that it is replaced as a whole. The fields in it are named by `metadata_field`.
+METADATA = "metadata"
+METADATA_KINDS: dict[MetadataKind, FieldKind] = {
+    MetadataKind.TEXT: FieldKind.KEYWORD,
+    MetadataKind.BOOLEAN: FieldKind.KEYWORD,
+    MetadataKind.NUMBER: FieldKind.NUMBER,
+    MetadataKind.DATE: FieldKind.DATE,
+}
+_METADATA_FIELD = re.compile(rf"{METADATA}\.(text|number|boolean|date)_[0-9a-f]{{24}}")
 _DAY = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
-_DATE_KEYS = ("date", "modified", "created")
-_TAG_KEYS = ("tags", "keywords")
+_DATE_KEY = "date"
+STATED_DATES = ("date", "modified", "created")
+STATED_TAGS = ("tags", "keywords")
 _MAX_TAGS = 32
 _MAX_ROWS = 1_000
 
 
-def index_point(chunk: Chunk, dense: Sequence[float] | None, filename: str, language: str | None = None) -> Point:
-    """The point of `chunk`. `language` is the resource's (ISO 639-1); detected from the chunk when None."""
+def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts) -> Point:
+    """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk where the file has none."""
     return Point(
         id=chunk.id,
         dense=tuple(dense) if dense is not None else None,
         sparse=sparse_document(
             chunk.text,
             chunk.context,
-            language,
+            file.language,
             table_words(chunk.text) if chunk.type is ChunkType.TABLE else None,
         ),
-        payload=_payload(chunk, filename, language),
+        payload=_chunk_payload(chunk)
+        | {key: value for key, value in file_payload(file).items() if value not in (None, [], {})},
     )
+
+
+def file_payload(file: FileFacts) -> dict[str, JsonValue]:
+    """What every point of a file holds of the file: each of `FILE_FIELDS` and `METADATA`, empty where the file has nothing."""
+    extension = PurePosixPath(file.filename).suffix.lstrip(".")
+    return {
+        "filename": keyword(file.filename),
+        "extension": keyword(extension) or None,
+        "language": file.language,
+        "file_type": keyword(file.type) or None,
+        "category": list(categories(file)),
+        "identifier": keyword(file.identifier) if file.identifier else None,
+        "thread": keyword(file.thread) if file.thread else None,
+        "project": [keyword(project) for project in file.projects],
+        "tag": list(tags(file)),
+        "date": file_date(file),
+        "uploaded_at": file.uploaded_at,
+        METADATA: {metadata_field(key, kind_of(value)): _stored(value) for key, value in file.metadata.items()},
+    }
+
+
+def metadata_field(key: str, kind: MetadataKind) -> str:
+    """The name, within `METADATA`, of the field that holds values of one kind under a key. Any key gives a safe name."""
+    return f"{kind.value}_{hashlib.sha256(key.encode()).hexdigest()[:24]}"
+
+
+def metadata_path(key: str, kind: MetadataKind) -> str:
+    """The path of that field in a payload, for a condition."""
+    return f"{METADATA}.{metadata_field(key, kind)}"
+
+
+def field_kind(field: str) -> FieldKind | None:
+    """The kind of a payload field; None for what no payload has."""
+    known = PAYLOAD_FIELDS.get(field)
+    if known is None and (match := _METADATA_FIELD.fullmatch(field)):
+        return METADATA_KINDS[MetadataKind(match[1])]
+    return known
+
+
+def metadata_paths(payload: JsonObject) -> list[str]:
+    """The paths of all metadata fields of a payload."""
+    held = payload.get(METADATA)
+    return [f"{METADATA}.{name}" for name in held] if isinstance(held, Mapping) else []
+
+
+def categories(file: FileFacts) -> tuple[str, ...]:
+    """The categories that a filter finds a file under: its own, `document` for what is read as text, and `pdf`."""
+    names = [file.category, "document" if file.category == Category.RAG else "", "pdf" if file.type == "pdf" else ""]
+    return tuple(name for name in names if name)
+
+
+def tags(file: FileFacts) -> tuple[str, ...]:
+    """The tags of a file: those of its metadata, then the keywords that the file itself states."""
+    found = [tag for said in (file.metadata, file.stated) for key in STATED_TAGS for tag in _tags(said.get(key))]
+    return tuple(dict.fromkeys(found))[:_MAX_TAGS]
 
 
 def pulled(
@@ -78,19 +171,34 @@ def keyword(value: str) -> str:
     return value.strip().casefold()
 
 
-def facts(metadata: JsonObject) -> dict[str, JsonValue]:
-    """The parts of a file's or record's metadata that searches filter by: `date` (the whole number YYYYMMDD) and `tags`."""
-    days = [day for key in _DATE_KEYS if (day := _day(metadata.get(key))) is not None]
-    tags = [tag for key in _TAG_KEYS for tag in _tags(metadata.get(key))]
-    found: dict[str, JsonValue] = {"date": days[0]} if days else {}
-    return found | {"tags": list(dict.fromkeys(tags))[:_MAX_TAGS]} if tags else found
+def file_date(file: FileFacts) -> float | None:
+    """When a file is from, seconds since 1970: the metadata's `date`, else its first date, else what the file states."""
+    dated = {key: value for key, value in file.metadata.items() if kind_of(value) is MetadataKind.DATE}
+    chosen = dated.get(_DATE_KEY) or next(iter(dated.values()), None)
+    if isinstance(chosen, str):
+        return seconds_of(chosen)
+    return next((at for key in STATED_DATES if (at := _stated_date(file.stated.get(key))) is not None), None)
 
 
-def _day(value: JsonValue) -> int | None:
-    match = _DAY.match(value.strip()) if isinstance(value, str) else None
-    if match is None or not (1 <= int(match[2]) <= 12 and 1 <= int(match[3]) <= 31):
+def _stated_date(value: JsonValue) -> float | None:
+    """A date that a file states, which may be followed by anything."""
+    if not isinstance(value, str):
         return None
-    return int(match[1]) * 10_000 + int(match[2]) * 100 + int(match[3])
+    whole = seconds_of(value.strip())
+    match = _DAY.match(value.strip())
+    return whole if whole is not None or match is None else seconds_of(f"{match[1]}-{match[2]}-{match[3]}")
+
+
+def _stored(value: MetadataValue) -> JsonValue:
+    """A value as a payload holds it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return [keyword(text) for text in value]
+    if isinstance(value, str):
+        at = seconds_of(value)
+        return keyword(value) if at is None else at
+    return float(value)
 
 
 def _tags(value: JsonValue) -> list[str]:
@@ -105,24 +213,14 @@ def _rows(place: Locator) -> int | list[int] | None:
     return list(range(place.row, place.row_end + 1))
 
 
-def _payload(chunk: Chunk, filename: str, language: str | None) -> dict[str, JsonValue]:
+def _chunk_payload(chunk: Chunk) -> dict[str, JsonValue]:
     place = chunk.locator
-    payload: dict[str, JsonValue] = {
-        OWNER: chunk.owner_id,
-        RESOURCE: chunk.resource_id,
-        TYPE: chunk.type.value,
-        "filename": keyword(filename),
-    }
-    extension = PurePosixPath(filename).suffix.lstrip(".")
+    payload: dict[str, JsonValue] = {OWNER: chunk.owner_id, RESOURCE: chunk.resource_id, TYPE: chunk.type.value}
     pages = place.pages or ((place.page,) if place.page is not None else ())
     optional: dict[str, JsonValue] = {
-        "extension": keyword(extension) or None,
-        "language": language,
         "sheet": keyword(place.sheet) if place.sheet is not None else None,
         "page": list(pages) or None,
         "slide": place.slide,
         "row": _rows(place),
-        "date": chunk.metadata.get("date"),
-        "tag": chunk.metadata.get("tags"),
     }
     return payload | {key: value for key, value in optional.items() if value is not None}

@@ -425,6 +425,13 @@ class VectorIndex(Protocol):
         """Stored dense vectors, shape (dimensions,), of those ids that exist."""
         ...
 
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """Set these fields of the payload of every point that the filter admits, whole; vectors and other fields stay as they are.
+
+        Durable (`PERSISTENT`) when this returns. None and an empty list or object leave a field without a value.
+        """
+        ...
+
     async def delete(self, filter: Filter) -> None:
         """Remove every point that the filter admits."""
         ...

@@ -55,14 +55,14 @@ from citewell.features.suggestions.headings import heading_questions
 from citewell.features.suggestions.tables import table_questions
 from citewell.ingest.chunking import chunk_title
 from citewell.ingest.describe import describe_picture
-from citewell.points import facts, index_point
+from citewell.points import index_point
 from citewell.ports import ChatMessage
 from citewell.retrieve.diversity import without_near_duplicates
 from citewell.retrieve.modelquery import parse_conditions
 from citewell.spelling import nearest, suggestion
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
-from citewell.types import ChunkType, Element, ElementType, Locator, TableColumn, TableInfo
+from citewell.types import ChunkType, Element, ElementType, FileFacts, Locator, TableColumn, TableInfo
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
 
 SIZE = 64_000  # bytes of UTF-8
@@ -255,8 +255,9 @@ READERS: dict[str, Reader] = {
     ),
     "spelling.nearest": lambda t: nearest(t, ["top_k", "query"]),
     "spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
-    "points.facts": lambda t: facts({"date": t, "tags": t}),
-    "points.index_point": lambda t: index_point(hit("a").chunk, None, t),
+    "points.index_point": lambda t: index_point(
+        hit("a").chunk, None, FileFacts(filename=t, stated={"date": t, "tags": t}, metadata={"k": t, t: "v"})
+    ),
     "agent.whole.request.read_request": lambda t: read_request(t, []),
     "ingest.describe.describe_picture": lambda t: describe_picture(t, {"exif": {"Make": t}}),
     "ingest.chunking.chunk_title": lambda t: chunk_title(t, t),

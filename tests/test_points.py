@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from citewell.points import index_point, pulled
 from citewell.ports import FloatMatrix
 from citewell.text.sparse import sparse_query
-from citewell.types import Chunk, ChunkType, Locator
+from citewell.types import Chunk, ChunkType, FileFacts, Locator
 
 _QUERY = (1.0, 0.0, 0.0)
 _VECTORS = {"a": np.asarray((0, 1, 0), dtype=np.float32), "c": np.asarray((-1, 0, 0), dtype=np.float32)}
@@ -54,7 +54,7 @@ def test_a_table_that_is_one_chunk_is_found_by_any_of_its_rows(place: Locator, r
     chunk = Chunk(
         id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text="| a |", locator=place
     )
-    assert index_point(chunk, None, "a.csv").payload["row"] == rows
+    assert index_point(chunk, None, FileFacts(filename="a.csv")).payload["row"] == rows
 
 
 def test_figures_in_a_table_do_not_weaken_its_words_and_are_found_themselves() -> None:
@@ -63,7 +63,7 @@ def test_figures_in_a_table_do_not_weaken_its_words_and_are_found_themselves() -
         chunk = Chunk(
             id="c", owner_id="o", resource_id="r", version=1, ordinal=0, type=ChunkType.TABLE, text=text, locator=place
         )
-        sparse = index_point(chunk, None, "a.pdf", "en").sparse
+        sparse = index_point(chunk, None, FileFacts(filename="a.pdf", language="en")).sparse
         assert sparse is not None
         return dict(zip(sparse.indices, sparse.values, strict=True))
 

@@ -59,11 +59,13 @@ from citewell.ingest.chunking import server_chunking
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.parsers import ParserPool
+from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
+from citewell.metadata import MetadataLimits
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.content import ContentRepository
@@ -72,8 +74,10 @@ from citewell.storage.events import EventRepository
 from citewell.storage.indexes import IndexRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
+from citewell.storage.metadata import MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
+from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository
 from citewell.storage.resources import ResourceRepository
@@ -121,6 +125,8 @@ class _Stores:
     resources: ResourceRepository
     content: ContentRepository
     jobs: JobRepository
+    metadata: MetadataRepository
+    payloads: PayloadChangeRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +139,7 @@ class _Parts:
     blobs: BlobStore
     indexes: IndexSet
     opener: IndexOpener
+    payloads: PayloadWriter
     migration: IndexMigration
     parsers: ParserPool
     space: DiskReserve
@@ -198,6 +205,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     )
     stack.push_async_callback(migration.close)
     await opener.open_beside(indexes, migration)
+    payloads = PayloadWriter(name=_process_name(), changes=stores.payloads, indexes=indexes)
     services = await _assemble(
         _Parts(
             settings=settings,
@@ -206,6 +214,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             blobs=blobs,
             indexes=indexes,
             opener=opener,
+            payloads=payloads,
             migration=migration,
             parsers=parsers,
             space=space,
@@ -228,9 +237,15 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
     if settings.stages.workers:
-        services.workers.start()
-        stack.push_async_callback(services.workers.stop)
+        _start_work(services.workers, payloads, stack)
     return services
+
+
+def _start_work(workers: Workers, payloads: PayloadWriter, stack: contextlib.AsyncExitStack) -> None:
+    workers.start()
+    stack.push_async_callback(workers.stop)
+    payloads.start()
+    stack.push_async_callback(payloads.stop)
 
 
 def _check(settings: Settings) -> None:
@@ -259,6 +274,8 @@ async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> 
         ResourceRepository(database),
         ContentRepository(database),
         JobRepository(database, settings.stages.lease_seconds),
+        MetadataRepository(database),
+        PayloadChangeRepository(database, settings.stages.lease_seconds),
     )
 
 
@@ -286,6 +303,7 @@ async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
     await asyncio.to_thread(shutil.rmtree, settings.data / "scratch", ignore_errors=True)
     if stores.database.is_sqlite:
         await stores.jobs.release_all()
+        await stores.payloads.release()
     if blobs.backend == "local":
         for key in set(await blobs.list("")) - await stores.resources.known_blob_keys():
             await blobs.delete(key)
@@ -362,11 +380,16 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         capture=parts.capture,
         records=RecordIngest(
             records=RecordRepository(stores.database),
+            payloads=stores.payloads,
             indexes=parts.indexes,
             chunking=parts.chunking,
+            limits=_metadata_limits(parts.settings),
             on_spent=parts.ledger.record_paid,
         ),
         indexes=parts.indexes,
+        metadata=stores.metadata,
+        payloads=parts.payloads,
+        limits=_metadata_limits(parts.settings),
         wake=workers.wake,
         space=DiskReserve(parts.settings.data, MIN_FREE_BYTES),
     )
@@ -375,7 +398,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
 def _search_service(parts: _Parts) -> SearchService:
     return SearchService(
         indexes=parts.indexes,
-        chunks=SqlChunks(parts.stores.content, parts.stores.projects),
+        chunks=SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata),
         options=retrieval_options(parts.settings),
         reranker=build_reranker(parts.settings, parts.stores.database),
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database)),
@@ -403,10 +426,25 @@ def _suggestion_service(parts: _Parts, extractive: Assistant) -> SuggestionServi
     )
 
 
+def _process_name() -> str:
+    """By what name leases know this process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _metadata_limits(settings: Settings) -> MetadataLimits:
+    limits = settings.metadata
+    return MetadataLimits(
+        max_keys=limits.max_keys,
+        max_key_length=limits.max_key_length,
+        max_value_length=limits.max_value_length,
+        max_items=limits.max_items,
+    )
+
+
 def _workers(parts: _Parts) -> Workers:
     settings, stores = parts.settings, parts.stores
     return Workers(
-        name=f"{socket.gethostname()}:{os.getpid()}",
+        name=_process_name(),
         jobs=stores.jobs,
         extraction=_extraction(parts),
         indexing=_indexing(parts),
@@ -442,6 +480,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
         content=stores.content,
         jobs=stores.jobs,
         projects=stores.projects,
+        payloads=stores.payloads,
         indexes=parts.indexes,
         describer=ImageDescriber(
             model=build_vision_model(settings, stores.database),

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.InvalidRequest, 422),
+    (errors.InvalidFilter, 422),
+    (errors.InvalidMetadata, 422),
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
@@ -72,6 +74,21 @@ async def current_owner(request: Request, credentials: _Credentials) -> str:
 
 
 Owner = Annotated[str, Depends(current_owner)]
+
+
+async def named_resource(
+    request: Request,
+    resource_id: str,
+    owner: Owner,
+    in_project: Annotated[
+        str | None, Query(description="where an identifier is looked up; everywhere unless given")
+    ] = None,
+) -> str:
+    """The id of the resource in the path, which may be given by its identifier."""
+    return await request.app.state.services.resources.resolve(owner, resource_id, in_project)
+
+
+ResourceId = Annotated[str, Depends(named_resource)]
 
 
 def status_of(error: errors.CitewellError) -> int:

@@ -45,6 +45,14 @@ class SoundRoute(APIRoute):
         return reading
 
 
+def loaded(text: str) -> JsonValue:
+    """JSON in a text, such as a field of a form; `ValueError` for what cannot be read."""
+    try:
+        return sound(cast(JsonValue, json.loads(text)))
+    except RecursionError as error:
+        raise ValueError("It is nested too deeply.") from error
+
+
 def dumped(value: object) -> bytes:
     """`value` as JSON; numbers that are not finite become null, halves of surrogate pairs U+FFFD, and integers may have any length."""
     try:

@@ -13,12 +13,14 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     TypeAdapter,
+    WithJsonSchema,
     with_config,
 )
 from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
-from citewell.types import Citation, ElementType
+from citewell.filters import FIELDS
+from citewell.types import Citation, ElementType, Hit, Metadata, Operator
 
 
 class RequestBody(BaseModel):
@@ -280,6 +282,65 @@ class ScopeOut(TypedDict, total=False):
 
     project: str
     resource_ids: list[str]
+
+
+MetadataValueOut = str | bool | int | float | list[str]
+# Checked where limits are known, with messages that name the key.
+JsonIn = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": kind} for kind in ("string", "number", "boolean")]
+            + [{"type": "array", "items": {"type": "string"}}]
+        }
+    ),
+]
+
+
+class FilterIn(RequestBody):
+    """One comparison; docs/filters.md lists fields and operators. `all`, `any` and `not` make groups of filters."""
+
+    field: str = Field(description=f"{', '.join(sorted(FIELDS))}, or metadata.<key>")
+    operator: Operator = Operator.EQ
+    value: str | int | float | bool | list[str | int | float | bool] = Field(
+        default=True,
+        description="a list with `in` and `not_in`; true or false with `exists`; dates as 2025-01-31 or ISO 8601",
+    )
+
+
+class FilterGroupIn(RequestBody):
+    """A group of filters: exactly one of the three."""
+
+    all: list[dict[str, Any]] = Field(default=[], description="every one of these holds")
+    any: list[dict[str, Any]] = Field(default=[], description="one of these holds")
+    not_: dict[str, Any] = Field(default={}, alias="not", description="this does not hold")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadByUs:
+    """A value that is taken as it comes, as `citewell.filters` reads it and says what is allowed; described as `shape`."""
+
+    shape: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return handler(source)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(TypeAdapter(self.shape).core_schema)
+
+
+FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
+
+
+def said_json(hit: Hit) -> dict[str, Any]:
+    """What a hit tells of its file besides its name: only what there is of record id, identifier and metadata."""
+    said = {"record_id": hit.record_id, "identifier": hit.identifier, "metadata": metadata_json(hit.metadata)}
+    return {name: value for name, value in said.items() if value}
+
+
+def metadata_json(metadata: Metadata) -> dict[str, Any]:
+    """Metadata as JSON has it."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()}
 
 
 LocatorJson = Annotated[dict[str, Any], DescribedBy((LocatorOut,))]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from citewell.errors import Unavailable
@@ -44,6 +45,7 @@ class IndexSet:
         self._active = active
         self._beside = list(beside)
         self._rebuilding: dict[str, Rebuilding] = {}
+        self._filled = 0
         self.embedder = EmbedderWrapper(active.embedder)
         """The active index's embedder, also after a switch."""
 
@@ -56,6 +58,20 @@ class IndexSet:
     def all(self) -> tuple[OpenIndex, ...]:
         """Every index that new chunks go to, the active one first."""
         return (self._active, *self._beside)
+
+    @property
+    def filling(self) -> bool:
+        """Whether an index is being filled from SQL."""
+        return self._filled > 0
+
+    @contextmanager
+    def being_filled(self) -> Generator[None]:
+        """While the block runs, an index is being filled from SQL: what is read there may be written a little later."""
+        self._filled += 1
+        try:
+            yield
+        finally:
+            self._filled -= 1
 
     @property
     def rebuilding(self) -> Rebuilding | None:

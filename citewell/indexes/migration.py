@@ -104,7 +104,8 @@ class IndexMigration:
             await asyncio.sleep(pause_seconds)
 
         try:
-            done = await rebuild(index, self.content, self.max_dense_rows, progress)
+            with self.indexes.being_filled():
+                done = await rebuild(index, self.content, self.max_dense_rows, progress)
             await self.records.set_progress(index.record.id, done, done, IndexState.READY)
         except CitewellError:
             log.exception("building index %s stopped; it goes on at the next start", index.record.fingerprint)

@@ -52,7 +52,8 @@ async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepositor
     try:
         while indexes.find(key) is index:
             try:
-                await _restore(indexes, index, content, max_dense_rows)
+                with indexes.being_filled():
+                    await _restore(indexes, index, content, max_dense_rows)
                 break
             except CitewellError as error:
                 log.warning("rebuilding index %s goes on in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
@@ -108,7 +109,7 @@ async def _sample_is_there(store: VectorIndex, content: ContentRepository) -> bo
     if Capability.SPARSE not in store.capabilities:
         return True
     for one in sample[:_SAMPLE_OF_WORDS]:
-        words = sparse_document(one.chunk.text, one.chunk.context, one.language)
+        words = sparse_document(one.chunk.text, one.chunk.context, one.file.language)
         own = Filter(owner_id=one.chunk.owner_id, resource_ids=(one.chunk.resource_id,))
         if words.indices and not await store.search(VectorQuery(sparse=words, filter=own, limit=1)):
             return False

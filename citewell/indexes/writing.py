@@ -12,22 +12,20 @@ from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
 from citewell.ports import FloatMatrix, Pictured, multimodal
 from citewell.storage.content import ContentRepository, IndexedChunk
-from citewell.types import Chunk, ChunkType, Point
+from citewell.types import Chunk, ChunkType, FileFacts, Point
 
 log = logging.getLogger(__name__)
 _Input = TypeVar("_Input", str, Pictured)
 Progress = Callable[[int, int], Awaitable[None]]
 
 
-async def write_points(
-    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None
-) -> None:
+async def write_points(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
     """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
     vectors = await _embed(index, batch, dense)
 
     def points() -> list[Point]:
         return [
-            index_point(chunk, None if vector is None else vector.tolist(), filename, language)
+            index_point(chunk, None if vector is None else vector.tolist(), file)
             for chunk, vector in zip(batch, vectors, strict=True)
         ]
 
@@ -69,7 +67,7 @@ async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_den
 
     def points() -> list[Point]:
         return [
-            index_point(one.chunk, None if vector is None else vector.tolist(), one.filename, one.language)
+            index_point(one.chunk, None if vector is None else vector.tolist(), one.file)
             for one, vector in zip(batch, vectors, strict=True)
         ]
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,7 +19,7 @@ from citewell.extract.detect import detect, named_type
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
-from citewell.types import DetectedType, Resource, UploadOptions
+from citewell.types import DetectedType, Metadata, MetadataValue, Resource, UploadOptions
 
 # Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
@@ -100,6 +100,8 @@ class UploadRequest:
     parent_id: str | None = None
     strict: bool = False
     options: UploadOptions = UploadOptions()
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
+    thread: str | None = None
 
 
 class Capture:
@@ -204,6 +206,8 @@ class Capture:
             blob_key=f"originals/{request.owner_id}/{uuid.uuid4().hex}",
             options=request.options,
             parent_id=request.parent_id,
+            metadata=request.metadata,
+            thread=request.thread,
         )
 
     def measure(self, path: Path) -> Spooled:

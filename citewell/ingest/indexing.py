@@ -17,6 +17,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.errors import (
     CitewellError,
     DiskFull,
+    NotFound,
     ProviderError,
     ProviderRateLimited,
     ProviderUnavailable,
@@ -30,10 +31,10 @@ from citewell.ingest.language import language_of
 from citewell.ingest.summaries.step import Description, Summariser
 from citewell.ingest.vision import ImageDescriber, is_description
 from citewell.metering import OnSpent, reported
-from citewell.points import facts
 from citewell.ports import multimodal
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
+from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import (
@@ -45,9 +46,9 @@ from citewell.types import (
     Element,
     ElementType,
     ErrorStage,
+    FileFacts,
     Filter,
     Job,
-    JsonObject,
     Resource,
     Status,
 )
@@ -75,6 +76,7 @@ class IndexingStage:
     content: ContentRepository
     jobs: JobRepository
     projects: ProjectRepository
+    payloads: PayloadChangeRepository
     indexes: IndexSet
     describer: ImageDescriber
     summariser: Summariser
@@ -99,17 +101,18 @@ class IndexingStage:
         sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
         elements, coverage, unseen = await self.describer.run(job, resource, elements, is_seen=sees)
         language = await asyncio.to_thread(_language, resource, elements)
+        file = await self._facts(job, language)
         config = await self._config(job, resource)
         known = await self.content.chunk_ids(job.resource_id)
         first = chunk_id(job.resource_id, job.version, config.fingerprint, 0)
         if resource.error_stage == ErrorStage.DESCRIPTION and first in known and len(elements) == read:
             count = await self._forget_summary(job)
         else:
-            count = await self._replace_chunks(job, resource, elements, language, known, config)
+            count = await self._replace_chunks(job, resource, elements, file, known, config)
         description = await self.summariser.run(resource, elements, language, self.indexes.active)
         if resource.detected_category == Category.IMAGE and unseen is not None:
             description = replace(description, error=unseen)
-        count += await self._add_summary(job, resource, description.drafts, count, language)
+        count += await self._add_summary(job, description.drafts, count, file)
         values: dict[str, Any] = {
             "chunk_count": count,
             "language": language,
@@ -148,16 +151,13 @@ class IndexingStage:
         if error is not None and again:
             raise error
 
-    async def _add_summary(
-        self, job: Job, resource: Resource, drafts: Sequence[ChunkDraft], first: int, language: str | None
-    ) -> int:
+    async def _add_summary(self, job: Job, drafts: Sequence[ChunkDraft], first: int, file: FileFacts) -> int:
         """Store and index a summary's chunks behind the content, whose last ordinal is `first` - 1; returns how many."""
-        stated = facts(resource.extraction_metadata)
-        chunks = list(_identified(drafts, job, stated, SUMMARY_OF, first))
+        chunks = list(_identified(drafts, job, SUMMARY_OF, first))
         if chunks:
             async with self.jobs.fenced(job) as connection:
                 await insert_chunks(connection, chunks)
-            await self._write(chunks, [True] * len(chunks), resource.filename, language)
+            await self._write(chunks, [True] * len(chunks), file)
         return len(chunks)
 
     async def _forget_summary(self, job: Job) -> int:
@@ -183,7 +183,7 @@ class IndexingStage:
         job: Job,
         resource: Resource,
         elements: Sequence[Element],
-        language: str | None,
+        file: FileFacts,
         stale: set[str],
         config: ChunkConfig,
     ) -> int:
@@ -201,22 +201,29 @@ class IndexingStage:
                 dense, rows = mark_embedded(batch, rows, self.max_dense_rows)
                 count += len(batch)
                 stale.difference_update(c.id for c in batch)
-                writing.append(asyncio.create_task(self._write(batch, dense, resource.filename, language)))
+                writing.append(asyncio.create_task(self._write(batch, dense, file)))
                 if len(writing) == _BATCHES_AT_ONCE:
                     await writing.popleft()
             while writing:
                 await writing.popleft()
         finally:
             await _cancel(writing)
-        await self._settle(job, resource, count, stale, language)
+        await self._settle(job, file, count, stale)
         return count
 
-    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], filename: str, language: str | None) -> None:
+    async def _facts(self, job: Job, language: str | None) -> FileFacts:
+        """What every point tells of the file; what is changed of it from now on is a payload change, made when this stage has ended."""
+        known = await self.payloads.facts([job.resource_id])
+        if job.resource_id not in known:
+            raise NotFound("There is no such resource, or it is not yours.")
+        return replace(known[job.resource_id], language=language)
+
+    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
         """Embed a batch and put it into every open index."""
         for index in self.indexes.all:
-            await write_points(index, batch, dense, filename, language)
+            await write_points(index, batch, dense, file)
 
-    async def _settle(self, job: Job, resource: Resource, count: int, stale: set[str], language: str | None) -> None:
+    async def _settle(self, job: Job, file: FileFacts, count: int, stale: set[str]) -> None:
         """Leave exactly the current chunks in every index, also after an attempt that died half-way."""
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
@@ -230,7 +237,7 @@ class IndexingStage:
             while True:
                 page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
                 dense, rows = mark_embedded(page, rows, self.max_dense_rows)
-                await write_points(index, page, dense, resource.filename, language)
+                await write_points(index, page, dense, file)
                 if cursor is None:
                     break
 
@@ -256,14 +263,11 @@ class IndexingStage:
                 sentences,
             ),
         )
-        return _identified(drafts, job, facts(resource.extraction_metadata), config.fingerprint)
+        return _identified(drafts, job, config.fingerprint)
 
 
-def _identified(
-    drafts: Iterable[ChunkDraft], job: Job, stated: JsonObject, fingerprint: str, first: int = 0
-) -> Iterator[Chunk]:
+def _identified(drafts: Iterable[ChunkDraft], job: Job, fingerprint: str, first: int = 0) -> Iterator[Chunk]:
     for ordinal, draft in enumerate(drafts, start=first):
-        draft = replace(draft, metadata={**draft.metadata, **stated}) if stated else draft
         yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, fingerprint)
 
 

@@ -6,23 +6,25 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.chunk.strategies import SentenceEmbedder
-from citewell.errors import InvalidInput, named
+from citewell.errors import InvalidInput, InvalidMetadata, named
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.chunking import fitted, sentence_embedder
 from citewell.ingest.indexing import identify
+from citewell.metadata import MetadataLimits, checked_metadata
 from citewell.metering import OnSpent, reported
-from citewell.points import facts, index_point
+from citewell.points import index_point
 from citewell.ports import FloatMatrix
 from citewell.spelling import suggestion
+from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
-from citewell.types import Chunk, Element, ElementType, Filter, Locator, Point
+from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator, Point
 
 _BATCH = 256
 _FIELDS = frozenset({"id", "text", "title", "metadata"})
@@ -42,9 +44,18 @@ class RecordIngest:
     """Adds text records of an owner to every open index."""
 
     def __init__(
-        self, *, records: RecordRepository, indexes: IndexSet, chunking: ChunkConfig, on_spent: OnSpent
+        self,
+        *,
+        records: RecordRepository,
+        payloads: PayloadChangeRepository,
+        indexes: IndexSet,
+        chunking: ChunkConfig,
+        limits: MetadataLimits,
+        on_spent: OnSpent,
     ) -> None:
         self._records = records
+        self._payloads = payloads
+        self._limits = limits
         self._indexes = indexes
         self._chunking = chunking
         self._on_spent = on_spent
@@ -52,7 +63,7 @@ class RecordIngest:
     async def add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Raises `InvalidInput` for a record without an id or a text; earlier batches are kept.
+        Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`; earlier batches are kept.
         """
         async with reported(owner_id, self._on_spent):
             return await self._add(owner_id, project_id, records)
@@ -61,7 +72,7 @@ class RecordIngest:
         ids: list[str] = []
         added = replaced = unchanged = 0
         for batch in _batches(iter(records)):
-            parsed = list({record.record_id: record for record in map(_parse, batch)}.values())
+            parsed = list({one.record_id: one for one in (_parse(record, self._limits) for record in batch)}.values())
             places = await self._records.plan(owner_id, parsed)
             await self._write(owner_id, project_id, parsed, places)
             ids += [place.resource_id for place in places]
@@ -81,20 +92,20 @@ class RecordIngest:
         per_record = await asyncio.to_thread(self._chunk, owner_id, pairs, elements, sentences)
         chunks = [chunk for some in per_record for chunk in some]
         await self._records.write(owner_id, project_id, records, places, elements, chunks)
-        titles = {place.resource_id: record.title for record, place in pairs}
+        files = await self._payloads.facts([place.resource_id for _, place in pairs])
         old = [place.resource_id for _, place in pairs if not place.is_new]
-        await self._index(owner_id, chunks, titles, old)
+        await self._index(owner_id, chunks, files, old)
         counts = {place.resource_id: len(some) for (_, place), some in zip(pairs, per_record, strict=True)}
         await self._records.mark_indexed(counts)
 
     async def _index(
-        self, owner_id: str, chunks: Sequence[Chunk], titles: Mapping[str, str], replaced: Sequence[str]
+        self, owner_id: str, chunks: Sequence[Chunk], files: Mapping[str, FileFacts], replaced: Sequence[str]
     ) -> None:
         for index in self._indexes.all:
             if replaced:
                 await index.store.delete(Filter(owner_id=owner_id, resource_ids=tuple(replaced)))
             vectors = await index.embedder.embed([chunk.embedded_text for chunk in chunks])
-            await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, titles))
+            await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, files))
 
     def _chunk(
         self,
@@ -108,7 +119,7 @@ class RecordIngest:
         return [
             [
                 identify(
-                    replace(draft, metadata={**draft.metadata, **facts(record.metadata)}),
+                    draft,
                     owner_id,
                     place.resource_id,
                     place.version,
@@ -125,14 +136,15 @@ class RecordIngest:
         ]
 
 
-def _points(chunks: Sequence[Chunk], vectors: FloatMatrix, titles: Mapping[str, str]) -> list[Point]:
+def _points(chunks: Sequence[Chunk], vectors: FloatMatrix, files: Mapping[str, FileFacts]) -> list[Point]:
     return [
-        index_point(chunk, vector.tolist(), titles[chunk.resource_id])
+        index_point(chunk, vector.tolist(), files[chunk.resource_id])
         for chunk, vector in zip(chunks, vectors, strict=True)
+        if chunk.resource_id in files  # else it was deleted meanwhile
     ]
 
 
-def _parse(record: Mapping[str, Any]) -> TextRecord:
+def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
     if unknown := sorted(set(record) - _FIELDS):
         raise InvalidInput(f"A record has no `{unknown[0]}`. {suggestion(unknown[0], _FIELDS)}")
     record_id, text = record.get("id"), record.get("text")
@@ -141,7 +153,11 @@ def _parse(record: Mapping[str, Any]) -> TextRecord:
     if not isinstance(text, str):
         raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
     title = str(record.get("title") or "").strip()
-    metadata = dict(record.get("metadata") or {})
+    said = {key: value for key, value in dict(record.get("metadata") or {}).items() if value is not None}
+    try:
+        metadata = checked_metadata(said, limits)
+    except InvalidMetadata as error:
+        raise InvalidMetadata(f"Record {named(record_id)}: {error.message}", **error.details) from error
     hashed = json.dumps([str(record_id), title, text, metadata], sort_keys=True, default=str)
     return TextRecord(
         record_id=str(record_id),

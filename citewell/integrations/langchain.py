@@ -10,7 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from citewell.integrations.passages import metadata_of
 from citewell.library import Citewell
-from citewell.types import Condition
+from citewell.types import Expression
 
 
 class CitewellRetriever(BaseRetriever):
@@ -26,7 +26,7 @@ class CitewellRetriever(BaseRetriever):
     top_k: int | None = None
     project: str | None = None
     resource_ids: list[str] | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Expression, ...] = ()
     rerank: bool | None = None
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:

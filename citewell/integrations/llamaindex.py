@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from citewell.integrations.passages import metadata_of
 from citewell.library import Citewell
-from citewell.types import Condition
+from citewell.types import Expression
 
 
 class CitewellRetriever(BaseRetriever):
@@ -29,7 +29,7 @@ class CitewellRetriever(BaseRetriever):
         *,
         project: str | None = None,
         resource_ids: Sequence[str] | None = None,
-        conditions: Sequence[Condition] = (),
+        conditions: Sequence[Expression] = (),
         rerank: bool | None = None,
     ) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from citewell.types import SearchRequest, StoredChunk
+from citewell.types import MetadataKey, SearchRequest, StoredChunk
 
 
 class ChunkSource(Protocol):
@@ -17,4 +17,10 @@ class ChunkSource(Protocol):
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
         """The resources selected by the request's project and resource ids; None when the scope is everything."""
+        ...
+
+    async def metadata_keys(
+        self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago."""
         ...

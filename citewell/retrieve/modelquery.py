@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from citewell.errors import InvalidFilter, ProviderError
+from citewell.filters import FIELDS, MAX_CONDITIONS, OPERATORS, validate
 from citewell.points import FieldKind
 from citewell.ports import ChatMessage, ChatModel
-from citewell.retrieve.filters import FIELDS, MAX_CONDITIONS, OPERATORS, validate
 from citewell.types import Condition, JsonObject, JsonValue, Operator
 from citewell.types.json import well_formed
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
+from citewell.filters import build_filter, conditions_in, metadata_key, to_json, validate_keys
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
 from citewell.retrieve.expansion import rephrase
-from citewell.retrieve.filters import build_filter
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
 from citewell.retrieve.modelquery import conditions_from_model
@@ -38,6 +38,7 @@ from citewell.types import (
 log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
 
+_KEYS_SECONDS = 30.0
 _SHOWN = 10  # passages of each leg in a trace
 
 
@@ -77,6 +78,7 @@ class Retriever:
         with timed(trace, "scope"):
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)
+            await self._check_keys(request)
         inferred = await self._infer(request.query, options, trace)
         limit = max(options.candidates, 3 * request.top_k)
         found, inferred = await self._find(request, scope, inferred, limit, trace)
@@ -92,6 +94,16 @@ class Retriever:
     async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
         """Whether a chunk of the owner has one of these words."""
         return await self._legs.holds_any(words, Filter(owner_id=owner_id))
+
+    async def _check_keys(self, request: SearchRequest) -> None:
+        """`InvalidFilter` for metadata that no file of the owner has; what has just been added counts."""
+        if not any(metadata_key(condition.field) for condition in conditions_in(request.conditions)):
+            return
+        known = await self._chunks.metadata_keys(request.owner_id, None, _KEYS_SECONDS)
+        try:
+            validate_keys(request.conditions, known)
+        except InvalidFilter:
+            validate_keys(request.conditions, await self._chunks.metadata_keys(request.owner_id, None, 0.0))
 
     async def _infer(self, query: str, options: RetrievalOptions, trace: Trace) -> tuple[Condition, ...]:
         """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
@@ -250,6 +262,8 @@ def _to_hits(
             score=item.score,
             scores=Scores(dense=dense.get(item.id), lexical=lexical.get(item.id), fused=item.score),
             record_id=stored[item.id].record_id,
+            identifier=stored[item.id].identifier,
+            metadata=stored[item.id].metadata,
         )
         for item in page
         if item.id in stored
@@ -264,14 +278,7 @@ def _details(
         "dense": _top(found.dense, texts),
         "lexical": _top(found.lexical, texts),
         "fused": _top(fused, texts),
-        "filters": [
-            {
-                "field": condition.field,
-                "operator": condition.operator.value,
-                "value": list(condition.value) if isinstance(condition.value, tuple) else condition.value,
-            }
-            for condition in inferred
-        ],
+        "filters": [to_json(condition) for condition in inferred],
     }
 
 

@@ -45,7 +45,7 @@ _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words ma
 
 
 def infer_conditions(query: str) -> tuple[Condition, ...]:
-    """The conditions that `query` states; all of them pass `citewell.retrieve.filters.validate`."""
+    """The conditions that `query` states; all of them pass `citewell.filters.validate`."""
     return tuple(_conditions(query.replace("\x00", " ")))
 
 

@@ -84,6 +84,16 @@ class UploadSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MetadataSettings(SettingsGroup):
+    """How much metadata a file may have."""
+
+    max_keys: Annotated[int, Field(ge=1, le=256), named("max_metadata_keys")] = 64
+    max_key_length: Annotated[int, Field(ge=1, le=256), named("max_metadata_key_length")] = 64
+    max_value_length: Annotated[int, Field(ge=1, le=4_096), named("max_metadata_value_length")] = 512
+    max_items: Annotated[int, Field(ge=1, le=256), named("max_metadata_items")] = 64
+
+
+@dataclass(frozen=True, kw_only=True)
 class ParserSettings(SettingsGroup):
     """The processes that read files, and how much of a file they read."""
 
@@ -406,6 +416,7 @@ class Settings(SettingsGroup):
     server: ServerSettings
     auth: AuthSettings
     uploads: UploadSettings
+    metadata: MetadataSettings
     blobs: BlobSettings
     parser: ParserSettings
     stages: StageSettings

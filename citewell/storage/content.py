@@ -15,16 +15,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
+from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
-from citewell.types import Chunk, ChunkType, Element, Locator, Piece, Status, StoredBlob
+from citewell.types import Chunk, ChunkType, Element, FileFacts, Locator, Piece, Status, StoredBlob, StoredChunk
 
 _BATCH = 2_000
 _SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
 _WITH_RESOURCE = chunks.join(resources, resources.c.id == chunks.c.resource_id)
 _ELEMENT_ID = re.compile("e[0-9]{1,9}")
+_OF_FILE = (
+    resources.c.filename,
+    resources.c.record_id,
+    resources.c.identifier,
+    resources.c.metadata.label("file_metadata"),
+)
 # Written once, as every search runs it.
 _LOADED = (
-    sa.select(chunks, resources.c.filename, resources.c.record_id)
+    sa.select(chunks, *_OF_FILE)
     .join(resources, resources.c.id == chunks.c.resource_id)
     .where(
         chunks.c.id.in_(sa.bindparam("ids", expanding=True)),
@@ -36,14 +43,13 @@ _LOADED = (
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A chunk with the other data of its index point: the file's name and language (ISO 639-1, None where unknown).
+    """A chunk with what its point tells of its file.
 
     rows_before: how many rows of the same resource precede it, which decides whether it is embedded.
     """
 
     chunk: Chunk
-    filename: str
-    language: str | None
+    file: FileFacts
     rows_before: int
 
 
@@ -200,23 +206,21 @@ class ContentRepository:
                 return found
         raise NotFound
 
-    async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, tuple[Chunk, str, str | None]]:
-        """Chunk, file name and record id for each of `ids` that belongs to the owner and still exists."""
+    async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
+        """The chunk with each of `ids` that belongs to the owner and still exists."""
         rows = await self._database.rows(_LOADED, {"ids": list(ids), "owner": owner_id})
-        return {row["id"]: (_chunk(row), row["filename"], row["record_id"]) for row in rows}
+        return {row["id"]: _stored_chunk(row) for row in rows}
 
-    async def chunks_at(
-        self, owner_id: str, places: Sequence[tuple[str, int, int]]
-    ) -> list[tuple[Chunk, str, str | None]]:
-        """Chunk, file name and record id at those (resource, version, ordinal) that the owner has."""
+    async def chunks_at(self, owner_id: str, places: Sequence[tuple[str, int, int]]) -> list[StoredChunk]:
+        """The chunks at those (resource, version, ordinal) that the owner has."""
         at = sa.tuple_(chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
         query = (
-            sa.select(chunks, resources.c.filename, resources.c.record_id)
+            sa.select(chunks, *_OF_FILE)
             .join(resources, resources.c.id == chunks.c.resource_id)
             .where(at.in_(list(places)), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
         )
         rows = await self._database.rows(query)
-        return [(_chunk(row), row["filename"], row["record_id"]) for row in rows]
+        return [_stored_chunk(row) for row in rows]
 
     async def passages(self, resource_id: str, types: Sequence[ChunkType], most: int) -> list[Chunk]:
         """Chunks of these types in order: all, or `most` spread evenly over the resource."""
@@ -295,14 +299,16 @@ class ContentRepository:
     async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
         """A sample of chunks, without rows, that every index must hold with a vector. Ids are hashes, so ordering by id samples at random."""
         query = (
-            sa.select(chunks, resources.c.filename, resources.c.language)
+            sa.select(chunks)
             .select_from(_WITH_RESOURCE)
             .where(resources.c.status.in_(_SETTLED), chunks.c.type != ChunkType.ROW.value)
             .order_by(chunks.c.id)
             .limit(limit)
         )
         rows = await self._database.rows(query)
-        return [IndexedChunk(_chunk(row), row["filename"], row["language"], 0) for row in rows]
+        found = [_chunk(row) for row in rows]
+        files = await file_facts(self._database, list({chunk.resource_id for chunk in found}))
+        return [IndexedChunk(chunk, files[chunk.resource_id], 0) for chunk in found if chunk.resource_id in files]
 
     async def iterate_chunks(
         self, batch: int = 512, resource_ids: Sequence[str] | None = None
@@ -312,13 +318,7 @@ class ContentRepository:
         last: tuple[str, int, int] = ("", 0, -1)
         rows_before = 0
         while True:
-            query = (
-                sa.select(chunks, resources.c.filename, resources.c.language)
-                .join(resources, resources.c.id == chunks.c.resource_id)
-                .where(sa.tuple_(*place) > sa.tuple_(*last))
-                .order_by(*place)
-                .limit(batch)
-            )
+            query = sa.select(chunks).where(sa.tuple_(*place) > sa.tuple_(*last)).order_by(*place).limit(batch)
             if resource_ids is not None:
                 query = query.where(chunks.c.resource_id.in_(resource_ids))
             async with self._database.read() as connection:
@@ -326,13 +326,16 @@ class ContentRepository:
             if not rows:
                 return
             found: list[IndexedChunk] = []
+            files = await file_facts(self._database, list({row["resource_id"] for row in rows}))
             for row in rows:
                 chunk = _chunk(row)
-                if (chunk.resource_id, chunk.version) != last[:2]:
+                last_place, last = last, (chunk.resource_id, chunk.version, chunk.ordinal)
+                if chunk.resource_id not in files:  # deleted meanwhile
+                    continue
+                if (chunk.resource_id, chunk.version) != last_place[:2]:
                     rows_before = 0
-                found.append(IndexedChunk(chunk, row["filename"], row["language"], rows_before))
+                found.append(IndexedChunk(chunk, files[chunk.resource_id], rows_before))
                 rows_before += chunk.type is ChunkType.ROW
-                last = (chunk.resource_id, chunk.version, chunk.ordinal)
             yield found
 
 
@@ -351,6 +354,12 @@ def _chunk_row(chunk: Chunk) -> dict[str, Any]:
         "token_count": chunk.token_count,
         "metadata": _compact(chunk.metadata),
     }
+
+
+def _stored_chunk(row: Mapping[Any, Any]) -> StoredChunk:
+    return StoredChunk(
+        _chunk(row), row["filename"], row["record_id"], row["identifier"], metadata_of(row["file_metadata"])
+    )
 
 
 def _chunk(row: Mapping[Any, Any]) -> Chunk:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from citewell.metadata import is_resource_id
 from citewell.storage.content import ContentRepository
+from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.types import ChunkPlace, ChunkType, SearchRequest, StoredChunk
+from citewell.types import ChunkPlace, ChunkType, MetadataKey, SearchRequest, StoredChunk
+
+_MAX_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +21,18 @@ class SqlChunks:
 
     content: ContentRepository
     projects: ProjectRepository
+    metadata: MetadataRepository
+    _keys: dict[tuple[str, tuple[str, ...] | None], tuple[float, Sequence[MetadataKey]]] = field(
+        default_factory=dict[tuple[str, tuple[str, ...] | None], tuple[float, Sequence[MetadataKey]]], repr=False
+    )
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
         """The chunks that exist and belong to the owner."""
-        found = await self.content.load_chunks(owner_id, ids)
-        return {chunk_id: StoredChunk(*item) for chunk_id, item in found.items()}
+        return await self.content.load_chunks(owner_id, ids)
 
     async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
         """The chunks at these places."""
-        found = [StoredChunk(*item) for item in await self.content.chunks_at(owner_id, places)]
+        found = await self.content.chunks_at(owner_id, places)
         return {ChunkPlace(one.chunk.resource_id, one.chunk.version, one.chunk.ordinal): one for one in found}
 
     async def passages(
@@ -33,14 +41,39 @@ class SqlChunks:
         """Chunks of these types of the owner's resource in order: all, or `most` spread evenly over it."""
         found = await self.content.passages(resource_id, types, most)
         mine = await self.content.load_chunks(owner_id, [chunk.id for chunk in found])
-        return [StoredChunk(*mine[chunk.id]) for chunk in found if chunk.id in mine]
+        return [mine[chunk.id] for chunk in found if chunk.id in mine]
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """Resource ids that the request admits; None when it does not narrow. `NotFound` for an unknown project."""
+        """Resource ids that the request admits; None when it does not narrow.
+
+        `NotFound` for an unknown project or identifier; an unknown id admits nothing.
+        """
         if request.project_id is None:
-            return request.resource_ids
+            return await self._ids(request, None)
         project_id = await self.projects.resolve(request.owner_id, request.project_id)
         inside = await self.projects.resource_ids(request.owner_id, project_id)
-        if request.resource_ids is None:
-            return inside
-        return tuple(set(inside) & set(request.resource_ids))
+        wanted = await self._ids(request, [project_id])
+        return inside if wanted is None else tuple(set(inside) & set(wanted))
+
+    async def metadata_keys(
+        self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago."""
+        key, now = (owner_id, None if resource_ids is None else tuple(resource_ids)), time.monotonic()
+        known = self._keys.get(key)
+        if known is not None and now - known[0] < seconds:
+            return known[1]
+        found = await self.metadata.keys(owner_id, resource_ids)
+        if len(self._keys) >= _MAX_KEPT:
+            self._keys.clear()
+        self._keys[key] = (now, found)
+        return found
+
+    async def _ids(self, request: SearchRequest, project_ids: Sequence[str] | None) -> tuple[str, ...] | None:
+        """The ids of what the request names by id or identifier."""
+        names = request.resource_ids
+        if names is None or all(is_resource_id(name) for name in names):
+            return names
+        called = [name for name in names if not is_resource_id(name)]
+        found = dict(zip(called, await self.metadata.resolve(request.owner_id, called, project_ids), strict=True))
+        return tuple(found.get(name, name) for name in names)

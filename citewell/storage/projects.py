@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound, named
+from citewell.points import keyword
 from citewell.storage.database import Database, insert_new
 from citewell.storage.owners import DEFAULT_PROJECT
+from citewell.storage.payload_changes import note_changes
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Project
 
@@ -98,6 +101,8 @@ class ProjectRepository:
         if project.name == DEFAULT_PROJECT:
             raise Conflict("The default project cannot be deleted.")
         async with self._database.write() as connection:
+            inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == project_id)
+            await note_changes(connection, list((await connection.execute(inside)).scalars()))
             await connection.execute(
                 sa.delete(projects).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
             )
@@ -112,15 +117,40 @@ class ProjectRepository:
         return tuple(row["resource_id"] for row in await self._database.rows(query))
 
 
-async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> None:
-    """Put a resource into a project of its owner, inside the caller's transaction; linking twice is harmless.
+async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> bool:
+    """Put a resource into a project of its owner, inside the caller's transaction; False when it was there.
 
-    Raises `NotFound` when the owner has no such project.
+    Raises `NotFound` when the owner has no such project, `Conflict` when another of its files has the resource's identifier.
     """
     table = resource_projects
-    same_owner = sa.select(projects.c.id).where(
+    same_owner = sa.select(resources.c.identifier).where(
         projects.c.id == project_id, resources.c.id == resource_id, projects.c.owner_id == resources.c.owner_id
     )
-    if await connection.scalar(same_owner) is None:
+    found = (await connection.execute(same_owner)).first()
+    if found is None:
         raise NotFound("There is no such project, or it is not yours.")
-    await connection.execute(insert_new(connection, table).values(resource_id=resource_id, project_id=project_id))
+    there = sa.select(table.c.project_id).where(table.c.resource_id == resource_id, table.c.project_id == project_id)
+    if await connection.scalar(there) is not None:
+        return False
+    name = keyword(found[0]) if found[0] else None
+    await check_identifier_free(connection, resource_id, [project_id], name)
+    await connection.execute(sa.insert(table).values(resource_id=resource_id, project_id=project_id, identifier=name))
+    return True
+
+
+async def check_identifier_free(
+    connection: AsyncConnection, resource_id: str, project_ids: Sequence[str], name: str | None
+) -> None:
+    """Raise `Conflict` when another resource of one of these projects has the identifier (casefolded)."""
+    table = resource_projects
+    if name is None or not project_ids:
+        return
+    holder = await connection.scalar(
+        sa.select(table.c.resource_id).where(
+            table.c.project_id.in_(project_ids), table.c.identifier == name, table.c.resource_id != resource_id
+        )
+    )
+    if holder is not None:
+        raise Conflict(
+            f"Another file of this project is called {named(name)}. Choose another identifier.", resource_id=holder
+        )

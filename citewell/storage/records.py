@@ -18,7 +18,7 @@ from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
-from citewell.types import Category, Chunk, Element, JsonObject, Status, UploadOptions
+from citewell.types import Category, Chunk, Element, Metadata, Status, UploadOptions
 
 _MAX_PARAMETERS = 500
 _LEASE_SECONDS = 300.0
@@ -33,7 +33,7 @@ class TextRecord:
     has_title: bool
     text: str
     content_hash: str
-    metadata: JsonObject
+    metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,7 @@ def _changing(record: TextRecord, place: StoredRecord, now: float) -> dict[str, 
         "version": place.version,
         "status": Status.EXTRACTED,
         "extraction_metadata": dict(record.metadata),
+        "metadata": dict(record.metadata),
         "extracted_at": now,
         "indexed_at": None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +16,7 @@ from citewell.errors import Conflict, NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
+from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
 from citewell.storage.tables import (
     chunks,
@@ -27,7 +28,17 @@ from citewell.storage.tables import (
     resource_versions,
     resources,
 )
-from citewell.types import FULLY_PROCESSED, Coverage, Resource, ResourceFilter, ResourceSummary, Status, UploadOptions
+from citewell.types import (
+    FULLY_PROCESSED,
+    Coverage,
+    Metadata,
+    MetadataValue,
+    Resource,
+    ResourceFilter,
+    ResourceSummary,
+    Status,
+    UploadOptions,
+)
 
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
@@ -59,6 +70,8 @@ class NewResource:
     blob_key: str
     options: UploadOptions
     parent_id: str | None = None
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
+    thread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +116,8 @@ class ResourceRepository:
             known = await _id_of_content(connection, new.owner_id, new.content_hash)
             if known is None:
                 await _insert(connection, [new])
-            if project_id:
-                await link(connection, known or new.id, project_id)
+            if project_id and await link(connection, known or new.id, project_id) and known is not None:
+                await note_changes(connection, [known])
         return known
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
@@ -349,7 +362,8 @@ async def _insert_or_link_all(
     await _insert(connection, list(fresh.values()), before)
     if project_id:
         for resource_id in known.values():
-            await link(connection, resource_id, project_id)
+            if await link(connection, resource_id, project_id):
+                await note_changes(connection, [resource_id])
         links = [{"resource_id": one.id, "project_id": project_id} for one in fresh.values()]
         if links:
             await connection.execute(sa.insert(resource_projects), links)
@@ -371,6 +385,8 @@ async def _insert(connection: AsyncConnection, new: Sequence[NewResource], befor
             "identifier": one.identifier,
             "source": one.source,
             "parent_id": one.parent_id,
+            "metadata": dict(one.metadata),
+            "thread": one.thread,
             "version": 1,
             "status": Status.UPLOADED,
             "chunk_count": 0,
@@ -460,6 +476,7 @@ def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Re
     values["status"] = Status(values["status"])
     values["coverage"] = Coverage.from_json(values["coverage"]) if values["coverage"] else None
     values["options"] = UploadOptions(**values["options"])
+    values["metadata"] = metadata_of(values["metadata"])
     return Resource(**values, project_ids=tuple(linked.get(values["id"], ())))
 
 

@@ -94,6 +94,9 @@ resources = sa.Table(
     sa.Column("parent_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE")),
     sa.Column("record_id", sa.Text),
     sa.Column("options", Json, nullable=False),
+    # what people say of the file; and the conversation that it came with
+    sa.Column("metadata", Json, nullable=False, server_default="{}"),
+    sa.Column("thread", sa.Text),
     # the durable job: see citewell.storage.jobs
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column("deaths", sa.Integer, nullable=False, server_default="0"),
@@ -128,6 +131,9 @@ resource_projects = sa.Table(
     metadata,
     _resource(primary_key=True),
     sa.Column("project_id", Id, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True, index=True),
+    # the resource's, casefolded: by it the resource is named within the project
+    sa.Column("identifier", sa.Text),
+    sa.Index("uq_resource_projects_identifier", "project_id", "identifier", unique=True),
 )
 
 resource_blobs = sa.Table(
@@ -241,6 +247,18 @@ deletions = sa.Table(
     sa.Column("owner_id", Id, nullable=False),
     sa.Column("resource_ids", Json, nullable=False),
     sa.Column("blob_keys", Json, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+)
+
+# Files whose payloads in the indexes are behind SQL: a row goes when they have been rewritten, if need be after a restart.
+payload_changes = sa.Table(
+    "payload_changes",
+    metadata,
+    _resource(primary_key=True),
+    # another one whenever the file changes again, so that a change during the rewriting is not lost
+    sa.Column("stamp", Id, nullable=False),
+    sa.Column("lease_worker", sa.Text),
+    sa.Column("lease_until", Time),
     sa.Column("created_at", Time, nullable=False),
 )
 

@@ -22,12 +22,18 @@ import pytest
 import pytest_asyncio
 
 from citewell.errors import Unavailable
+from citewell.points import METADATA, metadata_field
 from citewell.ports import Capability, VectorIndex
 from citewell.types import (
+    AllOf,
+    AnyOf,
     ChunkType,
     Condition,
+    Expression,
     Filter,
     JsonValue,
+    MetadataKind,
+    Negation,
     Operator,
     Point,
     ScoredId,
@@ -315,6 +321,109 @@ class FilterConformance(_Opened):
         assert sorted(_ids(await index.search(near(0, filter=scope, limit=50)))) == sorted(expected)
         await index.delete(scope)
         assert await index.count() == 24 - len(expected)
+
+    @pytest.mark.parametrize(
+        ("condition", "expected"),
+        [
+            (Condition("page", Operator.GT, 8), [9]),
+            (Condition("page", Operator.LT, 1), [0]),
+            (Condition("filename", Operator.CONTAINS, "E 2.P"), [2]),
+            (Condition("filename", Operator.PREFIX, "File 7"), [7]),
+            (Condition("filename", Operator.PREFIX, "ile"), []),
+            (Condition("uploaded_at", Operator.GTE, 7.5), [8, 9]),
+            (Condition("uploaded_at", Operator.EQ, 7.0), [7]),
+            (Condition("uploaded_at", Operator.IN, (7.0, 3.0, 0.5)), [3, 7]),
+            (Condition("slide", Operator.EXISTS, True), [1, 3, 5, 7, 9]),
+            (Condition("slide", Operator.EXISTS, False), [0, 2, 4, 6, 8]),
+            (Negation(Condition("page", Operator.LTE, 7)), [8, 9]),
+            (Negation(Condition("slide", Operator.LTE, 7)), [0, 2, 4, 6, 8, 9]),
+            (AnyOf(()), []),
+            (AllOf(()), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+            (
+                AnyOf(
+                    (
+                        AllOf((Condition("page", Operator.GTE, 2), Negation(Condition("page", Operator.GT, 3)))),
+                        Condition("page", Operator.EQ, 9),
+                    )
+                ),
+                [2, 3, 9],
+            ),
+        ],
+    )
+    async def test_orders_parts_of_texts_and_groups(
+        self, index: VectorIndex, condition: Expression, expected: list[int]
+    ) -> None:
+        await index.upsert(
+            [
+                make_point(n, page=n, filename=f"file {n}.pdf", uploaded_at=float(n), **({"slide": n} if n % 2 else {}))
+                for n in range(10)
+            ]
+        )
+        scope = Filter(owner_id="ann", conditions=(condition,))
+        found = await index.search(near(0, filter=scope, limit=20))
+        assert sorted(_ids(found)) == sorted(point_id(n) for n in expected)
+        assert await index.count(scope) == len(expected)
+
+    async def test_metadata_has_a_field_per_key_and_type(self, index: VectorIndex) -> None:
+        text, number = (
+            metadata_field("Kamera ü.1", MetadataKind.TEXT),
+            metadata_field("Kamera ü.1", MetadataKind.NUMBER),
+        )
+        await index.upsert(
+            [
+                make_point(1, metadata={text: "leica", number: 4.5}),
+                make_point(2, metadata={text: ["leica m", "canon"]}),
+                make_point(3, owner="bob", metadata={text: "leica"}),
+            ]
+        )
+        path = f"{METADATA}.{text}"
+        for condition, expected in (
+            (Condition(path, Operator.EQ, "Leica"), [1]),
+            (Condition(path, Operator.PREFIX, "leica"), [1, 2]),
+            (Condition(path, Operator.CONTAINS, "ano"), [2]),
+            (Condition(path, Operator.IN, ("canon", "x")), [2]),
+            (Condition(f"{METADATA}.{number}", Operator.GT, 4.4), [1]),
+            (Condition(f"{METADATA}.{number}", Operator.EXISTS, False), [2]),
+        ):
+            found = await index.search(near(1, filter=Filter(owner_id="ann", conditions=(condition,))))
+            assert sorted(_ids(found)) == sorted(point_id(n) for n in expected), condition
+
+    async def test_a_payload_is_set_and_the_rest_of_a_point_stays(self, index: VectorIndex) -> None:
+        await index.upsert([make_point(n, resource=f"r{n % 2}", page=n, tag="old", terms=[n]) for n in range(6)])
+        await index.upsert([make_point(6, owner="bob", resource="r1", tag="old")])
+        before = await index.search(near(1))
+        field = metadata_field("a", MetadataKind.TEXT)
+        scope = Filter(owner_id="ann", resource_ids=("r1",))
+        await index.set_payload(scope, {"tag": ["new", "newer"], "sheet": None, METADATA: {field: "x"}})
+        assert await index.search(near(1)) == before
+        assert _ids(await index.search(about(3))) == ([point_id(3)] if Capability.SPARSE in index.capabilities else [])
+
+        async def having(condition: Expression, owner: str = "ann") -> list[str]:
+            scope = Filter(owner_id=owner, conditions=(condition,))
+            return sorted(_ids(await index.search(near(0, filter=scope, limit=20))))
+
+        changed = sorted(point_id(n) for n in (1, 3, 5))
+        assert await having(Condition("tag", Operator.EQ, "newer")) == changed
+        assert await having(Condition(f"{METADATA}.{field}", Operator.EQ, "x")) == changed
+        assert await having(Condition("page", Operator.EXISTS, True)) == sorted(point_id(n) for n in range(6))
+        assert await having(Condition("tag", Operator.EQ, "old"), "bob") == [point_id(6)]
+        await index.set_payload(scope, {"tag": [], METADATA: {}})
+        assert await having(Condition("tag", Operator.EXISTS, False)) == changed
+        assert await having(Condition(f"{METADATA}.{field}", Operator.EXISTS, True)) == []
+
+    @pytest.mark.parametrize("among", [1, 10, 1_000])
+    async def test_the_nearest_of_what_a_filter_admits_are_found(self, index: VectorIndex, among: int) -> None:
+        points = [make_point(n, metadata={}, row=n % among) for n in range(4_000)]
+        await index.upsert(points)
+        scope = Filter(owner_id="ann", conditions=(Condition("row", Operator.EQ, 0),))
+        admitted = points[::among]
+        matrix = np.asarray([point.dense for point in admitted], dtype=np.float32)
+        shared = possible = 0
+        for n in range(5_000, 5_010):
+            best = np.argsort(-matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32))[:10]
+            shared += len({admitted[i].id for i in best} & set(_ids(await index.search(near(n, filter=scope)))))
+            possible += len(best)
+        assert shared >= 0.99 * possible
 
     @pytest.mark.parametrize("value", ['"} or {"', "a' OR 1=1 --", "*", "[page]", "\\", "ﷺ" * 50])
     async def test_hostile_values_are_only_values(self, index: VectorIndex, value: str) -> None:

@@ -27,6 +27,7 @@ from citewell.types.extraction import (
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.library import ColumnKind, ResourceInfo, Scope, TableColumn, TableInfo
 from citewell.types.locators import Box, Locator
+from citewell.types.metadata import FileFacts, Metadata, MetadataKey, MetadataKind, MetadataValue
 from citewell.types.resources import (
     FULLY_PROCESSED,
     TERMINAL,
@@ -42,9 +43,14 @@ from citewell.types.resources import (
     UploadOptions,
 )
 from citewell.types.search import (
+    AllOf,
+    AnyOf,
     Condition,
+    Expression,
     Filter,
+    FilterValue,
     Hit,
+    Negation,
     Operator,
     Passage,
     Point,
@@ -68,7 +74,9 @@ __all__ = [
     "QUOTES",
     "SUMMARY_OF",
     "TERMINAL",
+    "AllOf",
     "Answer",
+    "AnyOf",
     "Box",
     "Category",
     "CellPlace",
@@ -85,16 +93,24 @@ __all__ = [
     "Element",
     "ElementType",
     "ErrorStage",
+    "Expression",
     "ExtractOptions",
     "ExtractedBlob",
     "ExtractionSummary",
+    "FileFacts",
     "Filter",
+    "FilterValue",
     "Hit",
     "Job",
     "JsonObject",
     "JsonValue",
     "Locator",
     "Message",
+    "Metadata",
+    "MetadataKey",
+    "MetadataKind",
+    "MetadataValue",
+    "Negation",
     "NoAnswer",
     "NoAnswerReason",
     "Operator",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
+from citewell.types.metadata import Metadata, MetadataValue
 
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _RULE_MARKS = frozenset("|-: ")
@@ -79,11 +80,13 @@ class Chunk(ChunkDraft):
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with the name of its file and, for records added as texts, the record's id."""
+    """A chunk with its file's name, identifier and metadata and, for records added as texts, the record's id."""
 
     chunk: Chunk
     filename: str
     record_id: str | None = None
+    identifier: str | None = None
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
 
 
 class ChunkPlace(NamedTuple):

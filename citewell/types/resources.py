@@ -8,6 +8,7 @@ from typing import Any
 
 from citewell.types.extraction import Coverage
 from citewell.types.json import JsonObject
+from citewell.types.metadata import Metadata
 
 
 class Status(StrEnum):
@@ -52,7 +53,10 @@ class UploadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes."""
+    """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes.
+
+    metadata is what people say of it, extraction_metadata what it says of itself; thread is the conversation that it came with.
+    """
 
     id: str
     owner_id: str
@@ -84,6 +88,8 @@ class Resource:
     parent_id: str | None
     record_id: str | None
     options: UploadOptions
+    metadata: Metadata
+    thread: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from citewell.types.chunks import Chunk, ChunkType
 from citewell.types.json import JsonObject, JsonValue
+from citewell.types.metadata import Metadata, MetadataValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,31 +22,71 @@ class SparseVector:
 
 
 class Operator(StrEnum):
-    """What a typed condition may ask. Nothing else reaches a store."""
+    """How a condition compares. On a field with several values, one that fits is enough.
+
+    `ne` and `not_in` admit what `eq` and `in` do not: also what lacks the field.
+    """
 
     EQ = "eq"
+    NE = "ne"
     IN = "in"
+    NOT_IN = "not_in"
+    GT = "gt"
     GTE = "gte"
+    LT = "lt"
     LTE = "lte"
+    EXISTS = "exists"
+    CONTAINS = "contains"
+    PREFIX = "prefix"
+
+
+FilterValue: TypeAlias = str | int | float | bool | tuple[str | int | float | bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One comparison on an allow-listed payload field (`citewell.retrieve.filters.FIELDS`)."""
+    """One comparison on a field: of the filter language (`citewell.filters`), or of a point's payload in a `Filter`."""
 
     field: str
     operator: Operator
-    value: str | int | float | tuple[str | int | float, ...]
+    value: FilterValue
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Holds where every part holds, so also without parts."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Holds where one part holds, so never without parts."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """Holds where its part does not."""
+
+    part: Expression
+
+
+Expression: TypeAlias = Condition | AllOf | AnyOf | Negation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all."""
+    """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
+
+    conditions are on fields of the payload (`citewell.points`), with values in the form in which payloads hold them.
+    """
 
     owner_id: str
     resource_ids: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +146,18 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A found chunk. `score` is what the list is ordered by; `record_id` is set for records added as texts."""
+    """A found chunk. `score` is what the list is ordered by; `record_id` is set for records added as texts.
+
+    identifier and metadata are the file's.
+    """
 
     chunk: Chunk
     filename: str
     score: float
     scores: Scores
     record_id: str | None = None
+    identifier: str | None = None
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
 
     def place(self) -> JsonObject:
         """Where the passage is, without its text, which is deleted with the file."""
@@ -143,8 +189,10 @@ class RerankLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything the owner has.
+    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything.
 
+    conditions narrow it further, all of them; drop leaves out filters that would be inferred from the query, by their `key`;
+    time_zone (an IANA name) says when a day begins where the query speaks of one, UTC unless given.
     rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
     they are given; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
     """
@@ -155,7 +203,7 @@ class SearchRequest:
     project_id: str | None = None
     resource_ids: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Expression, ...] = ()
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
     debug: bool = False
@@ -163,6 +211,8 @@ class SearchRequest:
     near_duplicate: float | None = None
     variations: int | None = None
     self_query: SelfQuery | None = None
+    drop: tuple[str, ...] = ()
+    time_zone: str | None = None
     neighbours: int = 0
 
 

@@ -121,7 +121,8 @@ def test_the_library_has_what_a_rebuild_could_lose(library: Path) -> None:
     points = _points(_index(library))
     fields = {field for payload, _, _ in points.values() for field in payload}
     assert fields == {
-        "owner_id", "resource_id", "type", "filename", "extension", "language", "sheet", "page", "slide", "row", "date", "tag"
+        "owner_id", "resource_id", "type", "filename", "extension", "language", "sheet", "page", "slide", "row", "date", "tag",
+        "file_type", "category", "project", "uploaded_at", "metadata"
     }  # fmt: skip
     assert {payload["type"] for payload, _, _ in points.values()} == {"text", "table", "image", "row", "summary"}
     rows = [

@@ -22,7 +22,7 @@ from citewell.ports import (
     ToolSpec,
     VectorIndex,
 )
-from citewell.types import Chunk, ChunkType, JsonObject, Locator, SearchRequest, StoredChunk
+from citewell.types import Chunk, ChunkType, FileFacts, JsonObject, Locator, MetadataKey, SearchRequest, StoredChunk
 
 DIMENSIONS = 64
 
@@ -59,7 +59,13 @@ class MemoryChunks:
     def __init__(self) -> None:
         self.stored: dict[str, StoredChunk] = {}
         self.projects: dict[str, tuple[str, ...]] = {}
+        self.keys: list[MetadataKey] = []
         self.loads = 0
+
+    async def metadata_keys(
+        self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        return self.keys
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
         self.loads += 1
@@ -89,7 +95,12 @@ async def fill(
 ) -> None:
     """Index chunks, each with its file's name, and make their text known to the source."""
     vectors = await embedder.embed([chunk.embedded_text for chunk, _ in chunks])
-    await index.upsert([index_point(chunk, v.tolist(), name) for (chunk, name), v in zip(chunks, vectors, strict=True)])
+    await index.upsert(
+        [
+            index_point(chunk, v.tolist(), FileFacts(filename=name))
+            for (chunk, name), v in zip(chunks, vectors, strict=True)
+        ]
+    )
     source.stored |= {chunk.id: StoredChunk(chunk, name, f"record {chunk.text[:5]}") for chunk, name in chunks}
 
 

@@ -12,11 +12,12 @@ from citewell.adapters.index.memory import admits
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.errors import InvalidFilter
-from citewell.points import PAYLOAD_FIELDS, FieldKind
-from citewell.retrieve.filters import FIELDS, MAX_CONDITIONS, build_filter, validate
+from citewell.filters import FIELDS, MAX_CONDITIONS, build_filter, conditions_in, lowered, validate
+from citewell.points import FieldKind, field_kind
 from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery
 
 _KEYWORDS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.KEYWORD)
+_DATES = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.DATE)
 _INTEGERS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.INTEGER)
 _words = st.sampled_from(["a.pdf", "B.PDF", "sheet 1", "ü", '"]}', "' OR 1=1"])
 _numbers = st.integers(-2, 6)
@@ -31,7 +32,19 @@ _conditions = st.one_of(
 
 
 @pytest.mark.parametrize(
-    "field", ["owner_id", "resource_id", "type", "owner_id'; --", "", "__class__", "page.x", "Page"]
+    "field",
+    [
+        "owner_id",
+        "resource_id",
+        "file_type",
+        "metadata",
+        "metadata.",
+        "owner_id'; --",
+        "",
+        "__class__",
+        "page.x",
+        "Page",
+    ],
 )
 def test_a_field_that_is_not_on_the_list_is_an_error(field: str) -> None:
     with pytest.raises(InvalidFilter):
@@ -40,15 +53,15 @@ def test_a_field_that_is_not_on_the_list_is_an_error(field: str) -> None:
 
 @given(st.text())
 def test_no_other_field_name_is_ever_accepted(field: str) -> None:
-    if field not in FIELDS:
+    if field not in FIELDS and not field.startswith("metadata."):
         with pytest.raises(InvalidFilter):
             validate(Condition(field, Operator.EQ, 1))
 
 
 NUMBER = "The field 'page' is compared with a number."
 WHOLE = "The field 'page' is compared with a whole number."
-TEXT = "The field 'filename' is compared with a text of 1 to 512 characters."
-LIST = "A list of values goes with `in`, a single value with every other operator."
+TEXT = "The field 'filename' is compared with a text of 1 to 4096 characters."
+LIST = "A list of values goes with `in` and `not_in`, a single value with every other operator."
 
 
 @pytest.mark.parametrize(
@@ -70,7 +83,7 @@ LIST = "A list of values goes with `in`, a single value with every other operato
         (Condition("filename", Operator.EQ, 3), TEXT),
         (Condition("filename", Operator.EQ, ""), TEXT),
         (Condition("filename", Operator.EQ, " "), TEXT),
-        (Condition("filename", Operator.EQ, "x" * 513), TEXT),
+        (Condition("filename", Operator.EQ, "x" * 4_097), TEXT),
         (Condition("filename", Operator.EQ, "a\x00b"), TEXT),
         (Condition("filename", Operator.IN, ("a", "")), TEXT),
     ],
@@ -89,7 +102,7 @@ def test_a_value_or_operator_of_the_wrong_kind_is_an_error(condition: Condition,
         Condition("page", Operator.LTE, 2**53),
         Condition("page", Operator.GTE, -(2**53)),
         Condition("page", Operator.EQ, 3.0),
-        Condition("filename", Operator.EQ, "x" * 512),
+        Condition("filename", Operator.EQ, "x" * 4_096),
         Condition("filename", Operator.IN, ("X",)),
     ],
 )
@@ -101,7 +114,7 @@ def test_an_unknown_field_is_named_in_part_beside_those_that_are_allowed() -> No
     with pytest.raises(InvalidFilter) as caught:
         validate(Condition("f" * 100, Operator.EQ, "a"))
     assert caught.value.message == f"A search cannot be filtered by '{'f' * 64}'."
-    assert caught.value.details == {"allowed": sorted(FIELDS)}
+    assert caught.value.details == {"allowed": [*sorted(FIELDS), "metadata.<key>"]}
 
 
 def test_too_many_conditions_are_an_error() -> None:
@@ -110,7 +123,7 @@ def test_too_many_conditions_are_an_error() -> None:
     assert build_filter(request, None).conditions == conditions
     with pytest.raises(InvalidFilter) as caught:
         build_filter(request, None, conditions[:1])
-    assert caught.value.message == "At most 16 conditions can be combined."
+    assert caught.value.message == "At most 64 conditions can be combined."
 
 
 def test_the_owner_of_the_request_is_always_in_the_filter() -> None:
@@ -124,12 +137,15 @@ def test_the_owner_of_the_request_is_always_in_the_filter() -> None:
 @given(_conditions)
 def test_what_is_allowed_compiles_for_the_store(condition: Condition) -> None:
     validate(condition)
-    compiled = compile_filter(Filter(owner_id="ann", conditions=(condition,)))
+    compiled = compile_filter(Filter(owner_id="ann", conditions=(lowered(condition),)))
     assert len(compiled.must or []) == 2
 
 
 def test_every_field_of_the_list_stands_in_the_payload() -> None:
-    assert set(FIELDS) < set(PAYLOAD_FIELDS)
+    for field, kind in FIELDS.items():
+        value = 3 if kind is FieldKind.INTEGER else "2025-01-31"
+        (lowest, *_) = conditions_in([lowered(Condition(field, Operator.EQ, value))])
+        assert field_kind(lowest.field) is kind
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +187,8 @@ async def test_the_store_admits_what_the_reference_admits(
     def collect(
         conditions: tuple[Condition, ...], resources: tuple[str, ...] | None, types: tuple[ChunkType, ...] | None
     ) -> None:
-        scopes.append(Filter(owner_id="ann", conditions=conditions, resource_ids=resources, types=types))
+        stored = tuple(lowered(condition) for condition in conditions)
+        scopes.append(Filter(owner_id="ann", conditions=stored, resource_ids=resources, types=types))
 
     collect()
     for scope in scopes:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.errors import InvalidFilter
-from citewell.retrieve.filters import FIELDS, MAX_CONDITIONS, validate
+from citewell.filters import FIELDS, MAX_CONDITIONS, validate
 from citewell.retrieve.modelquery import parse_conditions
 from citewell.types import Condition, Operator
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.retrieve.filters import validate
+from citewell.filters import validate
 from citewell.retrieve.selfquery import infer_conditions
 from citewell.types import Condition, Operator
 

@@ -58,7 +58,7 @@ def test_filters_narrow_to_a_file(server: RunningServer, handbook: dict[str, Any
 )
 def test_a_hostile_filter_is_an_error(server: RunningServer, hostile: dict[str, Any]) -> None:
     response = _search(server, "rule", filters=[hostile])
-    assert response.status_code == 400, response.text
+    assert response.status_code == 422, response.text
     assert response.json()["error"]["code"] == "invalid_filter"
 
 
@@ -71,10 +71,10 @@ def test_a_hostile_filter_is_an_error(server: RunningServer, hostile: dict[str, 
         {"value": 1},
     ],
 )
-def test_what_is_no_filter_at_all_is_an_invalid_request(server: RunningServer, hostile: dict[str, Any]) -> None:
+def test_what_is_no_filter_at_all_is_an_error(server: RunningServer, hostile: dict[str, Any]) -> None:
     response = _search(server, "rule", filters=[hostile])
     assert response.status_code == 422, response.text
-    assert response.json()["error"]["code"] == "invalid_request"
+    assert response.json()["error"]["code"] == "invalid_filter"
 
 
 def test_neighbours_come_as_passages(server: RunningServer, handbook: dict[str, Any]) -> None:

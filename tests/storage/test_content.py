@@ -11,7 +11,6 @@ from citewell.errors import InvalidCursor, NotFound
 from citewell.storage import content as module
 from citewell.storage.content import (
     ContentRepository,
-    IndexedChunk,
     delete_chunks,
     delete_elements,
     insert_chunks,
@@ -21,7 +20,7 @@ from citewell.storage.cursors import encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.types import Chunk, ChunkType, ElementType, Status
+from citewell.types import Chunk, ChunkType, ElementType, Status, StoredChunk
 from tests.storage.estates import new_blob, new_chunk, new_element, store_elements
 from tests.storage.rows import add_resource
 
@@ -119,8 +118,8 @@ async def test_a_chunk_comes_back_as_it_was_stored(content: ContentRepository, d
     owner, resource = await add_resource(database, "ada")
     chunk = new_chunk(owner, resource, text="Gebühr 5 € 📏\n\ttab “q”")
     await _store_chunks(database, chunk)
-    assert await content.load_chunks(owner, [chunk.id, "unknown"]) == {chunk.id: (chunk, "a.txt", None)}
-    assert await content.chunks_at(owner, [(resource, 1, 0), (resource, 2, 0)]) == [(chunk, "a.txt", None)]
+    assert await content.load_chunks(owner, [chunk.id, "unknown"]) == {chunk.id: StoredChunk(chunk, "a.txt")}
+    assert await content.chunks_at(owner, [(resource, 1, 0), (resource, 2, 0)]) == [StoredChunk(chunk, "a.txt")]
     assert await content.chunks_page(resource, 10) == ([chunk], None)
     assert await content.chunk_ids(resource) == {chunk.id}
     assert await content.load_chunks(owner, []) == {}
@@ -152,17 +151,17 @@ async def test_a_cursor_of_anything_else_is_refused(
 async def test_an_index_is_rebuilt_from_every_chunk_of_everybody(
     content: ContentRepository, database: Database
 ) -> None:
-    expected: dict[str, list[IndexedChunk]] = {}
+    expected: dict[str, list[tuple[Chunk, str, int]]] = {}
     for name in ("ada", "ada", "ben"):
         owner, resource = await add_resource(database, name)
         kinds = (ChunkType.ROW, ChunkType.TEXT, ChunkType.ROW)
         chunks = [replace(new_chunk(owner, resource, n), type=kind) for n, kind in enumerate(kinds)]
         await _store_chunks(database, *chunks)
-        expected[resource] = [IndexedChunk(c, "a.txt", None, rows) for c, rows in zip(chunks, (0, 1, 1), strict=True)]
+        expected[resource] = [(c, "a.txt", rows) for c, rows in zip(chunks, (0, 1, 1), strict=True)]
     for size in (1, 2, 100):
         batches = [batch async for batch in content.iterate_chunks(size)]
         assert all(len(batch) <= size for batch in batches)
-        found = [one for batch in batches for one in batch]
+        found = [(one.chunk, one.file.filename, one.rows_before) for batch in batches for one in batch]
         assert found == [one for resource in sorted(expected) for one in expected[resource]]
 
 

@@ -23,6 +23,7 @@ from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
+from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
@@ -79,6 +80,11 @@ UNSCOPED: dict[str, str] = {
     "OwnerRepository.ensure": "makes owners",
     "OwnerRepository.owner_of": "finds the owner",
     "RecordRepository.mark_indexed": _WORKERS,
+    "PayloadChangeRepository.claim": _WORKERS,
+    "PayloadChangeRepository.facts": _WORKERS,
+    "PayloadChangeRepository.finish": _WORKERS,
+    "PayloadChangeRepository.release": _WORKERS,
+    "PayloadChangeRepository.waiting": _WORKERS,
     "ResourceRepository.known_blob_keys": _WORKERS,
     "ResourceRepository.unfinished_deletions": _WORKERS,
     "ResourceRepository.finish_deletion": _WORKERS,
@@ -609,7 +615,8 @@ async def _(world: World) -> None:
 
 
 def _chunks(world: World) -> SqlChunks:
-    return SqlChunks(ContentRepository(world.database), ProjectRepository(world.database))
+    database = world.database
+    return SqlChunks(ContentRepository(database), ProjectRepository(database), MetadataRepository(database))
 
 
 def _library(world: World) -> SqlLibrary:
@@ -658,6 +665,59 @@ async def _(world: World) -> None:
         )
     mine = SearchRequest(owner_id=world.ben.owner, query="q", project_id="Loans", resource_ids=None)
     assert await _chunks(world).resolve_scope(mine) == (world.ben.resource,)
+
+
+@isolates(SqlChunks.metadata_keys)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    assert await _chunks(world).metadata_keys(world.ben.owner, None, 0.0) == []
+    assert await _chunks(world).metadata_keys(world.ben.owner, [world.ada.resource], 0.0) == []
+
+
+async def _describe_ada(world: World) -> None:
+    said = FileChange(metadata=lambda _: {"camera": "Leica"}, identifier="policy")
+    assert await MetadataRepository(world.database).change(world.ada.owner, world.ada.resource, said) is not None
+
+
+@isolates(MetadataRepository.change)
+async def _(world: World) -> None:
+    async with world.refused():
+        said = FileChange(metadata=lambda _: {"camera": "Canon"})
+        await MetadataRepository(world.database).change(world.ben.owner, world.ada.resource, said)
+
+
+@isolates(MetadataRepository.resolve)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata = MetadataRepository(world.database)
+    assert await metadata.resolve(world.ada.owner, ["Policy"]) == (world.ada.resource,)
+    for name in ("policy", world.ada.resource):
+        async with world.refused():
+            await metadata.resolve(world.ben.owner, [name])
+    async with world.refused():
+        await metadata.resolve(world.ben.owner, ["policy"], [world.ada.project])
+
+
+@isolates(MetadataRepository.keys)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata = MetadataRepository(world.database)
+    assert [key.name for key in await metadata.keys(world.ada.owner)] == ["camera"]
+    assert await metadata.keys(world.ben.owner) == []
+    assert await metadata.keys(world.ben.owner, [world.ada.resource]) == []
+
+
+@isolates(MetadataRepository.facts)
+async def _(world: World) -> None:
+    found = await MetadataRepository(world.database).facts(world.ben.owner, [world.ada.resource, world.ben.resource])
+    assert set(found) == {world.ben.resource}
+
+
+@isolates(MetadataRepository.all_ids)
+async def _(world: World) -> None:
+    metadata = MetadataRepository(world.database)
+    assert await metadata.all_ids(world.ben.owner) == [world.ben.resource]
+    assert await metadata.all_ids(world.ben.owner, [world.ada.project]) == []
 
 
 @isolates(SqlLibrary.list_resources)

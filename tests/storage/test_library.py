@@ -14,6 +14,7 @@ from citewell.errors import DamagedFile
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.library import SqlLibrary
+from citewell.storage.metadata import MetadataRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
@@ -90,7 +91,7 @@ async def test_characters_are_not_counted_again_at_once(database: Database, ada:
 
 async def test_a_search_is_narrowed_to_files_and_project_both(database: Database, ada: Estate) -> None:
     other, _ = await ResourceRepository(database).create(new_resource(ada.owner, "other"), "")
-    chunks = SqlChunks(ContentRepository(database), ProjectRepository(database))
+    chunks = SqlChunks(ContentRepository(database), ProjectRepository(database), MetadataRepository(database))
 
     async def scope(**values: Any) -> tuple[str, ...] | None:
         return await chunks.resolve_scope(SearchRequest(owner_id=ada.owner, query="q", **values))
@@ -103,7 +104,7 @@ async def test_a_search_is_narrowed_to_files_and_project_both(database: Database
 
 
 async def test_chunks_are_loaded_by_id_and_by_place(database: Database, ada: Estate) -> None:
-    chunks = SqlChunks(ContentRepository(database), ProjectRepository(database))
+    chunks = SqlChunks(ContentRepository(database), ProjectRepository(database), MetadataRepository(database))
     loaded = await chunks.load(ada.owner, [chunk.id for chunk in ada.chunks])
     assert {chunk_id: stored.chunk for chunk_id, stored in loaded.items()} == {c.id: c for c in ada.chunks}
     assert {stored.filename for stored in loaded.values()} == {"policy.txt"}

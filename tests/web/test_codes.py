@@ -14,8 +14,8 @@ import pytest
 
 from citewell import errors
 from citewell.errors import CitewellError, ExtractionError
+from citewell.filters import FIELDS
 from citewell.ingest import workers
-from citewell.retrieve.filters import FIELDS
 from citewell.settings import VectorStore
 from citewell.storage.indexes import IndexState
 from citewell.types import ElementType, Status, UsageKind

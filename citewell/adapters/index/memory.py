@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from citewell.errors import InvalidFilter, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, RESOURCE, TYPE, FieldKind, keyword, pulled
+from citewell.errors import Unavailable
+from citewell.points import OWNER, RESOURCE, TYPE, pulled
 from citewell.ports import Capability, FloatMatrix
-from citewell.types import Condition, Filter, JsonValue, Operator, Point, ScoredId, SparseVector, VectorQuery
+from citewell.predicates import holds
+from citewell.types import Filter, JsonObject, JsonValue, Point, ScoredId, SparseVector, VectorQuery
 
 
 class MemoryIndex:
@@ -49,6 +51,13 @@ class MemoryIndex:
         self._check_open()
         known = [self._points[key] for key in ids if key in self._points]
         return {point.id: np.asarray(point.dense, dtype=np.float32) for point in known if point.dense is not None}
+
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """See `VectorIndex.set_payload`."""
+        self._check_open()
+        for key, point in self._points.items():
+            if admits(filter, point.payload):
+                self._points[key] = replace(point, payload={**point.payload, **payload})
 
     async def delete(self, filter: Filter) -> None:
         """See `VectorIndex.delete`."""
@@ -96,26 +105,8 @@ def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
         payload.get(OWNER) == filter.owner_id
         and (filter.resource_ids is None or payload.get(RESOURCE) in filter.resource_ids)
         and (filter.types is None or payload.get(TYPE) in {kind.value for kind in filter.types})
-        and all(_holds(condition, payload) for condition in filter.conditions)
+        and all(holds(condition, payload) for condition in filter.conditions)
     )
-
-
-def _holds(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
-    kind = PAYLOAD_FIELDS.get(condition.field)
-    if kind is None:
-        raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
-    wanted = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-    stored = payload.get(condition.field)
-    values = list(stored) if isinstance(stored, Sequence) and not isinstance(stored, str) else [stored]
-    if kind is FieldKind.KEYWORD:
-        return any(value == keyword(str(want)) for value in values for want in wanted)
-    numbers = [value for value in values if isinstance(value, int | float)]
-    limits = [float(want) for want in wanted]
-    if condition.operator is Operator.GTE:
-        return any(number >= max(limits) for number in numbers)
-    if condition.operator is Operator.LTE:
-        return any(number <= min(limits) for number in numbers)
-    return any(number in limits for number in numbers)
 
 
 def _dense_scores(query: FloatMatrix, admitted: Sequence[Point]) -> dict[str, float]:

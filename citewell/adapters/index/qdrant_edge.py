@@ -7,7 +7,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +20,10 @@ from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
 from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
-from citewell.points import OWNER
+from citewell.points import OWNER, PAYLOAD_FIELDS, metadata_paths
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import EdgeStore
-from citewell.types import Filter, Point, ScoredId, VectorQuery
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
@@ -58,6 +58,7 @@ class QdrantEdgeIndex:
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()
+        self._fields = engine.index_fields(self._shard.engine, PAYLOAD_FIELDS)
         # With one owner, the engine's own document frequencies are that owner's and need not be counted for each search.
         self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
@@ -114,6 +115,11 @@ class QdrantEdgeIndex:
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
         return await self._read(lambda shard: engine.dense_vectors(shard, ids))
+
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """See `VectorIndex.set_payload`; written to the write-ahead log when this returns."""
+        if not admits_nothing(filter):
+            await self._write(self._set_payload, (filter, payload))
 
     async def delete(self, filter: Filter) -> None:
         """See `VectorIndex.delete`."""
@@ -177,10 +183,24 @@ class QdrantEdgeIndex:
 
     def _upsert(self, points: Sequence[Point]) -> None:
         self._note_owners(points)
+        self._index_metadata(point.payload for point in points)
         engine.upsert_points(self._shard.engine, points)
         self._unindexed += len(points)
         self._note_unindexed()
         self._touch([point.id for point in points])
+
+    def _set_payload(self, change: tuple[Filter, JsonObject]) -> None:
+        scope, payload = change
+        self._index_metadata([payload])
+        if self._touched is not None:
+            self._touch(engine.matching_ids(self._shard.engine, scope))
+        engine.set_payload(self._shard.engine, scope, payload)
+
+    def _index_metadata(self, payloads: Iterable[JsonObject]) -> None:
+        """Metadata keys that appear for the first time get an index each."""
+        new = {path for payload in payloads for path in metadata_paths(payload)} - self._fields
+        if new and len(self._fields) < engine.MAX_INDEXED_FIELDS:
+            self._fields = engine.index_fields(self._shard.engine, sorted(new))
 
     def _delete(self, filter: Filter) -> None:
         if self._touched is None:
@@ -264,6 +284,7 @@ class QdrantEdgeIndex:
     def _switch_to(self, target: Path) -> None:
         fresh = _Shard(target, engine.open_shard(target))
         touched = sorted(self._touched or ())
+        engine.index_fields(fresh.engine, self._fields)
         engine.copy_points(self._shard.engine, fresh.engine, touched)
         fresh.engine.flush()
         self._folder.make_current(target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -14,9 +14,9 @@ import qdrant_edge as qe
 
 from citewell.adapters.index.qdrant_edge_filters import compile_filter, owned_by
 from citewell.errors import DataFolderBusy, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, pulled
+from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind, pulled
 from citewell.ports import FloatMatrix
-from citewell.types import Filter, Point, ScoredId, VectorQuery, scored
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
 
 DENSE = "dense"
 LEXICAL = "lexical"
@@ -29,7 +29,14 @@ _MIN_COUNT = 50
 _PAGE = 1_000
 _MAX_WRITTEN = 200_000
 _written: dict[int, str] = {}
-_SCHEMAS = {FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword, FieldKind.INTEGER: qe.PayloadSchemaType.Integer}
+# Fields with an index of their own; a filter on metadata keys beyond them reads payloads, which is exact and slower.
+MAX_INDEXED_FIELDS = 512
+_SCHEMAS = {
+    FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword,
+    FieldKind.INTEGER: qe.PayloadSchemaType.Integer,
+    FieldKind.NUMBER: qe.PayloadSchemaType.Float,
+    FieldKind.DATE: qe.PayloadSchemaType.Float,
+}
 
 
 def open_shard(path: Path) -> qe.EdgeShard:
@@ -46,10 +53,34 @@ def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
     """Make an empty shard with all payload indexes."""
     path.mkdir(parents=True, exist_ok=True)
     shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False))
-    for field, kind in PAYLOAD_FIELDS.items():
-        schema = qe.KeywordIndexParams(is_tenant=True) if field == OWNER else _SCHEMAS[kind]
-        shard.update(qe.UpdateOperation.create_field_index(field, schema))
+    index_fields(shard, PAYLOAD_FIELDS)
     return shard
+
+
+def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> set[str]:
+    """Give these payload fields an index each, where they have none of their kind; returns all fields that have one.
+
+    Making one reads the payloads of all points: 0.6 s for 20,000.
+    """
+    known = shard.info().payload_schema
+    indexed = set(known)
+    for field in fields:
+        kind = field_kind(field)
+        if kind is None or (field in known and known[field].data_type == _SCHEMAS[kind]):
+            continue
+        if field in known:  # an earlier version kept another kind of value there
+            shard.update(qe.UpdateOperation.delete_field_index(field))
+        elif len(indexed) >= MAX_INDEXED_FIELDS:
+            continue
+        shard.update(qe.UpdateOperation.create_field_index(field, _index_of(field, kind)))
+        indexed.add(field)
+    return indexed
+
+
+def _index_of(field: str, kind: FieldKind) -> qe.KeywordIndexParams | qe.PayloadSchemaType:
+    if kind is not FieldKind.KEYWORD:
+        return _SCHEMAS[kind]
+    return qe.KeywordIndexParams(is_tenant=True) if field == OWNER else qe.KeywordIndexParams(prefix=True)
 
 
 def optimize_shard(path: Path, dimensions: int) -> None:
@@ -75,6 +106,11 @@ def unindexed_points(shard: qe.EdgeShard) -> int:
 def upsert_points(shard: qe.EdgeShard, points: Sequence[Point]) -> None:
     """Write points; they are in the write-ahead log when this returns."""
     shard.update(qe.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+
+
+def set_payload(shard: qe.EdgeShard, filter: Filter, payload: JsonObject) -> None:
+    """Set fields of the payload of all points that the filter admits; in the write-ahead log when this returns."""
+    shard.update(qe.UpdateOperation.set_payload_by_filter(compile_filter(filter), dict(payload)))
 
 
 def delete_points(shard: qe.EdgeShard, ids: Sequence[str]) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import qdrant_edge as qe
 
 from citewell.errors import InvalidFilter
-from citewell.points import OWNER, PAYLOAD_FIELDS, RESOURCE, TYPE, FieldKind, keyword
-from citewell.types import Condition, Filter, Operator
+from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, keyword
+from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
 
 
 def compile_filter(filter: Filter) -> qe.Filter:
     """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has."""
-    must = [_match(OWNER, filter.owner_id)]
+    must: list[qe.FieldCondition | qe.Filter] = [_match(OWNER, filter.owner_id)]
     if filter.resource_ids is not None:
         must.append(_match_any(RESOURCE, list(filter.resource_ids)))
     if filter.types is not None:
         must.append(_match_any(TYPE, [kind.value for kind in filter.types]))
-    must += [_condition(condition) for condition in filter.conditions]
+    must += [_expression(expression) for expression in filter.conditions]
     return qe.Filter(must=list(must))
 
 
@@ -30,27 +30,70 @@ def admits_nothing(filter: Filter) -> bool:
     return filter.resource_ids == () or filter.types == ()
 
 
-def _condition(condition: Condition) -> qe.FieldCondition:
-    kind = PAYLOAD_FIELDS.get(condition.field)
+def _expression(expression: Expression) -> qe.FieldCondition | qe.Filter:
+    match expression:
+        case Condition():
+            return _condition(expression)
+        case AllOf(parts):
+            return qe.Filter(must=[_expression(part) for part in parts])
+        case AnyOf(parts):
+            # A filter with an empty `should` would admit everything.
+            return qe.Filter(min_should=qe.MinShould([_expression(part) for part in parts], 1))
+        case Negation(part):
+            return qe.Filter(must_not=[_expression(part)])
+
+
+def _condition(condition: Condition) -> qe.FieldCondition | qe.Filter:
+    field, operator = condition.field, condition.operator
+    kind = field_kind(field)
     if kind is None:
-        raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
+        raise InvalidFilter(f"Filtering by {field!r} is not supported. See the fields at /docs.")
+    if operator is Operator.EXISTS:
+        empty = qe.Filter(must=[qe.IsEmptyCondition(field)])
+        return qe.Filter(must_not=[empty]) if condition.value else empty
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if kind is FieldKind.KEYWORD:
-        if condition.operator not in (Operator.EQ, Operator.IN):
-            raise InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
-        return _match_any(condition.field, [keyword(str(value)) for value in values])
-    numbers = [_integer(condition.field, value) for value in values]
-    if condition.operator is Operator.GTE:
-        return qe.FieldCondition(key=condition.field, range=qe.RangeFloat(gte=max(numbers)))
-    if condition.operator is Operator.LTE:
-        return qe.FieldCondition(key=condition.field, range=qe.RangeFloat(lte=min(numbers)))
-    return _match_any(condition.field, numbers)
+        return _text_condition(field, operator, [keyword(str(value)) for value in values])
+    return _number_condition(field, kind, operator, [_number(field, value) for value in values])
 
 
-def _integer(field: str, value: str | int | float) -> int:
-    if isinstance(value, str) or int(value) != value:
-        raise InvalidFilter(f"The field {field!r} takes whole numbers.")
-    return int(value)
+def _text_condition(field: str, operator: Operator, texts: list[str]) -> qe.FieldCondition:
+    match operator:
+        case Operator.EQ | Operator.IN:
+            return _match_any(field, texts)
+        case Operator.CONTAINS:
+            return qe.FieldCondition(key=field, match=qe.MatchSubstring(texts[0]))
+        case Operator.PREFIX:
+            return qe.FieldCondition(key=field, match=qe.MatchPrefix(texts[0]))
+        case _:
+            raise InvalidFilter(f"The field {field!r} is not ordered. Use `eq` or `in`.")
+
+
+def _number_condition(
+    field: str, kind: FieldKind, operator: Operator, numbers: list[float]
+) -> qe.FieldCondition | qe.Filter:
+    match operator:
+        case Operator.GT:
+            return qe.FieldCondition(key=field, range=qe.RangeFloat(gt=max(numbers)))
+        case Operator.GTE:
+            return qe.FieldCondition(key=field, range=qe.RangeFloat(gte=max(numbers)))
+        case Operator.LT:
+            return qe.FieldCondition(key=field, range=qe.RangeFloat(lt=min(numbers)))
+        case Operator.LTE:
+            return qe.FieldCondition(key=field, range=qe.RangeFloat(lte=min(numbers)))
+        case Operator.EQ | Operator.IN if kind is FieldKind.INTEGER:
+            return _match_any(field, [int(number) for number in numbers if number == int(number)])
+        case Operator.EQ | Operator.IN:
+            ranges = [qe.FieldCondition(key=field, range=qe.RangeFloat(gte=one, lte=one)) for one in numbers]
+            return qe.Filter(min_should=qe.MinShould(list(ranges), 1))
+        case _:
+            raise InvalidFilter(f"The field {field!r} holds numbers, which have no {operator.value!r}.")
+
+
+def _number(field: str, value: str | int | float) -> float:
+    if isinstance(value, str):
+        raise InvalidFilter(f"The field {field!r} takes numbers.")
+    return value
 
 
 def _match(field: str, value: str | int) -> qe.FieldCondition:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidInput, named
-from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.errors import InvalidInput, InvalidMetadata, named
+from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
+from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.multipart import Upload, receive_upload
 from citewell.features.resources.schemas import (
     BlobList,
@@ -21,10 +21,11 @@ from citewell.features.resources.schemas import (
     ReceiptOut,
     RecordsIn,
     RecordsOut,
+    ResourceChange,
     ResourceList,
     ResourceOut,
 )
-from citewell.features.resources.service import ResourceService
+from citewell.features.resources.service import ResourceService, Said
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.types import ElementType, ResourceFilter, Status, UploadOptions
 
@@ -40,10 +41,15 @@ _VERSION_FIELDS: dict[str, Any] = {
     "extract_tables": {"type": "boolean", "default": True},
     "extract_images": {"type": "boolean", "default": True},
     "password": {"type": "string", "description": "opens an encrypted file"},
+    "metadata": {
+        "type": "string",
+        "description": "a JSON object of texts, numbers, true or false, dates (ISO 8601) and lists of texts",
+    },
 }
 _UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
     "project": {"type": "string", "description": "id or name; a new name makes a new project"},
-    "identifier": {"type": "string", "description": "your own name for it"},
+    "identifier": {"type": "string", "description": "your own name for it, unique in its project"},
+    "thread": {"type": "string", "description": "the conversation that it comes with"},
     "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
 }
 
@@ -64,12 +70,13 @@ async def ingest(request: Request, response: Response, owner: Owner) -> Resource
     service = _service(request)
     upload = await receive_upload(request, service.open_spool, service.max_bytes, _UPLOAD_FIELDS)
     options, strict = _options(upload)
+    said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
     resource, created = await service.upload(
         owner,
         upload.file,
         upload.filename,
         project=_field(upload, "project"),
-        identifier=_field(upload, "identifier"),
+        said=said,
         options=options,
         strict=strict,
     )
@@ -124,30 +131,37 @@ async def list_resources(
 
 
 @router.get("/resources/{resource_id}")
-async def get_resource(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+async def get_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
     """One resource with its stages and coverage."""
     service = _service(request)
     return ResourceOut.of(await service.get(owner, resource_id), await service.timeline(owner, resource_id))
 
 
 @router.delete("/resources/{resource_id}")
-async def delete_resource(request: Request, resource_id: str, owner: Owner) -> ReceiptOut:
+async def delete_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ReceiptOut:
     """Delete a resource and everything made of it, with a receipt."""
     return ReceiptOut.of(await _service(request).delete(owner, resource_id))
 
 
 @router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
-async def replace_file(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
     """Upload a new version of a resource."""
     service = _service(request)
     await service.get(owner, resource_id)
     upload = await receive_upload(request, service.open_spool, service.max_bytes, _VERSION_FIELDS)
     options, _ = _options(upload)
-    return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options))
+    metadata = _metadata(upload)
+    return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata))
+
+
+@router.patch("/resources/{resource_id}")
+async def change_resource(request: Request, resource_id: ResourceId, body: ResourceChange, owner: Owner) -> ResourceOut:
+    """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
+    return ResourceOut.of(await _service(request).describe(owner, resource_id, body.said()))
 
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
-async def reindex(request: Request, resource_id: str, owner: Owner) -> ResourceOut:
+async def reindex(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
     """Run stage 3 again."""
     return ResourceOut.of(await _service(request).reindex(owner, resource_id))
 
@@ -155,7 +169,7 @@ async def reindex(request: Request, resource_id: str, owner: Owner) -> ResourceO
 @router.get("/resources/{resource_id}/elements")
 async def list_elements(
     request: Request,
-    resource_id: str,
+    resource_id: ResourceId,
     owner: Owner,
     limit: Limit = 200,
     cursor: Cursor = None,
@@ -169,7 +183,7 @@ async def list_elements(
 
 @router.get("/resources/{resource_id}/chunks")
 async def list_chunks(
-    request: Request, resource_id: str, owner: Owner, limit: Limit = 200, cursor: Cursor = None
+    request: Request, resource_id: ResourceId, owner: Owner, limit: Limit = 200, cursor: Cursor = None
 ) -> ChunkList:
     """What is indexed, in order."""
     found, next_cursor = await _service(request).chunks(owner, resource_id, limit, cursor)
@@ -177,13 +191,13 @@ async def list_chunks(
 
 
 @router.get("/resources/{resource_id}/chunks/{chunk_id}")
-async def get_chunk(request: Request, resource_id: str, chunk_id: str, owner: Owner) -> ChunkOut:
+async def get_chunk(request: Request, resource_id: ResourceId, chunk_id: str, owner: Owner) -> ChunkOut:
     """One chunk: the passage behind a citation."""
     return ChunkOut.of(await _service(request).chunk(owner, resource_id, chunk_id))
 
 
 @router.get("/resources/{resource_id}/events")
-async def follow_events(request: Request, resource_id: str, owner: Owner) -> StreamingResponse:
+async def follow_events(request: Request, resource_id: ResourceId, owner: Owner) -> StreamingResponse:
     """Changes of state as NDJSON lines, until a terminal one."""
     service = _service(request)
     await service.get(owner, resource_id)
@@ -198,7 +212,7 @@ async def follow_events(request: Request, resource_id: str, owner: Owner) -> Str
 @router.get("/resources/{resource_id}/file", response_class=Response)
 async def get_file(
     request: Request,
-    resource_id: str,
+    resource_id: ResourceId,
     owner: Owner,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
@@ -208,14 +222,14 @@ async def get_file(
 
 
 @router.get("/resources/{resource_id}/blobs")
-async def list_blobs(request: Request, resource_id: str, owner: Owner) -> BlobList:
+async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
     """The files that extraction made: images, and exact copies of tables."""
     found = await _service(request).extracted(owner, resource_id)
     return BlobList(blobs=[BlobOut.of(blob) for blob in found])
 
 
 @router.get("/resources/{resource_id}/blobs/{name:path}", response_class=Response)
-async def get_blob(request: Request, resource_id: str, name: str, owner: Owner) -> Response:
+async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
     stored = await _service(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers.get("range"))
@@ -227,6 +241,20 @@ def _field(upload: Upload, name: str) -> str | None:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
     return value.replace("\x00", "") or None
+
+
+def _metadata(upload: Upload) -> dict[str, Any] | None:
+    text = upload.fields.get("metadata", "").strip()
+    if not text:
+        return None
+    try:
+        data = loaded(text)
+        if not isinstance(data, dict):
+            raise ValueError
+    except ValueError as error:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidMetadata("The field `metadata` must be a JSON object.") from error
+    return cast(dict[str, Any], data)
 
 
 def _options(upload: Upload) -> tuple[UploadOptions, bool]:

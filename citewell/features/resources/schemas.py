@@ -7,15 +7,18 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.resources.service import Deleted
+from citewell.features.resources.service import Deleted, Said
 from citewell.features.schemas import (
     CoverageJson,
     ElementJson,
+    JsonIn,
     LocatorJson,
     MetadataJson,
+    MetadataValueOut,
     PieceJson,
     RequestBody,
     StageDetailsJson,
+    metadata_json,
     utc,
 )
 from citewell.ingest.records import RecordsAdded
@@ -64,6 +67,8 @@ class ResourceOut(BaseModel):
     indexing_duration_ms: int | None
     parent_id: str | None
     record_id: str | None
+    metadata: dict[str, MetadataValueOut] = Field(default={}, description="what people say of the file")
+    thread: str | None = Field(default=None, description="the conversation that the file came with")
     stages: list[StageOut] | None = None
 
     @staticmethod
@@ -98,6 +103,8 @@ class ResourceOut(BaseModel):
             indexing_duration_ms=resource.indexing_duration_ms,
             parent_id=resource.parent_id,
             record_id=resource.record_id,
+            metadata=metadata_json(resource.metadata),
+            thread=resource.thread,
             stages=None if events is None else [_stage(event) for event in events],
         )
 
@@ -211,13 +218,29 @@ class ReceiptOut(BaseModel):
         )
 
 
+class ResourceChange(RequestBody):
+    """What to change of a file; what is left out stays."""
+
+    metadata: dict[str, JsonIn | None] = Field(default={}, description="keys to set; null removes a key")
+    identifier: str | None = Field(
+        default=None, description="your own name for it, unique in a project; empty removes it"
+    )
+    thread: str | None = Field(default=None, description="the conversation that it belongs to; empty removes it")
+
+    def said(self) -> Said:
+        """The form that the service takes."""
+        return Said(metadata=self.metadata, identifier=self.identifier, thread=self.thread)
+
+
 class RecordIn(RequestBody):
     """A text to index as it is."""
 
     id: str = Field(min_length=1, max_length=512)
     text: str
     title: str | None = None
-    metadata: dict[str, Any] = Field(default={})
+    metadata: dict[str, Any] = Field(
+        default={}, description="texts, numbers, true or false, dates (ISO 8601), lists of texts"
+    )
 
 
 class RecordsIn(RequestBody):

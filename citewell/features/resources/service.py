@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict, NotFound
+from citewell.errors import Conflict, InvalidMetadata, NotFound
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
+from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
+from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.jobs import JobRepository
+from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import Receipt, ResourceRepository
 from citewell.types import (
@@ -35,6 +38,9 @@ from citewell.types import (
 
 _EVENT_POLL_SECONDS = 0.2
 _PIECE = 1024 * 1024
+# How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
+_APPLIED_SECONDS = 10.0
+MAX_THREAD_LENGTH = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,15 @@ class Deleted:
 
     receipt: Receipt
     vectors_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What somebody says of a file. None leaves a part as it is; of the metadata, only the keys that are named change."""
+
+    metadata: Mapping[str, JsonValue] | None = None
+    identifier: str | None = None
+    thread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +84,9 @@ class ResourceService:
     capture: Capture
     records: RecordIngest
     indexes: IndexSet
+    metadata: MetadataRepository
+    payloads: PayloadWriter
+    limits: MetadataLimits
     wake: Callable[[], None]
     space: DiskReserve
 
@@ -87,7 +105,7 @@ class ResourceService:
         path: Path,
         *,
         project: str | None = None,
-        identifier: str | None = None,
+        said: Said | None = None,
         options: UploadOptions | None = None,
         source: str = "upload",
     ) -> Resource:
@@ -97,7 +115,7 @@ class ResourceService:
                 spool.write(piece)
             spooled = spool.finish()
         resource, _ = await self.upload(
-            owner_id, spooled, path.name, project=project, identifier=identifier, options=options, source=source
+            owner_id, spooled, path.name, project=project, said=said, options=options, source=source
         )
         return resource
 
@@ -108,44 +126,87 @@ class ResourceService:
         filename: str,
         *,
         project: str | None = None,
-        identifier: str | None = None,
+        said: Said | None = None,
         options: UploadOptions | None = None,
         strict: bool = False,
         source: str = "upload",
     ) -> tuple[Resource, bool]:
         """Make a resource of a spooled file; (resource, True), or the known one of the same bytes and False.
 
-        The same bytes again restart a resource that had FAILED, now with these options (a password, for instance).
+        The same bytes again restart a resource that had FAILED, now with these options (a password, for instance), and what is said
+        of them is added to what was said. Raises `InvalidMetadata`, and `Conflict` for an identifier that another file of the project has.
         """
-        options = options or UploadOptions()
+        options, said = options or UploadOptions(), said or Said()
         try:
+            request = UploadRequest(
+                owner_id=owner_id,
+                filename=filename,
+                project_id="",
+                identifier=checked_identifier(said.identifier) if said.identifier else None,
+                strict=strict,
+                options=options,
+                source=source,
+                metadata=merged({}, said.metadata or {}, self.limits),
+                thread=_checked_thread(said.thread) or None,
+            )
             project_id = await self.projects.resolve(owner_id, project, create=True)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
-        request = UploadRequest(
-            owner_id=owner_id,
-            filename=filename,
-            project_id=project_id,
-            identifier=identifier,
-            strict=strict,
-            options=options,
-            source=source,
-        )
-        resource, created = await self.capture.commit(file, request)
+        resource, created = await self.capture.commit(file, replace(request, project_id=project_id))
+        if not created:
+            resource = await self.describe(owner_id, resource.id, said)
         if not created and resource.status is Status.FAILED and await self.jobs.restart(owner_id, resource.id, options):
             resource = await self.resources.get(owner_id, resource.id)
         self.wake()
         return resource, created
 
     async def replace(
-        self, owner_id: str, resource_id: str, file: Spooled, filename: str, options: UploadOptions
+        self,
+        owner_id: str,
+        resource_id: str,
+        file: Spooled,
+        filename: str,
+        options: UploadOptions,
+        metadata: Mapping[str, JsonValue] | None = None,
     ) -> Resource:
-        """Make a spooled file the next version of a resource."""
-        request = UploadRequest(owner_id=owner_id, filename=filename, project_id="", options=options)
+        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`."""
+        try:
+            checked = merged({}, metadata or {}, self.limits)
+        except BaseException:
+            file.path.unlink(missing_ok=True)
+            raise
+        request = UploadRequest(owner_id=owner_id, filename=filename, project_id="", options=options, metadata=checked)
         resource = await self.capture.replace(file, resource_id, request)
+        if metadata:
+            resource = await self.describe(owner_id, resource_id, Said(metadata=metadata))
         self.wake()
         return resource
+
+    async def describe(self, owner_id: str, resource_id: str, said: Said) -> Resource:
+        """Change what is said of a file. Keys of metadata are set, or removed by None; an empty identifier or thread removes it.
+
+        Every index has the change when this returns, unless one cannot be written now or the file is being read: then soon.
+        Raises `InvalidMetadata`, `NotFound`, and `Conflict` for an identifier that is taken.
+        """
+        changes = said.metadata
+        change = FileChange(
+            metadata=None if not changes else lambda known: merged(known, changes, self.limits),
+            identifier=checked_identifier(said.identifier) if said.identifier else said.identifier,
+            thread=None if said.thread is None else _checked_thread(said.thread),
+        )
+        stamp = await self.metadata.change(owner_id, resource_id, change)
+        resource = await self.resources.get(owner_id, resource_id)
+        if stamp is not None and resource.status in TERMINAL:
+            await self.payloads.applied(stamp, _APPLIED_SECONDS)
+        return resource
+
+    async def resolve(self, owner_id: str, name: str, project: str | None = None) -> str:
+        """The id of a file given by id or identifier; `NotFound`, and `Conflict` when several projects use the identifier."""
+        if is_resource_id(name):
+            return name
+        project_ids = [await self.projects.resolve(owner_id, project)] if project else None
+        return (await self.metadata.resolve(owner_id, [name], project_ids))[0]
 
     async def add_records(
         self, owner_id: str, records: Iterable[Mapping[str, Any]], project: str | None = None
@@ -210,7 +271,7 @@ class ResourceService:
     async def chunk(self, owner_id: str, resource_id: str, chunk_id: str) -> Chunk:
         """One chunk of a resource; `NotFound` for one of another resource."""
         found = await self.content.load_chunks(owner_id, [chunk_id])
-        chunk = found[chunk_id][0] if chunk_id in found else None
+        chunk = found[chunk_id].chunk if chunk_id in found else None
         if chunk is None or chunk.resource_id != resource_id:
             raise NotFound
         return chunk
@@ -272,3 +333,10 @@ class ResourceService:
         if not left:
             await self.resources.finish_deletion(receipt)
         return left
+
+
+def _checked_thread(given: str | None) -> str:
+    thread = (given or "").strip()
+    if len(thread) > MAX_THREAD_LENGTH or "\x00" in thread:
+        raise InvalidMetadata(f"`thread` has at most {MAX_THREAD_LENGTH} characters.", key="thread")
+    return thread

@@ -10,6 +10,7 @@ from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
+from citewell.filters import parse_filters
 from citewell.types import RerankLimits, SearchRequest
 
 router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -38,7 +39,7 @@ def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
         project_id=body.project,
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,
-        conditions=tuple(one.condition() for one in body.filters),
+        conditions=parse_filters(body.filters),
         rerank=body.rerank,
         rerank_limits=RerankLimits(
             candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold

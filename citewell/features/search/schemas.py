@@ -6,21 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.schemas import LocatorJson, RequestBody
-from citewell.types import ChunkType, Condition, Hit, Operator, Passage, SelfQuery, Trace
-
-
-class FilterIn(RequestBody):
-    """One comparison; fields and operators are listed in `citewell.retrieve.filters`."""
-
-    field: str = Field(max_length=64, description="filename, extension, language, sheet, page, slide, row, date or tag")
-    operator: Operator = Operator.EQ
-    value: str | int | float | list[str | int | float] = Field(description="a list with the operator `in`")
-
-    def condition(self) -> Condition:
-        """The typed form, not yet validated."""
-        value = tuple(self.value) if isinstance(self.value, list) else self.value
-        return Condition(self.field, self.operator, value)
+from citewell.features.schemas import FiltersIn, LocatorJson, MetadataValueOut, RequestBody, said_json
+from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
 
 
 class SearchIn(RequestBody):
@@ -31,7 +18,7 @@ class SearchIn(RequestBody):
     project: str | None = Field(default=None, description="id or name")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000)
     types: list[ChunkType] | None = None
-    filters: list[FilterIn] = Field(default=[], max_length=100, description="all of which must hold")
+    filters: FiltersIn = Field(default=[], description="all of which must hold")
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
     rerank_candidates: int | None = Field(
         default=None, description="1 to 1,000: how many passages the reranker is given"
@@ -53,6 +40,8 @@ class HitOut(BaseModel):
 
     chunk_id: str
     record_id: str | None = None
+    identifier: str | None = None
+    metadata: dict[str, MetadataValueOut] | None = None
     resource_id: str
     filename: str
     type: str
@@ -116,8 +105,8 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "locator": locator.to_json(),
         "label": locator.label(hit.filename),
     }
-    known = {"vector_score": scores.get("dense"), "rerank_score": scores.get("rerank"), "record_id": hit.record_id}
-    return out | {name: value for name, value in known.items() if value is not None}
+    known = {"vector_score": scores.get("dense"), "rerank_score": scores.get("rerank")}
+    return out | {name: value for name, value in known.items() if value is not None} | said_json(hit)
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
@@ -23,7 +23,7 @@ def _service(request: Request) -> TableService:
 @router.get("/resources/{resource_id}/tables/{table_id}/rows")
 async def list_rows(
     request: Request,
-    resource_id: str,
+    resource_id: ResourceId,
     table_id: str,
     owner: Owner,
     offset: Whole = 0,
@@ -37,7 +37,7 @@ async def list_rows(
 @router.get("/resources/{resource_id}/tables/{table_id}/spread")
 async def spread(
     request: Request,
-    resource_id: str,
+    resource_id: ResourceId,
     table_id: str,
     owner: Owner,
     column: Annotated[str, Query(min_length=1, max_length=1_000)],

@@ -101,13 +101,19 @@ export type SearchStep = (typeof SEARCH_STEPS)[number];
 export const FILTER_FIELDS = [
   "filename",
   "extension",
+  "type",
+  "category",
   "language",
   "sheet",
   "page",
   "slide",
   "row",
   "date",
+  "uploaded_at",
   "tag",
+  "identifier",
+  "thread",
+  "project",
 ] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 

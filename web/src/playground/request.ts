@@ -50,16 +50,17 @@ export const EMPTY_FORM: SearchForm = {
 export type Field = FilterField;
 
 const NUMBERS: ReadonlySet<Field> = new Set(["page", "slide", "row"]);
+const DATES: ReadonlySet<Field> = new Set(["date", "uploaded_at"]);
 
 /** Texts are compared as they are or with a list; numbers and dates also by order. */
 export function operatorsOf(field: Field): readonly Operator[] {
-  return NUMBERS.has(field) || field === "date" ? ["eq", "gte", "lte", "in"] : ["eq", "in"];
+  return NUMBERS.has(field) || DATES.has(field) ? ["eq", "gte", "lte", "in"] : ["eq", "in"];
 }
 
 /** What one writes a value of the field into. */
 export function inputOf({ field, operator }: Pick<FilterDraft, "field" | "operator">): "text" | "number" | "date" {
   if (operator === "in") return "text";
-  if (field === "date") return "date";
+  if (DATES.has(field)) return "date";
   return NUMBERS.has(field) ? "number" : "text";
 }
 
@@ -72,9 +73,7 @@ export function conditionOf({ field, operator, value }: FilterDraft): FilterIn |
   return { field, operator, value: operator === "in" ? values : first };
 }
 
-/** Dates are whole numbers for the API: 2026-01-31 is 20260131. */
 function typed(field: Field, value: string): string | number {
-  if (field === "date") return Number(value.replaceAll("-", ""));
   return NUMBERS.has(field) ? Number(value) : value;
 }
 

@@ -34,6 +34,8 @@ export function file(part: Partial<Resource>): Resource {
     indexing_duration_ms: null,
     parent_id: null,
     record_id: null,
+    metadata: {},
+    thread: null,
     stages: null,
     ...part,
   };

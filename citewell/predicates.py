@@ -1,0 +1,62 @@
+"""What the conditions of a filter mean, on one payload: the reference for every vector store, and the filter of lists of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import ge, gt, le, lt
+
+from citewell.errors import InvalidFilter
+from citewell.points import FieldKind, field_kind, keyword
+from citewell.types import AllOf, AnyOf, Condition, Expression, JsonValue, Negation, Operator
+
+
+def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
+    """Whether a payload satisfies an expression of the form that stores take (`citewell.filters.lowered`)."""
+    match expression:
+        case Condition():
+            return _fits(expression, payload)
+        case AllOf(parts):
+            return all(holds(part, payload) for part in parts)
+        case AnyOf(parts):
+            return any(holds(part, payload) for part in parts)
+        case Negation(part):
+            return not holds(part, payload)
+
+
+def _fits(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
+    kind = field_kind(condition.field)
+    if kind is None:
+        raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
+    values = _values(payload, condition.field)
+    wanted = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    match condition.operator:
+        case Operator.EXISTS:
+            return bool(values) == wanted[0]
+        case Operator.EQ | Operator.IN:
+            found = {keyword(str(want)) if kind is FieldKind.KEYWORD else want for want in wanted}
+            return any(value in found for value in values)
+        case Operator.CONTAINS:
+            return any(keyword(str(wanted[0])) in str(value) for value in values)
+        case Operator.PREFIX:
+            return any(str(value).startswith(keyword(str(wanted[0]))) for value in values)
+        case operator:
+            numbers = [value for value in values if isinstance(value, int | float)]
+            return any(_ORDERS[operator](number, float(wanted[0])) for number in numbers)
+
+
+_ORDERS: dict[Operator, Callable[[float, float], bool]] = {
+    Operator.GT: gt,
+    Operator.GTE: ge,
+    Operator.LT: lt,
+    Operator.LTE: le,
+}
+
+
+def _values(payload: Mapping[str, JsonValue], path: str) -> list[JsonValue]:
+    """What a payload holds at a path, as a list."""
+    stored: JsonValue = payload
+    for name in path.split("."):
+        stored = stored.get(name) if isinstance(stored, Mapping) else None
+    if isinstance(stored, Sequence) and not isinstance(stored, str):
+        return list(stored)
+    return [] if stored is None else [stored]

@@ -1,0 +1,162 @@
+"""Files whose payloads in the indexes are behind SQL, as work that survives the process: noted with the change, leased, and done."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.storage.clock import LeaseClock
+from citewell.storage.database import Database
+from citewell.storage.tables import payload_changes, projects, resource_projects, resources
+from citewell.types import TERMINAL, FileFacts, Metadata
+
+_BATCH = 500
+_STATED = ("date", "modified", "created", "tags", "keywords")
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadChange:
+    """A leased file whose points have to be rewritten. `stamp` tells this change from a later one."""
+
+    resource_id: str
+    owner_id: str
+    stamp: str
+
+
+async def note_changes(connection: AsyncConnection, resource_ids: Sequence[str]) -> dict[str, str]:
+    """Note, inside the caller's transaction, that the payloads of these resources have to be rewritten; ends a lease on them.
+
+    Returns the stamp of each change.
+    """
+    table, now = payload_changes, time.time()
+    stamps = {one: str(uuid.uuid4()) for one in resource_ids}
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    items = list(stamps.items())
+    for start in range(0, len(items), _BATCH):
+        rows = [
+            {"resource_id": one, "stamp": stamp, "lease_worker": None, "lease_until": None, "created_at": now}
+            for one, stamp in items[start : start + _BATCH]
+        ]
+        new = insert(table).values(rows)
+        again = {name: new.excluded[name] for name in ("stamp", "lease_worker", "lease_until", "created_at")}
+        await connection.execute(new.on_conflict_do_update(index_elements=[table.c.resource_id], set_=again))
+    return stamps
+
+
+class PayloadChangeRepository:
+    """The work of all owners; for workers."""
+
+    def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
+        self._database = database
+        self._lease_seconds = lease_seconds
+        self._clock = LeaseClock(database)
+
+    async def claim(self, worker: str, limit: int) -> list[PayloadChange]:
+        """Lease up to `limit` changes, oldest first, of resources that no stage is working on: a stage that ends writes what it read before."""
+        table = payload_changes
+        async with self._database.write() as connection:
+            now = await self._clock.now(connection)
+            waiting = (
+                sa.select(table.c.resource_id, resources.c.owner_id, table.c.stamp)
+                .join(resources, resources.c.id == table.c.resource_id)
+                .where(
+                    resources.c.status.in_(sorted(TERMINAL)),
+                    sa.or_(table.c.lease_until.is_(None), table.c.lease_until < now),
+                )
+                .order_by(table.c.created_at, table.c.resource_id)
+                .limit(limit)
+            )
+            if not self._database.is_sqlite:
+                waiting = waiting.with_for_update(of=table, skip_locked=True)
+            found = [PayloadChange(*row) for row in await connection.execute(waiting)]
+            await connection.execute(
+                sa.update(table)
+                .where(table.c.resource_id.in_([one.resource_id for one in found]))
+                .values(lease_worker=worker, lease_until=now + self._lease_seconds)
+            )
+        return found
+
+    async def finish(self, done: Sequence[PayloadChange]) -> None:
+        """Forget changes that every index holds now; those that were noted again meanwhile stay."""
+        table = payload_changes
+        async with self._database.write() as connection:
+            for start in range(0, len(done), _BATCH):
+                pairs = [(one.resource_id, one.stamp) for one in done[start : start + _BATCH]]
+                await connection.execute(
+                    sa.delete(table).where(sa.tuple_(table.c.resource_id, table.c.stamp).in_(pairs))
+                )
+
+    async def release(self, worker: str | None = None) -> None:
+        """End the leases of a worker (all, on SQLite at the start), so that they are taken up at once."""
+        ended = sa.update(payload_changes).values(lease_worker=None, lease_until=None)
+        if worker is not None:
+            ended = ended.where(payload_changes.c.lease_worker == worker)
+        async with self._database.write() as connection:
+            await connection.execute(ended)
+
+    async def waiting(self) -> int:
+        """How many files have payloads that are behind."""
+        async with self._database.read() as connection:
+            return await connection.scalar(sa.select(sa.func.count()).select_from(payload_changes)) or 0
+
+    async def facts(self, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
+        """What points tell of those of these resources that exist."""
+        found: dict[str, FileFacts] = {}
+        for start in range(0, len(resource_ids), _BATCH):
+            found |= await file_facts(self._database, resource_ids[start : start + _BATCH])
+        return found
+
+
+async def file_facts(database: Database, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
+    """What points tell of some hundred resources; those that do not exist are left out."""
+    column = resources.c
+    said = [column.extraction_metadata[name].label(f"said_{name}") for name in _STATED]
+    query = sa.select(
+        column.id,
+        column.filename,
+        column.language,
+        column.type,
+        column.detected_category,
+        column.identifier,
+        column.thread,
+        column.created_at,
+        column.metadata,
+        *said,
+    ).where(column.id.in_(resource_ids))
+    linked = (
+        sa.select(resource_projects.c.resource_id, projects.c.id, projects.c.name)
+        .join(projects, projects.c.id == resource_projects.c.project_id)
+        .where(resource_projects.c.resource_id.in_(resource_ids))
+        .order_by(projects.c.id)
+    )
+    names: dict[str, list[str]] = {}
+    for row in await database.rows(linked):
+        names.setdefault(row["resource_id"], []).extend((row["id"], row["name"]))
+    return {row["id"]: _facts(row, names.get(row["id"], ())) for row in await database.rows(query)}
+
+
+def metadata_of(stored: Mapping[str, Any]) -> Metadata:
+    """Metadata from its column, where lists are JSON's."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
+
+
+def _facts(row: Mapping[Any, Any], projects_of: Iterable[str]) -> FileFacts:
+    return FileFacts(
+        filename=row["filename"],
+        language=row["language"],
+        type=row["type"],
+        category=row["detected_category"],
+        identifier=row["identifier"],
+        thread=row["thread"],
+        projects=tuple(projects_of),
+        uploaded_at=row["created_at"],
+        metadata=metadata_of(row["metadata"] or {}),
+        stated={name: row[f"said_{name}"] for name in _STATED if row[f"said_{name}"] is not None},
+    )

@@ -1,0 +1,53 @@
+"""Metadata that people give their files: named values, each with its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from citewell.types.json import JsonObject, JsonValue
+
+MetadataValue: TypeAlias = str | int | float | bool | tuple[str, ...]
+Metadata: TypeAlias = Mapping[str, MetadataValue]
+
+
+class MetadataKind(StrEnum):
+    """The type of a value. A date is an instant: a day begins at midnight UTC. A list of texts counts as text with several values."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What every point of a file tells about the file, for filters. Times are seconds since 1970 UTC.
+
+    type:     the label of its format, such as `pdf`; category: what it is for Citewell (`Category`)
+    projects: their ids and names
+    stated:   what the file says about itself, as far as filters use it: dates and keywords
+    """
+
+    filename: str
+    language: str | None = None
+    type: str = ""
+    category: str = ""
+    identifier: str | None = None
+    thread: str | None = None
+    projects: tuple[str, ...] = ()
+    uploaded_at: float | None = None
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
+    stated: JsonObject = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataKey:
+    """A key that files of a scope have: the types of its values, how many files have it, and its most frequent texts with counts."""
+
+    name: str
+    kinds: frozenset[MetadataKind]
+    files: int
+    frequent: tuple[tuple[str, int], ...] = ()

@@ -1,0 +1,109 @@
+"""Metadata over HTTP and in Python: in, changed, searched by, given out, and finished after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citewell import AsyncCitewell, Conflict, InvalidFilter, InvalidMetadata, NotFound
+from citewell.ingest.payloads import PayloadWriter
+from citewell.storage.database import Database
+from citewell.storage.metadata import FileChange, MetadataRepository
+from citewell.storage.owners import OwnerRepository
+from citewell.types import Status
+from tests.server.running import RunningServer
+
+CAMERA = {"field": "metadata.camera", "value": "leica"}
+
+
+async def _added(cw: AsyncCitewell, folder: Path, name: str, **said: Any) -> str:
+    path = folder / name
+    path.write_text(f"The red car of {name} stands in the harbour at noon.\n", encoding="utf-8")
+    resource = await cw.add(path, **said)
+    assert resource.status is Status.INDEXED
+    return resource.id
+
+
+async def test_what_is_said_of_a_file_is_searched_by_and_given_out(tmp_path: Path) -> None:
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        leica = await _added(cw, tmp_path, "a.txt", metadata={"camera": "Leica", "iso": 400}, identifier="Frame-1")
+        canon = await _added(cw, tmp_path, "b.txt", metadata={"camera": "Canon", "iso": 800})
+        (hit,) = await cw.search("red car", conditions=[CAMERA])
+        assert (hit.chunk.resource_id, hit.identifier, dict(hit.metadata)) == (
+            leica,
+            "Frame-1",
+            {"camera": "Leica", "iso": 400},
+        )
+        assert [h.chunk.resource_id for h in await cw.search("red car", resource_ids=["frame-1"])] == [leica]
+        vectors = await cw._services.indexes.searches.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
+        changed = await cw.describe(canon, metadata={"camera": "Leica", "iso": None})
+        assert dict(changed.metadata) == {"camera": "Leica"}
+        found = await cw.search(
+            "red car", conditions=[CAMERA, {"not": {"field": "metadata.iso", "operator": "exists"}}]
+        )
+        assert [h.chunk.resource_id for h in found] == [canon]
+        again = await cw._services.indexes.searches.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
+        assert (again[hit.chunk.id] == vectors[hit.chunk.id]).all()
+        with pytest.raises(InvalidFilter):
+            await cw.search("red car", conditions=[{"field": "metadata.lens", "value": "x"}])
+        with pytest.raises(InvalidMetadata) as caught:
+            await cw.describe(canon, metadata={"size": {"w": 1}})
+        assert caught.value.details == {"key": "size"}
+        with pytest.raises(Conflict):
+            await cw.describe(canon, identifier="FRAME-1")
+        with pytest.raises(NotFound):
+            await cw.search("red car", resource_ids=["frame-2"])
+
+
+async def test_a_change_that_a_crash_interrupted_is_finished_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        resource = await _added(cw, tmp_path, "a.txt", metadata={"camera": "Canon"})
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'data' / 'citewell.db'}")
+    owner = await OwnerRepository(database).ensure("local")
+    said = FileChange(metadata=lambda _: {"camera": "Leica"})
+    assert await MetadataRepository(database).change(owner, resource, said)
+    await database.close()
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        for _ in range(200):
+            if await cw.search("red car", conditions=[CAMERA]):
+                break
+            await asyncio.sleep(0.05)
+        assert [h.chunk.resource_id for h in await cw.search("red car", conditions=[CAMERA])] == [resource]
+        monkeypatch.setattr(PayloadWriter, "_apply", _crash)
+        await cw.describe(resource, metadata={"camera": "Nikon"}, thread="t1")
+    monkeypatch.undo()
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        for _ in range(200):
+            if not await cw.search("red car", conditions=[{"field": "thread", "operator": "ne", "value": "T1"}]):
+                break
+            await asyncio.sleep(0.05)
+        assert await cw.search("red car", conditions=[{"field": "thread", "value": "T1"}])
+
+
+async def _crash(*_: object) -> None:
+    raise asyncio.CancelledError
+
+
+def test_metadata_comes_with_an_upload_and_is_patched(server: RunningServer) -> None:
+    metadata = {"taken": "2025-06-01T09:30:00+02:00", "tags": ["outdoor"], "indoor": False}
+    form = {"metadata": json.dumps(metadata), "identifier": "frame-http", "thread": "t-http"}
+    client = server.client
+    sent = client.post("/ingest", files={"file": ("frame http.txt", b"A frame of the harbour, http.")}, data=form)
+    assert sent.status_code == 201, sent.text
+    assert sent.json()["metadata"] == {**metadata, "taken": "2025-06-01T07:30:00Z"}
+    known = client.get("/resources/frame-http").json()
+    assert (known["id"], known["thread"]) == (sent.json()["id"], "t-http")
+    changed = client.patch("/resources/Frame-HTTP", json={"metadata": {"indoor": None, "rating": 4.5}})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["metadata"] == {"taken": "2025-06-01T07:30:00Z", "tags": ["outdoor"], "rating": 4.5}
+    refused = client.patch("/resources/frame-http", json={"metadata": {"x" * 65: 1}})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "invalid_metadata")
+    assert refused.json()["error"]["details"]["key"].startswith("xxx")
+    broken = client.post("/ingest", files={"file": ("b.txt", b"b")}, data={"metadata": "[1]"})
+    assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_metadata")
