@@ -29,8 +29,9 @@ from citewell.composition.configured import (
 )
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
+from citewell.composition.stores import Stores, open_stores
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
-from citewell.errors import ConfigurationError, MissingDependency, Unavailable
+from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
 from citewell.features.health.findings import Finding
@@ -68,19 +69,11 @@ from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.metadata import MetadataLimits
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
-from citewell.storage.content import ContentRepository
-from citewell.storage.database import Database, DatabaseUnusable
 from citewell.storage.events import EventRepository
 from citewell.storage.indexes import IndexRepository
-from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository
-from citewell.storage.resources import ResourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
@@ -115,27 +108,13 @@ class Services:
     parsers: ParserPool
 
 
-@dataclass(frozen=True, slots=True)
-class _Stores:
-    """The repositories, over one database."""
-
-    database: Database
-    owners: OwnerRepository
-    projects: ProjectRepository
-    resources: ResourceRepository
-    content: ContentRepository
-    jobs: JobRepository
-    metadata: MetadataRepository
-    payloads: PayloadChangeRepository
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     """What is open, and what the services are made of."""
 
     settings: Settings
     folder: DataFolder
-    stores: _Stores
+    stores: Stores
     blobs: BlobStore
     indexes: IndexSet
     opener: IndexOpener
@@ -185,7 +164,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     folder.hold()
     stack.callback(folder.release)
     DiskReserve(settings.data, MIN_FREE_BYTES).require()
-    stores = await _open_stores(settings, stack)
+    stores = await open_stores(settings, stack)
     blobs = registry.build_blob_store(settings.blobs)
     await _sweep(settings, stores, blobs)
     pictures = PictureSource(content=stores.content, blobs=blobs)
@@ -265,39 +244,7 @@ def _check(settings: Settings) -> None:
         registry.build_embedder(settings.embedding)
 
 
-async def _open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> _Stores:
-    database = await _open_database(settings, stack)
-    return _Stores(
-        database,
-        OwnerRepository(database),
-        ProjectRepository(database),
-        ResourceRepository(database),
-        ContentRepository(database),
-        JobRepository(database, settings.stages.lease_seconds),
-        MetadataRepository(database),
-        PayloadChangeRepository(database, settings.stages.lease_seconds),
-    )
-
-
-async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:
-    """The database with its schema up to date; `ConfigurationError` when it cannot be opened or reached."""
-    name = settings.name_of("database_url")
-    try:
-        database = Database(settings.sql_url)
-    except ModuleNotFoundError as error:
-        raise MissingDependency(
-            f"{name} is set, and Postgres needs the package {error.name!r}. Install it with: pip install 'citewell[postgres]'"
-        ) from error
-    stack.push_async_callback(database.close)
-    try:
-        await database.migrate(settings.data / "backups")
-    except DatabaseUnusable as error:
-        advice = f"Check {settings.data / 'citewell.db'}" if settings.database_url is None else f"Check {name}"
-        raise ConfigurationError(f"The database cannot be opened: {error}. {advice}.") from error
-    return database
-
-
-async def _sweep(settings: Settings, stores: _Stores, blobs: BlobStore) -> None:
+async def _sweep(settings: Settings, stores: Stores, blobs: BlobStore) -> None:
     """Undo what a process that died has left: temporary files, leases of its own, and local blobs that no row knows."""
     await asyncio.to_thread(clear_folder, settings.data / "uploads")
     await asyncio.to_thread(shutil.rmtree, settings.data / "scratch", ignore_errors=True)

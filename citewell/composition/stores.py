@@ -1,0 +1,64 @@
+"""The database with its schema up to date, and the repositories over it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from citewell.errors import ConfigurationError, MissingDependency
+from citewell.settings import Settings
+from citewell.storage.content import ContentRepository
+from citewell.storage.database import Database, DatabaseUnusable
+from citewell.storage.jobs import JobRepository
+from citewell.storage.metadata import MetadataRepository
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.payload_changes import PayloadChangeRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.resources import ResourceRepository
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The repositories, over one database."""
+
+    database: Database
+    owners: OwnerRepository
+    projects: ProjectRepository
+    resources: ResourceRepository
+    content: ContentRepository
+    jobs: JobRepository
+    metadata: MetadataRepository
+    payloads: PayloadChangeRepository
+
+
+async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
+    """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened or reached."""
+    database = await _open_database(settings, stack)
+    return Stores(
+        database,
+        OwnerRepository(database),
+        ProjectRepository(database),
+        ResourceRepository(database),
+        ContentRepository(database),
+        JobRepository(database, settings.stages.lease_seconds),
+        MetadataRepository(database),
+        PayloadChangeRepository(database, settings.stages.lease_seconds),
+    )
+
+
+async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:
+    """The database with its schema up to date; `ConfigurationError` when it cannot be opened or reached."""
+    name = settings.name_of("database_url")
+    try:
+        database = Database(settings.sql_url)
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            f"{name} is set, and Postgres needs the package {error.name!r}. Install it with: pip install 'citewell[postgres]'"
+        ) from error
+    stack.push_async_callback(database.close)
+    try:
+        await database.migrate(settings.data / "backups")
+    except DatabaseUnusable as error:
+        advice = f"Check {settings.data / 'citewell.db'}" if settings.database_url is None else f"Check {name}"
+        raise ConfigurationError(f"The database cannot be opened: {error}. {advice}.") from error
+    return database
