@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0004_metadata"
+revision = "0008_metadata"
 down_revision = "0007_provider_calls"
 
 
