@@ -18,7 +18,6 @@ from citewell.types import (
     Chunk,
     ChunkType,
     FileFacts,
-    JsonObject,
     JsonValue,
     Locator,
     MetadataKind,
@@ -133,12 +132,6 @@ def field_kind(field: str) -> FieldKind | None:
     if known is None and (match := _METADATA_FIELD.fullmatch(field)):
         return METADATA_KINDS[MetadataKind(match[1])]
     return known
-
-
-def metadata_paths(payload: JsonObject) -> list[str]:
-    """The paths of all metadata fields of a payload."""
-    held = payload.get(METADATA)
-    return [f"{METADATA}.{name}" for name in held] if isinstance(held, Mapping) else []
 
 
 def categories(file: FileFacts) -> tuple[str, ...]:

@@ -50,12 +50,13 @@ BOB = Filter(owner_id="bob")
 def make_point(
     n: int, owner: str = "ann", resource: str = "r0", terms: Sequence[int] = (), **payload: JsonValue
 ) -> Point:
-    """Point number `n`: a random unit vector of its own, the same every time."""
+    """Point number `n`: a random unit vector of its own, the same every time, and those of the payload's fields that are not None."""
     vector = np.random.default_rng(n).normal(size=DIMENSIONS)
     vector /= np.linalg.norm(vector)
     sparse = SparseVector(tuple(terms), (1.0,) * len(terms)) if terms else None
     base: dict[str, JsonValue] = {"owner_id": owner, "resource_id": resource, "type": "text"}
-    return Point(id=point_id(n), dense=tuple(vector.tolist()), sparse=sparse, payload=base | payload)
+    said = {key: value for key, value in payload.items() if value is not None}
+    return Point(id=point_id(n), dense=tuple(vector.tolist()), sparse=sparse, payload=base | said)
 
 
 def point_id(n: int) -> str:
@@ -355,7 +356,7 @@ class FilterConformance(_Opened):
     ) -> None:
         await index.upsert(
             [
-                make_point(n, page=n, filename=f"file {n}.pdf", uploaded_at=float(n), **({"slide": n} if n % 2 else {}))
+                make_point(n, page=n, filename=f"file {n}.pdf", uploaded_at=float(n), slide=n if n % 2 else None)
                 for n in range(10)
             ]
         )

@@ -58,6 +58,8 @@ def resource(category: Category) -> Resource:
         error_stage=None,
         error_code=None,
         extraction_metadata={},
+        metadata={},
+        thread=None,
         coverage=None,
         language=None,
         summary=None,

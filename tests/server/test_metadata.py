@@ -39,14 +39,14 @@ async def test_what_is_said_of_a_file_is_searched_by_and_given_out(tmp_path: Pat
             {"camera": "Leica", "iso": 400},
         )
         assert [h.chunk.resource_id for h in await cw.search("red car", resource_ids=["frame-1"])] == [leica]
-        vectors = await cw._services.indexes.searches.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
+        vectors = await cw._services.indexes.migration.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
         changed = await cw.describe(canon, metadata={"camera": "Leica", "iso": None})
         assert dict(changed.metadata) == {"camera": "Leica"}
         found = await cw.search(
             "red car", conditions=[CAMERA, {"not": {"field": "metadata.iso", "operator": "exists"}}]
         )
         assert [h.chunk.resource_id for h in found] == [canon]
-        again = await cw._services.indexes.searches.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
+        again = await cw._services.indexes.migration.indexes.active.store.vectors([hit.chunk.id])  # pyright: ignore[reportPrivateUsage]
         assert (again[hit.chunk.id] == vectors[hit.chunk.id]).all()
         with pytest.raises(InvalidFilter):
             await cw.search("red car", conditions=[{"field": "metadata.lens", "value": "x"}])

@@ -61,7 +61,7 @@ def _record(record_id: str = "r1", text: str = "Fees are due.") -> TextRecord:
         has_title=True,
         text=text,
         content_hash=f"{record_id} {text}",
-        metadata={"ä": [1]},
+        metadata={"ä": ("1",)},
     )
 
 
@@ -70,7 +70,7 @@ async def test_a_new_record_is_a_resource_without_a_file(shelf: Shelf) -> None:
     assert (place.version, place.is_new, place.unchanged) == (1, True, False)
     found = await ResourceRepository(shelf.database).get(shelf.owner, place.resource_id)
     assert (found.record_id, found.filename, found.status) == ("r1", "Title of r1", Status.INDEXED)
-    assert (found.chunk_count, found.project_ids, found.extraction_metadata) == (1, (shelf.project,), {"ä": [1]})
+    assert (found.chunk_count, found.project_ids, found.extraction_metadata) == (1, (shelf.project,), {"ä": ["1"]})
     assert await shelf.texts(place) == ["Fees are due."]
 
 

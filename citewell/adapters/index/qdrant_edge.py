@@ -16,11 +16,11 @@ from typing import TypeVar
 import qdrant_edge as qe
 
 from citewell.adapters.index import qdrant_edge_engine as engine
-from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter
+from citewell.adapters.index.qdrant_edge_filters import admits_nothing, compile_filter, fields_of
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
 from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, metadata_paths
+from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import EdgeStore
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
@@ -58,7 +58,7 @@ class QdrantEdgeIndex:
         self._dimensions = dimensions
         self._compact_from = compact_from
         self._shard = self._open_current()
-        self._fields = engine.index_fields(self._shard.engine, PAYLOAD_FIELDS)
+        self._indexed = engine.index_fields(self._shard.engine, engine.ALWAYS_INDEXED)
         # With one owner, the engine's own document frequencies are that owner's and need not be counted for each search.
         self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
@@ -109,6 +109,7 @@ class QdrantEdgeIndex:
         """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
+        await self._index_fields_of(query.filter)
         own_statistics = self._sole_owner is None
         return await self._read(lambda shard: engine.search(shard, query, own_statistics))
 
@@ -137,6 +138,8 @@ class QdrantEdgeIndex:
         """See `VectorIndex.count`; exact."""
         if filter is not None and admits_nothing(filter):
             return 0
+        if filter is not None:
+            await self._index_fields_of(filter)
         request = qe.CountRequest(exact=True, filter=compile_filter(filter) if filter else None)
         return await self._read(lambda shard: shard.count(request))
 
@@ -157,6 +160,17 @@ class QdrantEdgeIndex:
         if self._compaction is not None:
             await asyncio.gather(self._compaction, return_exceptions=True)
             await asyncio.wrap_future(self._writes.submit(_nothing))
+
+    async def _index_fields_of(self, filter: Filter) -> None:
+        """Give the fields of a filter an index each, in the thread for writes, before the first search that uses them."""
+        missing = fields_of(filter) - self._indexed
+        if missing and len(self._indexed) < engine.MAX_INDEXED_FIELDS:
+            try:
+                await self._write(self._index_fields, sorted(missing))
+            except DiskFull as error:
+                _log.warning(
+                    "A search reads payloads, as there is no space to index %s. %s", sorted(missing), error.message
+                )
 
     def _open_current(self) -> _Shard:
         current = self._folder.current()
@@ -183,7 +197,6 @@ class QdrantEdgeIndex:
 
     def _upsert(self, points: Sequence[Point]) -> None:
         self._note_owners(points)
-        self._index_metadata(point.payload for point in points)
         engine.upsert_points(self._shard.engine, points)
         self._unindexed += len(points)
         self._note_unindexed()
@@ -191,16 +204,12 @@ class QdrantEdgeIndex:
 
     def _set_payload(self, change: tuple[Filter, JsonObject]) -> None:
         scope, payload = change
-        self._index_metadata([payload])
         if self._touched is not None:
             self._touch(engine.matching_ids(self._shard.engine, scope))
         engine.set_payload(self._shard.engine, scope, payload)
 
-    def _index_metadata(self, payloads: Iterable[JsonObject]) -> None:
-        """Metadata keys that appear for the first time get an index each."""
-        new = {path for payload in payloads for path in metadata_paths(payload)} - self._fields
-        if new and len(self._fields) < engine.MAX_INDEXED_FIELDS:
-            self._fields = engine.index_fields(self._shard.engine, sorted(new))
+    def _index_fields(self, fields: Iterable[str]) -> None:
+        self._indexed = engine.index_fields(self._shard.engine, fields)
 
     def _delete(self, filter: Filter) -> None:
         if self._touched is None:
@@ -284,7 +293,7 @@ class QdrantEdgeIndex:
     def _switch_to(self, target: Path) -> None:
         fresh = _Shard(target, engine.open_shard(target))
         touched = sorted(self._touched or ())
-        engine.index_fields(fresh.engine, self._fields)
+        engine.index_fields(fresh.engine, self._indexed)
         engine.copy_points(self._shard.engine, fresh.engine, touched)
         fresh.engine.flush()
         self._folder.make_current(target)

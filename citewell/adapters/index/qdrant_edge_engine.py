@@ -14,7 +14,7 @@ import qdrant_edge as qe
 
 from citewell.adapters.index.qdrant_edge_filters import compile_filter, owned_by
 from citewell.errors import DataFolderBusy, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind, pulled
+from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, pulled
 from citewell.ports import FloatMatrix
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
 
@@ -29,7 +29,9 @@ _MIN_COUNT = 50
 _PAGE = 1_000
 _MAX_WRITTEN = 200_000
 _written: dict[int, str] = {}
-# Fields with an index of their own; a filter on metadata keys beyond them reads payloads, which is exact and slower.
+# Fields with an index from the start. Every other field gets one when a filter first uses it.
+ALWAYS_INDEXED = (OWNER, RESOURCE, TYPE)
+# A filter on fields beyond these reads payloads, which is exact and slower.
 MAX_INDEXED_FIELDS = 512
 _SCHEMAS = {
     FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword,
@@ -50,21 +52,23 @@ def open_shard(path: Path) -> qe.EdgeShard:
 
 
 def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
-    """Make an empty shard with all payload indexes."""
+    """Make an empty shard. Each field index takes 0.05 s of writing to disk, so there are only those that every search uses."""
     path.mkdir(parents=True, exist_ok=True)
     shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False))
-    index_fields(shard, PAYLOAD_FIELDS)
+    index_fields(shard, ALWAYS_INDEXED)
     return shard
 
 
-def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> set[str]:
+def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> frozenset[str]:
     """Give these payload fields an index each, where they have none of their kind; returns all fields that have one.
 
-    Making one reads the payloads of all points: 0.6 s for 20,000.
+    An index that an earlier version made for another kind of value is made anew, also when its field is not among these. Making one
+    reads the payloads of all points while searches go on: 0.5 s for 20,000, 2 s for 100,000. A filter on 1 of 1,000 of 100,000 points
+    takes 0.2 ms with it, and 0.3 to 2 s without.
     """
     known = shard.info().payload_schema
     indexed = set(known)
-    for field in fields:
+    for field in dict.fromkeys((*known, *fields)):
         kind = field_kind(field)
         if kind is None or (field in known and known[field].data_type == _SCHEMAS[kind]):
             continue
@@ -74,7 +78,7 @@ def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> set[str]:
             continue
         shard.update(qe.UpdateOperation.create_field_index(field, _index_of(field, kind)))
         indexed.add(field)
-    return indexed
+    return frozenset(indexed)
 
 
 def _index_of(field: str, kind: FieldKind) -> qe.KeywordIndexParams | qe.PayloadSchemaType:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import qdrant_edge as qe
 
 from citewell.errors import InvalidFilter
@@ -28,6 +30,22 @@ def owned_by(owner_id: str) -> qe.Filter:
 def admits_nothing(filter: Filter) -> bool:
     """Whether an empty tuple of ids or types already rules out every point."""
     return filter.resource_ids == () or filter.types == ()
+
+
+def fields_of(filter: Filter) -> frozenset[str]:
+    """The fields that its conditions are on."""
+    return frozenset(field for expression in filter.conditions for field in _fields(expression))
+
+
+def _fields(expression: Expression) -> Iterator[str]:
+    match expression:
+        case Condition():
+            yield expression.field
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _fields(part)
+        case Negation(part):
+            yield from _fields(part)
 
 
 def _expression(expression: Expression) -> qe.FieldCondition | qe.Filter:

@@ -1,11 +1,15 @@
 """Qdrant Edge passes the suite, and agrees with the reference store on random data."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+import qdrant_edge as qe
 
+from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
+from citewell.adapters.index.qdrant_edge_folder import ShardFolder
 from citewell.errors import DataFolderBusy, Unavailable
 from citewell.testing.vector_index import (
     DIMENSIONS,
@@ -14,7 +18,11 @@ from citewell.testing.vector_index import (
     SparseConformance,
     VectorIndexConformance,
     make_point,
+    point_id,
 )
+from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator, VectorQuery
+
+FROM_PAGE_7 = Condition("page", Operator.GTE, 7)
 
 
 class TestQdrantEdgeIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
@@ -38,3 +46,70 @@ async def test_a_damaged_shard_says_that_it_does_not_open(tmp_path: Path) -> Non
         file.write_bytes(b"\x00damaged")
     with pytest.raises(Unavailable):
         await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+
+
+def _indexed(folder: Path) -> set[str]:
+    """The fields with an index of their own in an index that nobody has open."""
+    current = ShardFolder(folder).current()
+    assert current is not None
+    shard = engine.open_shard(current)
+    fields = set(shard.info().payload_schema)
+    shard.close()
+    return fields
+
+
+async def _found(index: QdrantEdgeIndex, *conditions: Expression) -> set[str]:
+    query = VectorQuery(
+        dense=make_point(0).dense, filter=Filter(owner_id="ann", conditions=tuple(conditions)), limit=100
+    )
+    return {hit.id for hit in await index.search(query)}
+
+
+async def test_a_field_gets_an_index_when_a_filter_first_uses_it(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    index = await QdrantEdgeIndex.open(folder, DIMENSIONS)
+    await index.upsert([make_point(n, page=n, sheet="a") for n in range(10)])
+    await index.close()
+    assert _indexed(folder) == set(engine.ALWAYS_INDEXED)
+    index = await QdrantEdgeIndex.open(folder, DIMENSIONS)
+    nested = AnyOf((FROM_PAGE_7, Negation(Condition("sheet", Operator.EXISTS, True))))
+    assert await _found(index, nested) == {point_id(n) for n in (7, 8, 9)}
+    await index.close()
+    assert _indexed(folder) == {*engine.ALWAYS_INDEXED, "page", "sheet"}
+
+
+async def test_first_uses_of_fields_at_once_and_during_writes_find_everything(tmp_path: Path) -> None:
+    index = await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+    await index.upsert([make_point(n, page=n, row=n) for n in range(10)])
+    writing = asyncio.create_task(index.upsert([make_point(n, page=0) for n in range(100, 1_600)]))
+    by_row = Condition("row", Operator.LT, 2)
+    found = await asyncio.gather(*(_found(index, one) for one in (FROM_PAGE_7, by_row) * 8))
+    await writing
+    assert found == [{point_id(n) for n in (7, 8, 9)}, {point_id(0), point_id(1)}] * 8
+    assert await index.count(Filter(owner_id="ann", conditions=(Condition("page", Operator.EQ, 0),))) == 1_501
+    await index.close()
+
+
+async def test_an_index_for_another_kind_of_value_is_made_anew_when_it_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    await (await QdrantEdgeIndex.open(folder, DIMENSIONS)).close()
+    current = ShardFolder(folder).current()
+    assert current is not None
+    shard = engine.open_shard(current)
+    shard.update(qe.UpdateOperation.create_field_index("date", qe.PayloadSchemaType.Integer))
+    shard.close()
+    index = await QdrantEdgeIndex.open(folder, DIMENSIONS)
+    await index.upsert([make_point(n, date=n + 0.5) for n in range(3)])
+    assert await _found(index, Condition("date", Operator.GTE, 1.5)) == {point_id(1), point_id(2)}
+    await index.close()
+
+
+async def test_more_fields_than_may_have_an_index_are_filtered_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "MAX_INDEXED_FIELDS", 4)
+    index = await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+    await index.upsert([make_point(n, page=n, row=n) for n in range(10)])
+    assert await _found(index, FROM_PAGE_7, Condition("row", Operator.LT, 9)) == {point_id(7), point_id(8)}
+    await index.close()
+    assert len(_indexed(tmp_path / "index")) == 4
