@@ -281,6 +281,7 @@ NO_READERS = {
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",
     "agent.whole.reading.matching", "text.central.central_sentences",
+    "points.metadata_field", "points.metadata_path",
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
 def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> frozenset[str]:
     """Give these payload fields an index each, where they have none of their kind; returns all fields that have one.
 
-    An index that an earlier version made for another kind of value is made anew, also when its field is not among these. Making one
+    An index that an earlier version made for another kind of value is made again, also when its field is not among these. Making one
     reads the payloads of all points while searches go on: 0.5 s for 20,000, 2 s for 100,000. A filter on 1 of 1,000 of 100,000 points
     takes 0.2 ms with it, and 0.3 to 2 s without.
     """

@@ -90,7 +90,7 @@ async def test_first_uses_of_fields_at_once_and_during_writes_find_everything(tm
     await index.close()
 
 
-async def test_an_index_for_another_kind_of_value_is_made_anew_when_it_is_opened(tmp_path: Path) -> None:
+async def test_an_index_for_another_kind_of_value_is_made_again_when_it_is_opened(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     await (await QdrantEdgeIndex.open(folder, DIMENSIONS)).close()
     current = ShardFolder(folder).current()
