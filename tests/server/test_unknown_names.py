@@ -34,13 +34,6 @@ BODIES: list[tuple[str, str, dict[str, Any], str, str | None]] = [
     ("POST", "/search", {"query": "x", "topk": 3}, "body.topk", "top_k"),
     ("POST", "/search", {"query": "x", "filter": []}, "body.filter", "filters"),
     ("POST", "/search", {"qurey": "x"}, "body.qurey", "query"),
-    (
-        "POST",
-        "/search",
-        {"query": "x", "filters": [{"field": "page", "operater": "eq", "value": 1}]},
-        "body.filters.0.operater",
-        "operator",
-    ),
     ("POST", "/chat", {"message": "x", "threadId": "t"}, "body.threadId", "thread_id"),
     ("POST", "/chat", {"message": "x", "temperature": 1}, "body.temperature", None),
     ("POST", "/records", {"recods": []}, "body.recods", "records"),
@@ -201,3 +194,13 @@ def test_temperature_and_length_of_answers_reach_the_model(
     answering = [request for request in model.requests if request.get("max_tokens") == 1024]
     assert answering
     assert {request["temperature"] for request in answering} == {0.2}
+
+
+def test_unknown_field_of_a_filter(server: RunningServer) -> None:
+    body = {"query": "x", "filters": [{"field": "page", "operater": "eq", "value": 1}]}
+    response = server.client.post("/search", json=body)
+    assert response.status_code == 422, response.text
+    error = response.json()["error"]
+    assert error["code"] == "invalid_filter"
+    assert "'operater'" in error["message"]
+    assert "`operator`" in error["message"]
