@@ -171,7 +171,7 @@ def test_a_small_sheet_is_found_once_and_cited_by_row(server: RunningServer) -> 
         found = _search(server, "Crowns", filters=[{"field": "row", "value": row}], **scope).json()["hits"]
         assert [hit["type"] for hit in found] == ["table"]
     for question, crowns, row in (
-        (f"What do Cranes {mark} cost?", "95", 4),
+        (f"How many crowns are Cranes {mark}?", "95", 4),
         ("Which service has the most crowns?", "95", 4),
     ):
         answer = server.client.post("/chat", json={"message": question, **scope}).json()

@@ -202,3 +202,13 @@ def test_words_of_one_stem_are_alike() -> None:
     assert alike("win", "winner")
     assert not alike("port", "report")
     assert not alike("in", "inner")
+
+
+async def test_how_many_of_a_column_of_numbers_asks_for_the_figure(tmp_path: Path) -> None:
+    sheets = Sheets(tmp_path)
+    sheets.add(
+        {"Service": "text", "Crowns": "integer"}, [("Berths", 14), ("Cranes", 95)], filename="Prices.csv", sheet=None
+    )
+    answer = await _answer(sheets, "How many crowns are cranes?")
+    assert answer is not None
+    assert "95" in answer

@@ -160,11 +160,18 @@ def _count(reading: Reading) -> Plan:
     table = reading.words.table
     if reading.groups:
         return _groups(reading, Aggregate(Function.COUNT), None)
+    if counted is not None and counted.kind in _NUMERIC and _is_whole_name(reading, counted):
+        # "How many crowns" asks for the figure, "how many loans" beside a column "Loan Number" for how many there are.
+        raise CannotPlan(f"it is not clear whether to count or to read “{counted.name}”")
     query = TableQuery(
         source=table_key(table), conditions=tuple(reading.conditions), aggregates=(Aggregate(Function.COUNT),), limit=1
     )
     unique = (counted.name,) if counted is not None else ()
     return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
+
+
+def _is_whole_name(reading: Reading, column: TableColumn) -> bool:
+    return any(m.column == column and m.last - m.first >= len(column.name.split()) for m in reading.columns)
 
 
 def _counted(reading: Reading) -> TableColumn | None:
