@@ -134,8 +134,12 @@ async def link(connection: AsyncConnection, resource_id: str, project_id: str) -
         return False
     name = keyword(found[0]) if found[0] else None
     await check_identifier_free(connection, resource_id, [project_id], name)
-    await connection.execute(sa.insert(table).values(resource_id=resource_id, project_id=project_id, identifier=name))
-    return True
+    new = insert_new(connection, table).values(resource_id=resource_id, project_id=project_id, identifier=name)
+    if (await connection.execute(new)).rowcount:
+        return True
+    # Somebody else was quicker, with the same link or with the identifier.
+    await check_identifier_free(connection, resource_id, [project_id], name)
+    return False
 
 
 async def check_identifier_free(

@@ -748,6 +748,20 @@ async def _(world: World) -> None:
     assert found[0].text == "Fees of ada"
 
 
+@isolates(SqlLibrary.page_file)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).page_file(world.ben.owner, world.ada.resource)
+    assert (await _library(world).page_file(world.ada.owner, world.ada.resource)).id == world.ada.resource
+
+
+@isolates(SqlLibrary.page_tables)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).page_tables(world.ben.owner, world.ada.resource, 5)
+    assert [e.type for e in await _library(world).page_tables(world.ada.owner, world.ada.resource, 5)] == []
+
+
 @isolates(SqlLibrary.elements)
 async def _(world: World) -> None:
     async with world.refused():

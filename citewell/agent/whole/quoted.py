@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.interface import Source
-from citewell.agent.whole.reading import Quoter, Said, WholeReader, matching
+from citewell.agent.whole.reading import Quotable, Quoter, WholeReader, matching
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
@@ -63,7 +63,7 @@ async def _summaries(request: WholeRequest, owner_id: str, reader: WholeReader) 
 
 async def _by_file(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
     """Each file that holds the topic, the one with most about it first, with the sentences that say most."""
-    found: list[tuple[int, ResourceInfo, list[Said]]] = []
+    found: list[tuple[int, ResourceInfo, list[Quotable]]] = []
     async for file, passages in reader.passages(owner_id, request.files):
         said, count = await asyncio.to_thread(_told, passages, request.terms)
         if said:
@@ -81,7 +81,7 @@ async def _by_file(request: WholeRequest, owner_id: str, reader: WholeReader) ->
 
 async def _items(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
     """Every sentence on the topic in reading order, each once."""
-    items: dict[str, Said] = {}
+    items: dict[str, Quotable] = {}
     async for _, passages in reader.passages(owner_id, request.files):
         for one in await asyncio.to_thread(_all, passages, request.terms):
             items.setdefault(" ".join(one.text.lower().split()), one)
@@ -113,9 +113,9 @@ async def _side_by_side(request: WholeRequest, owner_id: str, reader: WholeReade
     return Quoted("\n\n".join(parts), quoter.sources) if quoter.sources else None
 
 
-def _told(passages: Sequence[StoredChunk], terms: Sequence[str]) -> tuple[list[Said], int]:
+def _told(passages: Sequence[StoredChunk], terms: Sequence[str]) -> tuple[list[Quotable], int]:
     """The sentences on the topic, those under a heading that names it first; and how many passages hold one."""
-    said: list[tuple[int, int, Said]] = []
+    said: list[tuple[int, int, Quotable]] = []
     count = 0
     for number, stored in enumerate(passages):
         found = matching(stored, terms)
@@ -125,11 +125,11 @@ def _told(passages: Sequence[StoredChunk], terms: Sequence[str]) -> tuple[list[S
     return [one for _, _, one in sorted(said, key=lambda item: item[:2])], count
 
 
-def _all(passages: Sequence[StoredChunk], terms: Sequence[str]) -> list[Said]:
+def _all(passages: Sequence[StoredChunk], terms: Sequence[str]) -> list[Quotable]:
     return [said for stored in passages for said in matching(stored, terms)]
 
 
-def _shared(read: Sequence[tuple[ResourceInfo, Sequence[StoredChunk]]]) -> list[tuple[str, list[Said]]]:
+def _shared(read: Sequence[tuple[ResourceInfo, Sequence[StoredChunk]]]) -> list[tuple[str, list[Quotable]]]:
     """The words that headings of all files have in common, beyond the files' names, each with a sentence of every file from below such a heading."""
     names = frozenset[str]().union(*(name_terms(file.filename) for file, _ in read))
     written: dict[str, str] = {}
@@ -144,7 +144,7 @@ def _shared(read: Sequence[tuple[ResourceInfo, Sequence[StoredChunk]]]) -> list[
                     held.setdefault(stem, []).append(stored)
         below.append(held)
     common = [stem for stem in below[0] if stem not in names and all(stem in held for held in below[1:])]
-    found: list[tuple[str, list[Said]]] = []
+    found: list[tuple[str, list[Quotable]]] = []
     used: set[str] = set()
     for stem in sorted(common, key=lambda stem: -min(len(held[stem]) for held in below)):
         best = [_best(held[stem], stem, used) for held in below]
@@ -157,13 +157,13 @@ def _shared(read: Sequence[tuple[ResourceInfo, Sequence[StoredChunk]]]) -> list[
     return found
 
 
-def _best(passages: Sequence[StoredChunk], stem: str, used: set[str]) -> Said | None:
+def _best(passages: Sequence[StoredChunk], stem: str, used: set[str]) -> Quotable | None:
     """A whole sentence that was not said before: one with the word first, then one with figures, then the first."""
     prose = [
         said
         for stored in passages
         for start, end in sentence_spans(stored.chunk.text)
-        if _is_prose(said := Said(stored.chunk.text[start:end], stored)) and said.text not in used
+        if _is_prose(said := Quotable(stored.chunk.text[start:end], stored)) and said.text not in used
     ]
     return min(
         prose,
@@ -172,18 +172,18 @@ def _best(passages: Sequence[StoredChunk], stem: str, used: set[str]) -> Said | 
     )
 
 
-def _is_prose(said: Said) -> bool:
+def _is_prose(said: Quotable) -> bool:
     text = said.text.strip()
     is_text = said.stored.chunk.type is ChunkType.TEXT
     return is_text and len(text) >= _MIN_SENTENCE_CHARACTERS and text.endswith((".", "!", "?", "。"))
 
 
-def _shortened(said: Said) -> Said:
+def _shortened(said: Quotable) -> Quotable:
     text = said.text
     return (
         said
         if len(text) <= _MAX_ITEM_CHARACTERS
-        else Said(text[:_MAX_ITEM_CHARACTERS].rsplit(" ", 1)[0] + " …", said.stored)
+        else Quotable(text[:_MAX_ITEM_CHARACTERS].rsplit(" ", 1)[0] + " …", said.stored)
     )
 
 

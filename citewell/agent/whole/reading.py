@@ -38,7 +38,7 @@ _TIME_LIMIT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Quotable:
     """A sentence of a file, and the passage that holds it."""
 
     text: str
@@ -57,7 +57,7 @@ class Quoter:
         """The passages cited so far."""
         return tuple(self._sources)
 
-    def cite(self, said: Said) -> str:
+    def cite(self, said: Quotable) -> str:
         """The sentence with its citation, safe to render."""
         chunk = said.stored.chunk
         if chunk.id not in self._numbers:
@@ -81,12 +81,12 @@ class WholeReader:
 
     files: WholeFiles
 
-    async def summary(self, owner_id: str, file: ResourceInfo) -> list[Said]:
+    async def summary(self, owner_id: str, file: ResourceInfo) -> list[Quotable]:
         """What its summary says: quoted sentences with the passages they are from, else the summary's own."""
         chunks = await self.files.passages(owner_id, file.id, (ChunkType.SUMMARY,), MAX_SUMMARY_SENTENCES)
         whole = [one for one in chunks if one.chunk.metadata.get(SUMMARY_OF) == "file"]
         said = [sentence for one in whole for sentence in await self._sentences(owner_id, one)]
-        said = said or [Said(one.chunk.text, one) for one in chunks if SUMMARY_OF not in one.chunk.metadata]
+        said = said or [Quotable(one.chunk.text, one) for one in chunks if SUMMARY_OF not in one.chunk.metadata]
         return (said or await self._central(owner_id, file))[:MAX_SUMMARY_SENTENCES]
 
     async def passages(
@@ -97,29 +97,29 @@ class WholeReader:
         for file in files:
             yield file, await self.files.passages(owner_id, file.id, _CONTENT, room)
 
-    async def _sentences(self, owner_id: str, summary: StoredChunk) -> list[Said]:
+    async def _sentences(self, owner_id: str, summary: StoredChunk) -> list[Quotable]:
         chunk = summary.chunk
         quotes = chunk.metadata.get(QUOTES)
         if not isinstance(quotes, list):
-            return [Said(sentence, summary) for sentence in sentences(chunk.text)]
+            return [Quotable(sentence, summary) for sentence in sentences(chunk.text)]
         spans = [[int(str(part)) for part in quote] for quote in quotes if isinstance(quote, list)]
         places = [ChunkPlace(chunk.resource_id, chunk.version, ordinal) for ordinal, _, _ in spans]
         found = await self.files.at(owner_id, places)
         return [
-            Said(found[place].chunk.text[start:end], found[place])
+            Quotable(found[place].chunk.text[start:end], found[place])
             for place, (_, start, end) in zip(places, spans, strict=True)
             if place in found
         ]
 
-    async def _central(self, owner_id: str, file: ResourceInfo) -> list[Said]:
+    async def _central(self, owner_id: str, file: ResourceInfo) -> list[Quotable]:
         """For a file without a summary: records, and files indexed before there were summaries."""
         chunks = await self.files.passages(owner_id, file.id, _CONTENT, MAX_PASSAGES // 20)
         quotes = central_sentences([one.chunk.text for one in chunks], None, MAX_SUMMARY_SENTENCES)
-        said = [Said(chunks[q.passage].chunk.text[q.start : q.end], chunks[q.passage]) for q in quotes]
-        return said or [Said(one.chunk.text, one) for one in chunks[:1]]
+        said = [Quotable(chunks[q.passage].chunk.text[q.start : q.end], chunks[q.passage]) for q in quotes]
+        return said or [Quotable(one.chunk.text, one) for one in chunks[:1]]
 
 
-def matching(stored: StoredChunk, terms: Sequence[str], language: str | None = "en") -> list[Said]:
+def matching(stored: StoredChunk, terms: Sequence[str], language: str | None = "en") -> list[Quotable]:
     """The sentences (of a table or row: the passage) that hold all of `terms`; for more than two terms, most of them.
 
     A sentence that states a time limit is about deadlines, whether it says the word or not.
@@ -131,11 +131,11 @@ def matching(stored: StoredChunk, terms: Sequence[str], language: str | None = "
         return []
     spans = [(0, len(chunk.text))] if chunk.type in (ChunkType.ROW, ChunkType.TABLE) else sentence_spans(chunk.text)
     needed = len(terms) if len(terms) < 3 else -(-2 * len(terms) // 3)
-    found: list[Said] = []
+    found: list[Quotable] = []
     for start, end in spans:
         held = set(analyze(chunk.text[start:end], language))
         if limits and _TIME_LIMIT.search(chunk.text, start, end):
             held |= _DEADLINES
         if sum(term in held for term in terms) >= needed:
-            found.append(Said(chunk.text[start:end], stored))
+            found.append(Quotable(chunk.text[start:end], stored))
     return found

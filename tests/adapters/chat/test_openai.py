@@ -117,9 +117,13 @@ def test_every_error_of_the_sdk_is_one_of_ours() -> None:
 
 def test_settings_that_lack_something_are_told() -> None:
     with pytest.raises(ConfigurationError, match="CHAT_MODEL"):
-        registry.build_chat_model(load_settings(chat_provider="openai", openai_api_key="k").chat)
+        registry.build_chat_model(
+            load_settings(chat_provider="openai", openai_api_key="k", chat_base_url="http://h/v1").chat
+        )
     with pytest.raises(ConfigurationError, match="VISION_MODEL"):
-        registry.build_vision_model(load_settings(vision_provider="openai", openai_api_key="k").vision)
+        registry.build_vision_model(
+            load_settings(vision_provider="openai", openai_api_key="k", chat_base_url="http://h/v1").vision
+        )
     with pytest.raises(ConfigurationError, match=r"CHAT_PROVIDER.*OPENAI_API_KEY"):
         registry.build_chat_model(load_settings(chat_provider="openai", chat_model="gpt-test").chat)
     with pytest.raises(ConfigurationError, match=r"VISION_PROVIDER.*OPENAI_API_KEY"):
