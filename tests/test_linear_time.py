@@ -338,19 +338,22 @@ def _spent(reader: Reader, text: str, limit: float) -> float:
     """CPU seconds of an idle machine that the whole text takes.
 
     Small parts of it tell when that is far from the limit, however it grows. What comes near the limit is measured several times,
-    each beside the machine's own pace, which other programs change from one second to the next.
+    each beside the machine's own pace, which other programs change from one second to the next. What is a little above it passes
+    where four times the text takes about four times as long: processors differ by more than that, in ways that one pace does not tell.
     """
     least = [_once(reader, _cut(text, size)) for size in (SIZE // 16, SIZE // 4)]
     square = (least[1] - 4 * least[0]) / 12  # the part of the second that grows with the square of the size
     expected = 4 * least[1] + 192 * max(square, 0.0)
-    if expected < limit:
+    if not limit <= expected < limit * 40:
         return expected
-    spent = expected
-    for _ in range(6 if expected < limit * 40 else 0):
-        spent = min(spent, _once(reader, _cut(text, SIZE)) / _pace())
-        if spent <= limit:
-            break
-    return spent
+    whole = quarter = expected
+    for _ in range(6):
+        pace = _pace()
+        quarter = min(quarter, _once(reader, _cut(text, SIZE // 4)) / pace)
+        whole = min(whole, _once(reader, _cut(text, SIZE)) / pace)
+        if whole <= limit:
+            return whole
+    return limit if whole <= limit * 3 and whole <= quarter * 6 else whole  # a slower machine, and no more than that
 
 
 def _pace() -> float:
