@@ -11,6 +11,7 @@ from citewell import console
 from citewell.cli import evaluation, files, indexes
 from citewell.errors import CitewellError
 
+_MAX_ALLOWED = 40
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -29,6 +30,9 @@ def main() -> None:
     except CitewellError as error:
         # On one line, because a quoted library error may span several.
         message = " ".join(error.message.split())
+        allowed = error.details.get("allowed")
+        if isinstance(allowed, list) and allowed:
+            message += f" Allowed: {', '.join(map(str, allowed[:_MAX_ALLOWED]))}{', …' if len(allowed) > _MAX_ALLOWED else '.'}"
         console.err.print(f"[red]{console.escape(message)}[/] [dim]({error.code})[/]")
         sys.exit(2)
     except httpx.TransportError as error:

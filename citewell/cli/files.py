@@ -6,6 +6,7 @@ Modules that only one command needs and that take seconds to import are imported
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.cli.filters import typed_filters
+from citewell.cli.metadata import said_of_each
 from citewell.client import call, connect
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
@@ -25,6 +28,13 @@ app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
 Rerank = Annotated[
     bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
+]
+Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier; may be repeated.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", help="Such as 'page>=3' or metadata.camera=Leica, or JSON; may be repeated, all must hold."
+    ),
 ]
 _TERMINAL = {status.value for status in TERMINAL}
 _AT_ONCE = 8
@@ -69,11 +79,19 @@ def add(
     data: Data = None,
     project: Project = None,
     password: Annotated[str | None, typer.Option(help="Opens encrypted files.")] = None,
+    meta: Annotated[list[str] | None, typer.Option(help="Metadata of every file, key=value; may be repeated.")] = None,
+    meta_file: Annotated[
+        Path | None, typer.Option(help="Metadata by file: CSV with a column `file`, or JSON by file name.")
+    ] = None,
+    identifier: Annotated[str | None, typer.Option(help="A short name of the file, unique in its project.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add files, and wait until each can be searched or says why it cannot."""
-    fields = {k: v for k, v in {"project": project, "password": password}.items() if v}
-    added = run(_add(load_settings(data=data), _files(paths), fields, quiet=as_json))
+    files = _files(paths)
+    shared = {k: v for k, v in {"project": project, "password": password}.items() if v}
+    said = said_of_each(files, meta or (), meta_file, identifier)
+    fields = {path: shared | said[path].fields() for path in files}
+    added = run(_add(load_settings(data=data), files, fields, quiet=as_json))
     if as_json:
         print_json([resource for resource, _ in added])
     if any(resource["status"] == "failed" for resource, _ in added):
@@ -86,11 +104,14 @@ def search(
     data: Data = None,
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many; else as configured.")] = None,
     project: Project = None,
+    within: Within = None,
+    filters: Filters = None,
     rerank: Rerank = None,
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
-    body = {"query": query, "top_k": top_k, "project": project, "rerank": rerank}
+    scope = {"project": project, "resource_ids": within, "filters": typed_filters(filters or ())}
+    body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
     found = run(_call(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
         print_json(found)
@@ -104,12 +125,14 @@ def ask(
     question: str,
     data: Data = None,
     project: Project = None,
+    within: Within = None,
     thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
     rerank: Rerank = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
-    body = {"message": question, "project": project, "thread_id": thread, "rerank": rerank}
+    scope = {"project": project, "resource_ids": within}
+    body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
     answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:
         print_json(answer)
@@ -135,7 +158,7 @@ def ls(
 
 @app.command()
 def rm(
-    resources: Annotated[list[str], typer.Argument(help="Ids, beginnings of ids, or file names.")],
+    resources: Annotated[list[str], typer.Argument(help="Ids, beginnings of ids, identifiers, or file names.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -170,7 +193,7 @@ async def _call(settings: Settings, method: str, path: str, **request: Any) -> A
 
 
 async def _add(
-    settings: Settings, files: list[Path], fields: dict[str, str], quiet: bool
+    settings: Settings, files: list[Path], fields: Mapping[Path, dict[str, str]], quiet: bool
 ) -> list[tuple[dict[str, Any], bool]]:
     """Upload files, a few at a time, and follow each to its terminal state. (resource, whether it was known before)."""
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -182,7 +205,7 @@ async def _add(
                 async with gate:
                     task = progress.add_task(console.escape(path.name), total=None, stage="uploading")
                     try:
-                        return await _add_one(client, path, fields, progress, task, quiet)
+                        return await _add_one(client, path, fields[path], progress, task, quiet)
                     finally:
                         progress.remove_task(task)
                         progress.advance(overall)
@@ -238,7 +261,7 @@ async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict
         matches = [
             r
             for r in known
-            if r["id"] == name or r["filename"] == name or (len(name) >= 4 and r["id"].startswith(name))
+            if name in (r["id"], r["filename"], r["identifier"]) or (len(name) >= 4 and r["id"].startswith(name))
         ]
         if not matches:
             raise InvalidInput(f"There is no file {name!r}. List the files with: citewell ls")

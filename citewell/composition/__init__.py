@@ -274,7 +274,7 @@ async def _assemble(parts: _Parts) -> Services:
     turns = TurnRunner(
         answering=answering,
         projects=stores.projects,
-        resources=stores.resources,
+        metadata=stores.metadata,
         ledger=parts.ledger,
         top_k=settings.retrieval.top_k,
         compare_model=settings.usage.compare_model,

@@ -13,8 +13,8 @@ from citewell.agent.interface import AgentEvent, Done, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
 from citewell.metering import Tally
+from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
 from citewell.types import Scope
 
 MAX_CHARACTERS = 32_000
@@ -40,17 +40,17 @@ class TurnRunner:
 
     answering: Answering
     projects: ProjectRepository
-    resources: ResourceRepository
+    metadata: MetadataRepository
     ledger: Ledger
     top_k: int = 10
     compare_model: str = ""
     _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
-        """The scope, checked: an unknown project or resource is `NotFound` rather than an empty answer."""
-        for resource_id in resource_ids or ():
-            await self.resources.get(owner_id, resource_id)
+        """The scope, checked, with files given by id or identifier: an unknown project or file is `NotFound` rather than an empty answer."""
         project_id = await self.projects.resolve(owner_id, project) if project else None
+        if resource_ids is not None:
+            resource_ids = await self.metadata.resolve(owner_id, resource_ids, [project_id] if project_id else None)
         return Scope(project_id=project_id, resource_ids=resource_ids)
 
     async def run(

@@ -86,6 +86,34 @@ def test_answers_and_searches_are_reranked_on_demand(held: Path) -> None:
     assert all("rerank" in hit["scores"] for hit in found)
 
 
+def test_metadata_is_added_searched_by_and_asked_within(held: Path, tmp_path: Path) -> None:
+    for name in ("north", "south"):
+        (tmp_path / f"{name}.txt").write_text(f"The {name} mooring of the lagoon costs 30 crowns a night.\n")
+    rows = tmp_path / "meta.csv"
+    rows.write_text('file,identifier,depth,tags\nnorth.txt,North-Mooring,4.5,"[""deep""]"\nsouth.txt,,2,\n')
+    files = (tmp_path / "north.txt", tmp_path / "south.txt")
+    north, south = _json("add", *files, "--meta", "place=lagoon", "--meta-file", rows, "--data", held)
+    assert (north["metadata"], north["identifier"]) == (
+        {"place": "lagoon", "depth": 4.5, "tags": ["deep"]},
+        "North-Mooring",
+    )
+    assert (south["metadata"], south["identifier"]) == ({"place": "lagoon", "depth": 2}, None)
+    narrowed = ("--filter", "metadata.depth<3", "--filter", "metadata.place=Lagoon")
+    found = _json("search", "mooring of the lagoon", *narrowed, "--data", held)["hits"]
+    assert {hit["resource_id"] for hit in found} == {south["id"]}
+    found = _json("search", "mooring of the lagoon", "--in", "north-mooring", "--data", held)["hits"]
+    assert {hit["resource_id"] for hit in found} == {north["id"]}
+    asked = ("ask", "What does a mooring of the lagoon cost?", "--data", held)
+    answer = _json(*asked, "--in", "north-mooring")
+    assert {citation["resource_id"] for citation in answer["citations"]} == {north["id"]}
+    refused = _citewell("search", "x", "--filter", "colour=red", "--data", held, code=2)
+    assert "Allowed: category, date" in refused
+    assert len(refused.splitlines()) == 1
+    assert "not_found" in _citewell(*asked, "--in", "east-mooring", code=2)
+    assert "key=value" in _citewell("add", files[0], "--meta", "depth", "--data", held, code=2)
+    assert "deleted" in _citewell("rm", "North-Mooring", south["id"], "--data", held)
+
+
 def test_ls_lists_files(folder: Path, held: Path) -> None:
     assert {r["filename"] for r in _json("ls", "--data", folder)} == {"Harbour rules.md", "catch.csv"}
     assert [r["filename"] for r in _json("ls", "--data", held, "--status", "ready")]
