@@ -81,9 +81,9 @@ class ExtractiveThresholds:
     row_label: float = 0.15
 
     max_sentences: int = 3
-    close: float = 0.93
+    close: float = 0.90
     close_reason: float = 0.9
-    adds: float = 0.9
+    adds: float = 0.88
     within_reach: float = 0.7
     part_reach: float = 0.6
     same_meaning: float = 0.93
