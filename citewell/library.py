@@ -25,6 +25,7 @@ from citewell.types import (
     Answer,
     ChunkType,
     Expression,
+    Facets,
     Hit,
     JsonValue,
     Resource,
@@ -170,15 +171,21 @@ class AsyncCitewell:
         self._streams.add(stream)
         return stream
 
-    async def resources(self) -> AsyncIterator[Resource]:
-        """All resources, newest first."""
-        cursor = None
+    async def resources(self, conditions: Filters = ()) -> AsyncIterator[Resource]:
+        """All resources (that `conditions` admit), newest first."""
+        cursor, narrowed = None, ResourceFilter(conditions=as_filters(conditions))
         while True:
-            page, cursor = await self._page(cursor)
+            page, cursor = await self._page(narrowed, cursor)
             for resource in page:
                 yield resource
             if cursor is None:
                 return
+
+    async def facets(self, *, project: str | None = None, conditions: Filters = (), values: int = 20) -> Facets:
+        """What resources can be filtered by: each field that they have, its most frequent values, and how many resources have each."""
+        services = self._services
+        narrowed = ResourceFilter(conditions=as_filters(conditions))
+        return await services.resources.facets(services.local_owner, narrowed, project, values=values)
 
     async def describe(
         self,
@@ -207,9 +214,9 @@ class AsyncCitewell:
             )
         return self._opened
 
-    async def _page(self, cursor: str | None) -> tuple[list[Resource], str | None]:
+    async def _page(self, narrowed: ResourceFilter, cursor: str | None) -> tuple[list[Resource], str | None]:
         services = self._services
-        return await services.resources.page(services.local_owner, ResourceFilter(), _PAGE, cursor)
+        return await services.resources.page(services.local_owner, narrowed, _PAGE, cursor)
 
 
 def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
@@ -342,14 +349,18 @@ class Citewell:
         )
         return AnswerStream(self._call(stream.__aenter__()), self._call)
 
-    def resources(self) -> Iterator[Resource]:
-        """All resources, newest first."""
-        cursor = None
+    def resources(self, conditions: Filters = ()) -> Iterator[Resource]:
+        """All resources (that `conditions` admit), newest first."""
+        cursor, narrowed = None, ResourceFilter(conditions=as_filters(conditions))
         while True:
-            page, cursor = self._call(self._citewell._page(cursor))  # pyright: ignore[reportPrivateUsage]
+            page, cursor = self._call(self._citewell._page(narrowed, cursor))  # pyright: ignore[reportPrivateUsage]
             yield from page
             if cursor is None:
                 return
+
+    def facets(self, *, project: str | None = None, conditions: Filters = (), values: int = 20) -> Facets:
+        """What resources can be filtered by: each field that they have, its most frequent values, and how many resources have each."""
+        return self._call(self._citewell.facets(project=project, conditions=conditions, values=values))
 
     def describe(
         self,

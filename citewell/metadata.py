@@ -21,6 +21,8 @@ _IDENTIFIER = re.compile(r"[^\x00-\x1f\x7f-\x9f/\\?#%\u2028\u2029]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MAX_DATE_LENGTH = 40
 MAX_IDENTIFIER_LENGTH = 128
+# What stands in an address where an identifier could.
+_RESERVED = "facets"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400.0
 
@@ -68,6 +70,8 @@ def checked_identifier(given: str) -> str:
     name = given.strip()
     if not 0 < len(name) <= MAX_IDENTIFIER_LENGTH:
         raise InvalidMetadata(f"An identifier has 1 to {MAX_IDENTIFIER_LENGTH} characters.", key="identifier")
+    if name == _RESERVED:
+        raise InvalidMetadata(f"An identifier may not be {_RESERVED!r}, which is an address.", key="identifier")
     if not _IDENTIFIER.fullmatch(name) or name in {".", ".."}:
         raise InvalidMetadata("An identifier has no control characters, and none of / \\ ? # %.", key="identifier")
     if _UUID.fullmatch(name):

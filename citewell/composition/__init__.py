@@ -70,6 +70,7 @@ from citewell.metadata import MetadataLimits
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.events import EventRepository
+from citewell.storage.facets import FacetRepository
 from citewell.storage.indexes import IndexRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.passages import SqlChunks
@@ -335,6 +336,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         ),
         indexes=parts.indexes,
         metadata=stores.metadata,
+        facets_of=FacetRepository(stores.database),
         payloads=parts.payloads,
         limits=_metadata_limits(parts.settings),
         wake=workers.wake,

@@ -30,6 +30,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
+from citewell.storage.sql_functions import SQL_FUNCTIONS
 
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -241,6 +242,8 @@ class _SqliteFiles:
         try:
             await connection
             await connection.executescript(_PRAGMAS)
+            for name, (arguments, function) in SQL_FUNCTIONS.items():
+                await connection.create_function(name, arguments, function, deterministic=True)
         except BaseException:
             await connection.close()  # its thread would keep the process alive
             raise
@@ -255,6 +258,8 @@ async def _close_once_open(opening: asyncio.Future[aiosqlite.Connection]) -> Non
 def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
     dbapi_connection.isolation_level = None
     dbapi_connection.executescript(_PRAGMAS)
+    for name, (arguments, function) in SQL_FUNCTIONS.items():
+        dbapi_connection.create_function(name, arguments, function, deterministic=True)
 
 
 def _refuse_nul(context: ExceptionContext) -> None:

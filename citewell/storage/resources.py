@@ -16,6 +16,7 @@ from citewell.errors import Conflict, NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
+from citewell.storage.file_filters import file_condition
 from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
 from citewell.storage.tables import (
@@ -144,7 +145,9 @@ class ResourceRepository:
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
     ) -> tuple[list[Resource], str | None]:
         """A page of resources, newest first, and the cursor of the next one."""
-        query = sa.select(*_PUBLIC).where(resources.c.owner_id == owner_id, *_conditions(filter))
+        query = sa.select(*_PUBLIC).where(
+            resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite)
+        )
         rows, linked = await self._rows(query, limit, cursor)
         found = [_resource(row, linked) for row in rows[:limit]]
         return found, _next_cursor(found, len(rows) > limit)
@@ -156,7 +159,7 @@ class ResourceRepository:
             # An expression, so that SQLite begins with the few copies and not with all of the owner's resources by age.
             resources.c.owner_id.concat("") == owner_id,
             resources.c.id.in_(copied),
-            *_conditions(ResourceFilter(project_id=project_id)),
+            *resource_conditions(ResourceFilter(project_id=project_id), self._database.is_sqlite),
         )
         rows, linked = await self._rows(query, limit, None)
         return [_resource(row, linked) for row in rows[:limit]]
@@ -169,7 +172,7 @@ class ResourceRepository:
         length = sa.func.json_array_length if self._database.is_sqlite else sa.func.jsonb_array_length
         first = resources.c.coverage[("units", 0, "unit")].as_string()
         query = sa.select(*_BRIEF, first.label("unit"), length(units).label("unit_count"))
-        mine = query.where(resources.c.owner_id == owner_id, *_conditions(filter))
+        mine = query.where(resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite))
         rows, linked = await self._rows(mine, limit, cursor)
         found = [_summary(row, linked) for row in rows[:limit]]
         return found, _next_cursor([s.resource for s in found], len(rows) > limit)
@@ -272,7 +275,8 @@ class ResourceRepository:
         """Characters that extraction found in the owner's files; of a record without coverage, its bytes."""
         read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
         query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
-            resources.c.owner_id == owner_id, *_conditions(ResourceFilter(project_id=project_id))
+            resources.c.owner_id == owner_id,
+            *resource_conditions(ResourceFilter(project_id=project_id), self._database.is_sqlite),
         )
         if ids is not None:
             query = query.where(resources.c.id.in_(ids))
@@ -423,8 +427,9 @@ def _version_row(new: NewResource, resource_id: str, version: int, now: float) -
     }
 
 
-def _conditions(filter: ResourceFilter) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = []
+def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.ColumnElement[bool]]:
+    """What rows of `resources` satisfy that a filter lets through; the owner is the caller's to add. Raises `InvalidFilter`."""
+    conditions = [file_condition(expression, is_sqlite) for expression in filter.conditions]
     if filter.status == "ready":
         conditions.append(resources.c.status.in_(sorted(FULLY_PROCESSED)))
     elif filter.status:

@@ -27,7 +27,16 @@ from citewell.types.extraction import (
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.library import ColumnKind, ResourceInfo, Scope, TableColumn, TableInfo
 from citewell.types.locators import Box, Locator
-from citewell.types.metadata import FileFacts, Metadata, MetadataKey, MetadataKind, MetadataValue
+from citewell.types.metadata import (
+    Facet,
+    Facets,
+    FacetValue,
+    FileFacts,
+    Metadata,
+    MetadataKey,
+    MetadataKind,
+    MetadataValue,
+)
 from citewell.types.resources import (
     FULLY_PROCESSED,
     TERMINAL,
@@ -97,6 +106,9 @@ __all__ = [
     "ExtractOptions",
     "ExtractedBlob",
     "ExtractionSummary",
+    "Facet",
+    "FacetValue",
+    "Facets",
     "FileFacts",
     "Filter",
     "FilterValue",

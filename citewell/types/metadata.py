@@ -51,3 +51,35 @@ class MetadataKey:
     kinds: frozenset[MetadataKind]
     files: int
     frequent: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value that files have in a field, and how many of them. Of dates, it is a period: YYYY-MM or YYYY in UTC."""
+
+    value: str | float | bool
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """A field that files have, with values of one type: how many files have it, how many values there are, and the most frequent.
+
+    least and greatest are set for numbers, and for dates in ISO 8601.
+    """
+
+    field: str
+    kind: MetadataKind
+    files: int
+    distinct: int
+    values: tuple[FacetValue, ...]
+    least: float | str | None = None
+    greatest: float | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facets:
+    """How many files a list has, and what can be asked of them: fields of every file first, then metadata by frequency."""
+
+    files: int
+    fields: tuple[Facet, ...]

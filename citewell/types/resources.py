@@ -9,6 +9,7 @@ from typing import Any
 from citewell.types.extraction import Coverage
 from citewell.types.json import JsonObject
 from citewell.types.metadata import Metadata
+from citewell.types.search import Expression
 
 
 class Status(StrEnum):
@@ -148,7 +149,7 @@ class ResourceSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceFilter:
-    """Narrowing of a list; None means any."""
+    """Narrowing of a list; None means any. conditions are of the filter language, and all of them hold."""
 
     project_id: str | None = None
     status: str | None = None
@@ -157,3 +158,4 @@ class ResourceFilter:
     parent_id: str | None = None
     query: str | None = None
     ids: tuple[str, ...] | None = None
+    conditions: tuple[Expression, ...] = ()

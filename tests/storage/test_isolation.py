@@ -19,8 +19,10 @@ import sqlalchemy as sa
 
 import citewell.storage
 from citewell.errors import NotFound
+from citewell.filters import parse_filters
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
+from citewell.storage.facets import FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.metadata import FileChange, MetadataRepository
@@ -705,6 +707,27 @@ async def _(world: World) -> None:
     assert [key.name for key in await metadata.keys(world.ada.owner)] == ["camera"]
     assert await metadata.keys(world.ben.owner) == []
     assert await metadata.keys(world.ben.owner, [world.ada.resource]) == []
+
+
+@isolates(FacetRepository.facets)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    facets = FacetRepository(world.database)
+    for narrowed in (ResourceFilter(), ResourceFilter(project_id=world.ada.project)):
+        found = await facets.facets(world.ada.owner, narrowed, 20)
+        assert found.files == 1
+        assert "metadata.camera" in {facet.field for facet in found.fields}
+    mine = await facets.facets(world.ben.owner, ResourceFilter(), 20)
+    assert mine.files == 1
+    assert "metadata.camera" not in {facet.field for facet in mine.fields}
+    for narrowed in (
+        ResourceFilter(project_id=world.ada.project),
+        ResourceFilter(ids=(world.ada.resource,)),
+        ResourceFilter(conditions=parse_filters([{"field": "metadata.camera", "value": "Leica"}])),
+        ResourceFilter(conditions=parse_filters([{"field": "project", "value": world.ada.project}])),
+    ):
+        none = await facets.facets(world.ben.owner, narrowed, 20)
+        assert (none.files, none.fields) == (0, ())
 
 
 @isolates(MetadataRepository.facts)

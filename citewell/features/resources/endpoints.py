@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidInput, InvalidMetadata, named
+from citewell.errors import InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.multipart import Upload, receive_upload
@@ -18,6 +18,7 @@ from citewell.features.resources.schemas import (
     ChunkList,
     ChunkOut,
     ElementList,
+    FacetsOut,
     ReceiptOut,
     RecordsIn,
     RecordsOut,
@@ -27,13 +28,22 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService, Said
 from citewell.features.resources.stored_bytes import stored_bytes
-from citewell.types import ElementType, ResourceFilter, Status, UploadOptions
+from citewell.filters import parse_filters
+from citewell.types import ElementType, Expression, ResourceFilter, Status, UploadOptions
 
 router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
 _MAX_IDS = 200
+_MAX_FILTERS_LENGTH = 16_000
+Filters = Annotated[
+    str | None,
+    Query(
+        max_length=_MAX_FILTERS_LENGTH,
+        description='filters as JSON, such as `[{"field": "metadata.camera", "value": "Leica"}]`: see docs/filters.md',
+    ),
+]
 # The fields of a new version's form, and those that only a new file has; others are refused.
 _VERSION_FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
@@ -104,16 +114,14 @@ async def list_resources(
     parent_id: str | None = None,
     q: str | None = None,
     id: Annotated[list[str] | None, Query(max_length=_MAX_IDS)] = None,
+    filters: Filters = None,
     fields: Literal["all", "summary"] = "all",
 ) -> ResourceList:
     """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names.
 
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
-    if status is not None and status != "ready" and status not in set(Status):
-        raise InvalidInput(
-            f"{named(status)} is not a status. See the list at /docs.", allowed=["ready", *(s.value for s in Status)]
-        )
+    _check_status(status)
     service = _service(request)
     narrowed = ResourceFilter(
         status=status,
@@ -122,12 +130,30 @@ async def list_resources(
         parent_id=parent_id,
         query=q,
         ids=None if id is None else tuple(id),
+        conditions=_filters(filters),
     )
     if fields == "summary":
         brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project)
         return ResourceList(resources=[ResourceOut.brief(s) for s in brief], next_cursor=next_cursor)
     found, next_cursor = await service.page(owner, narrowed, limit, cursor, project)
     return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
+
+
+@router.get("/resources/facets")
+async def list_facets(
+    request: Request,
+    owner: Owner,
+    project: str | None = None,
+    status: str | None = None,
+    filters: Filters = None,
+    values: Annotated[int, Query(description="1 to 200 values of each field")] = 20,
+    dates: Literal["month", "year"] = "month",
+) -> FacetsOut:
+    """What the files of a list can be filtered by: each field that they have, its values, and how many files have each."""
+    _check_status(status)
+    narrowed = ResourceFilter(status=status, conditions=_filters(filters))
+    found = await _service(request).facets(owner, narrowed, project, values=values, by_year=dates == "year")
+    return FacetsOut.of(found)
 
 
 @router.get("/resources/{resource_id}")
@@ -233,6 +259,20 @@ async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: 
     """One file that extraction made."""
     stored = await _service(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers.get("range"))
+
+
+def _check_status(status: str | None) -> None:
+    if status is not None and status != "ready" and status not in set(Status):
+        raise InvalidInput(
+            f"{named(status)} is not a status. See the list at /docs.", allowed=["ready", *(s.value for s in Status)]
+        )
+
+
+def _filters(text: str | None) -> tuple[Expression, ...]:
+    try:
+        return parse_filters(loaded(text)) if text else ()
+    except ValueError as error:
+        raise InvalidFilter("`filters` must be JSON.") from error
 
 
 def _field(upload: Upload, name: str) -> str | None:

@@ -22,7 +22,7 @@ from citewell.features.schemas import (
     utc,
 )
 from citewell.ingest.records import RecordsAdded
-from citewell.types import Chunk, JsonValue, Resource, ResourceSummary, StoredBlob
+from citewell.types import Chunk, Facet, Facets, JsonValue, MetadataKind, Resource, ResourceSummary, StoredBlob
 
 
 class StageOut(BaseModel):
@@ -130,6 +130,50 @@ class ResourceList(BaseModel):
 
     resources: list[ResourceOut]
     next_cursor: str | None
+
+
+class FacetValueOut(BaseModel):
+    """A value, and how many files have it. Of dates, it is a month or a year in UTC."""
+
+    value: bool | float | str
+    files: int
+
+
+class FacetOut(BaseModel):
+    """A field that files have, with values of one type."""
+
+    field: str = Field(description="as filters name it")
+    type: MetadataKind
+    files: int = Field(description="how many files have it")
+    distinct: int = Field(description="how many values there are")
+    values: list[FacetValueOut] = Field(description="the most frequent values; of dates, the latest periods")
+    min: float | str | None = Field(default=None, description="the least number, or the first date")
+    max: float | str | None = Field(default=None, description="the greatest number, or the last date")
+
+    @staticmethod
+    def of(facet: Facet) -> FacetOut:
+        """The public form of a facet."""
+        return FacetOut(
+            field=facet.field,
+            type=facet.kind,
+            files=facet.files,
+            distinct=facet.distinct,
+            values=[FacetValueOut(value=one.value, files=one.files) for one in facet.values],
+            min=facet.least,
+            max=facet.greatest,
+        )
+
+
+class FacetsOut(BaseModel):
+    """How many files there are, and what they can be filtered by."""
+
+    files: int
+    facets: list[FacetOut]
+
+    @staticmethod
+    def of(found: Facets) -> FacetsOut:
+        """The public form of facets."""
+        return FacetsOut(files=found.files, facets=[FacetOut.of(facet) for facet in found.fields])
 
 
 class ElementList(BaseModel):

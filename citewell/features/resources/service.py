@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict, InvalidMetadata, NotFound
+from citewell.errors import Conflict, InvalidInput, InvalidMetadata, NotFound
+from citewell.filters import conditions_in, metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.payloads import PayloadWriter
@@ -19,6 +20,7 @@ from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
+from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
@@ -26,6 +28,7 @@ from citewell.storage.resources import Receipt, ResourceRepository
 from citewell.types import (
     TERMINAL,
     Chunk,
+    Facets,
     Filter,
     JsonValue,
     Resource,
@@ -85,6 +88,7 @@ class ResourceService:
     records: RecordIngest
     indexes: IndexSet
     metadata: MetadataRepository
+    facets_of: FacetRepository
     payloads: PayloadWriter
     limits: MetadataLimits
     wake: Callable[[], None]
@@ -231,6 +235,22 @@ class ResourceService:
         """As `page`, without what grows with the resources' content."""
         return await self.resources.summaries(owner_id, await self._within(owner_id, filter, project), limit, cursor)
 
+    async def facets(
+        self,
+        owner_id: str,
+        filter: ResourceFilter,
+        project: str | None = None,
+        *,
+        values: int = 20,
+        by_year: bool = False,
+    ) -> Facets:
+        """What the files of a list can be filtered by: see `FacetRepository.facets`. `InvalidInput` for too many values."""
+        if not 1 <= values <= MAX_FACET_VALUES:
+            raise InvalidInput(f"A facet lists 1 to {MAX_FACET_VALUES} values.")
+        return await self.facets_of.facets(
+            owner_id, await self._within(owner_id, filter, project), values, by_year=by_year
+        )
+
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All changes of state so far."""
         await self.resources.get(owner_id, resource_id)
@@ -317,6 +337,8 @@ class ResourceService:
             await self._finish(receipt)
 
     async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
+        if any(metadata_key(condition.field) for condition in conditions_in(filter.conditions)):
+            validate_keys(filter.conditions, await self.metadata.keys(owner_id))
         if not project:
             return filter
         return replace(filter, project_id=await self.projects.resolve(owner_id, project))
