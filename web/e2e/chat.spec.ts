@@ -179,11 +179,10 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
   await page.keyboard.press("Control+k");
   const highlighted = page.locator("[role=option][data-highlighted]");
   await expect(highlighted).toContainText("New chat");
-  // The list is made anew when chats and files arrive, and then begins at its top again: a person presses on.
-  await expect(async () => {
-    await page.keyboard.press("ArrowDown");
-    await expect(highlighted).toContainText("Library", { timeout: 500 });
-  }).toPass();
+  // The highlight stays on its entry while chats and files arrive.
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await expect(highlighted).toContainText("Library");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Library" })).toBeVisible();
   await page.keyboard.press("Control+k");
