@@ -13,6 +13,12 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _GOOD = {"indexed", "analyzed", "described"}
 _SHOWN_CHARACTERS = 280
+_OUTCOMES = {
+    "unchanged": "already known",
+    "retried": "known, tried again",
+    "reread": "known, read again with these options",
+    "reindexed": "known, cut again with these options",
+}
 
 
 def size(count: int) -> str:
@@ -25,12 +31,12 @@ def size(count: int) -> str:
     return f"{count} B"
 
 
-def print_outcome(resource: dict[str, Any], known: bool) -> None:
+def print_outcome(resource: dict[str, Any], outcome: str) -> None:
     """One line for a file that has reached a terminal state, and one for each problem."""
     status = resource["status"]
     colour = "green" if status in _GOOD else "yellow" if status in {"partial", "stored"} else "red"
     seconds = ((resource["extraction_duration_ms"] or 0) + (resource["indexing_duration_ms"] or 0)) / 1000
-    already = ", already known" if known else ""
+    already = f", {_OUTCOMES[outcome]}" if outcome in _OUTCOMES else ""
     out.print(
         f"  [{colour}]{status:<9}[/] {escape(resource['filename'])}  "
         f"[dim]{resource['chunk_count']} chunks, {seconds:.1f} s{already}[/]"

@@ -23,6 +23,7 @@ from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
 from citewell.types import (
     Answer,
+    AskedOptions,
     ChunkType,
     Expression,
     Facets,
@@ -31,7 +32,6 @@ from citewell.types import (
     Resource,
     ResourceFilter,
     SearchRequest,
-    UploadOptions,
 )
 
 T = TypeVar("T")
@@ -83,10 +83,16 @@ class AsyncCitewell:
         metadata: Mapping[str, Any] | None = None,
         thread: str | None = None,
         password: str | None = None,
+        multimodal: bool | None = None,
+        extract_tables: bool | None = None,
+        extract_images: bool | None = None,
+        chunking: Mapping[str, Any] | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
 
+        A known file is read again where these options ask for more than before; None leaves one as it is (of a new file: no
+        descriptions of pictures by a model, but tables and images). chunking: `strategy`, `size` and `overlap` for this file.
         metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
         """
         services = self._services
@@ -95,7 +101,13 @@ class AsyncCitewell:
             Path(path),
             project=project,
             said=_said(metadata, identifier, thread),
-            options=UploadOptions(password=password),
+            options=AskedOptions(
+                multimodal=multimodal,
+                extract_tables=extract_tables,
+                extract_images=extract_images,
+                password=password,
+                chunking=None if chunking is None else dict(chunking),
+            ),
         )
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
 
@@ -271,10 +283,16 @@ class Citewell:
         metadata: Mapping[str, Any] | None = None,
         thread: str | None = None,
         password: str | None = None,
+        multimodal: bool | None = None,
+        extract_tables: bool | None = None,
+        extract_images: bool | None = None,
+        chunking: Mapping[str, Any] | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
 
+        A known file is read again where these options ask for more than before; None leaves one as it is (of a new file: no
+        descriptions of pictures by a model, but tables and images). chunking: `strategy`, `size` and `overlap` for this file.
         metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
         """
         return self._call(
@@ -285,6 +303,10 @@ class Citewell:
                 metadata=metadata,
                 thread=thread,
                 password=password,
+                multimodal=multimodal,
+                extract_tables=extract_tables,
+                extract_images=extract_images,
+                chunking=chunking,
                 wait=wait,
             )
         )

@@ -10,8 +10,41 @@ from typing import Annotated, Any
 
 import typer
 
+from citewell.errors import InvalidInput
+
 Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+Multimodal = Annotated[
+    bool | None, typer.Option("--multimodal/--no-multimodal", help="Describe pictures with the vision model.")
+]
+Tables = Annotated[bool | None, typer.Option("--tables/--no-tables", help="Read tables as tables; done unless told.")]
+Images = Annotated[bool | None, typer.Option("--images/--no-images", help="Keep images; done unless told.")]
+Chunking = Annotated[str | None, typer.Option(help="How to cut: STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100.")]
+
+
+def option_values(multimodal: bool | None, tables: bool | None, images: bool | None) -> dict[str, bool]:
+    """The options that were named, as requests call them."""
+    named = {"multimodal": multimodal, "extract_tables": tables, "extract_images": images}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def option_fields(
+    multimodal: bool | None, tables: bool | None, images: bool | None, chunking: str | None
+) -> dict[str, str]:
+    """The options that were named, as fields of a form."""
+    fields = {name: str(value).lower() for name, value in option_values(multimodal, tables, images).items()}
+    return fields | ({"chunking": json.dumps(chunking_of(chunking))} if chunking else {})
+
+
+def chunking_of(text: str) -> dict[str, str | int]:
+    """`tokens:1000:100` as the strategy, size and overlap that requests name; raises `InvalidInput`."""
+    strategy, *sizes = text.split(":")
+    if len(sizes) > 2 or not all(size.isascii() and size.isdigit() for size in sizes):
+        raise InvalidInput(
+            f"{text!r} is no way to cut. Write it as STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100."
+        )
+    return {"strategy": strategy} | {name: int(size) for name, size in zip(("size", "overlap"), sizes, strict=False)}
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:

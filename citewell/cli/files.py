@@ -15,7 +15,17 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.cli.common import (
+    AsJson,
+    Chunking,
+    Data,
+    Images,
+    Multimodal,
+    Tables,
+    option_fields,
+    print_json,
+    run,
+)
 from citewell.cli.filters import typed_filters
 from citewell.cli.metadata import said_of_each
 from citewell.client import call, connect
@@ -84,17 +94,25 @@ def add(
         Path | None, typer.Option(help="Metadata by file: CSV with a column `file`, or JSON by file name.")
     ] = None,
     identifier: Annotated[str | None, typer.Option(help="A short name of the file, unique in its project.")] = None,
+    multimodal: Multimodal = None,
+    tables: Tables = None,
+    images: Images = None,
+    chunking: Chunking = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add files, and wait until each can be searched or says why it cannot."""
+    """Add files, and wait until each can be searched or says why it cannot.
+
+    Files that are known already are read again where the options ask for something else than before.
+    """
     files = _files(paths)
     shared = {k: v for k, v in {"project": project, "password": password}.items() if v}
+    shared |= option_fields(multimodal, tables, images, chunking)
     said = said_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}
     added = run(_add(load_settings(data=data), files, fields, quiet=as_json))
     if as_json:
-        print_json([resource for resource, _ in added])
-    if any(resource["status"] == "failed" for resource, _ in added):
+        print_json(added)
+    if any(resource["status"] == "failed" for resource in added):
         raise typer.Exit(1)
 
 
@@ -194,14 +212,14 @@ async def _call(settings: Settings, method: str, path: str, **request: Any) -> A
 
 async def _add(
     settings: Settings, files: list[Path], fields: Mapping[Path, dict[str, str]], quiet: bool
-) -> list[tuple[dict[str, Any], bool]]:
-    """Upload files, a few at a time, and follow each to its terminal state. (resource, whether it was known before)."""
+) -> list[dict[str, Any]]:
+    """Upload files, a few at a time, and follow each to its terminal state; resources with the `outcome` of the upload."""
     gate = asyncio.Semaphore(_AT_ONCE)
     with _progress(quiet) as progress:
         overall = progress.add_task("all files", total=len(files), stage="")
         async with connect(settings) as client:
 
-            async def one(path: Path) -> tuple[dict[str, Any], bool]:
+            async def one(path: Path) -> dict[str, Any]:
                 async with gate:
                     task = progress.add_task(console.escape(path.name), total=None, stage="uploading")
                     try:
@@ -215,14 +233,14 @@ async def _add(
 
 async def _add_one(
     client: httpx.AsyncClient, path: Path, fields: dict[str, str], progress: Progress, task: TaskID, quiet: bool
-) -> tuple[dict[str, Any], bool]:
+) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             response = await client.post("/ingest", files={"file": (path.name, file)}, data=fields)
         body = response.json()
         if not response.is_success:
-            return _refused(path, body["error"], progress, quiet), False
-        resource, known = body, response.status_code == 200
+            return _refused(path, body["error"], progress, quiet)
+        resource, outcome = body, body["outcome"]
         pause = 0.05
         while resource["status"] not in _TERMINAL:
             progress.update(task, stage=resource["status"])
@@ -230,10 +248,10 @@ async def _add_one(
             pause = min(1.0, pause * 1.3)
             resource = await call(client, "GET", f"/resources/{resource['id']}")
     except OSError as error:
-        return _refused(path, {"code": "unreadable", "message": error.strerror or str(error)}, progress, quiet), False
+        return _refused(path, {"code": "unreadable", "message": error.strerror or str(error)}, progress, quiet)
     if not quiet:
-        console.print_outcome(resource, known)
-    return resource, known
+        console.print_outcome(resource, outcome)
+    return resource | {"outcome": outcome}
 
 
 def _refused(path: Path, error: dict[str, Any], progress: Progress, quiet: bool) -> dict[str, Any]:

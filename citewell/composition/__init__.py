@@ -324,6 +324,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         events=EventRepository(stores.database),
         projects=stores.projects,
         jobs=stores.jobs,
+        reprocessing=stores.reprocessing,
         blobs=parts.blobs,
         capture=parts.capture,
         records=RecordIngest(
@@ -339,6 +340,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         facets_of=FacetRepository(stores.database),
         payloads=parts.payloads,
         limits=_metadata_limits(parts.settings),
+        chunking=parts.chunking,
         wake=workers.wake,
         space=DiskReserve(parts.settings.data, MIN_FREE_BYTES),
     )

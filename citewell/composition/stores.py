@@ -14,6 +14,7 @@ from citewell.storage.metadata import MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository
 
 
@@ -29,6 +30,7 @@ class Stores:
     jobs: JobRepository
     metadata: MetadataRepository
     payloads: PayloadChangeRepository
+    reprocessing: ReprocessingRepository
 
 
 async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
@@ -43,6 +45,7 @@ async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> S
         JobRepository(database, settings.stages.lease_seconds),
         MetadataRepository(database),
         PayloadChangeRepository(database, settings.stages.lease_seconds),
+        ReprocessingRepository(database),
     )
 
 

@@ -23,8 +23,9 @@ def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
 
 
 def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:
-    """The settings for one resource: rows for data, else its project's, else the server's."""
-    config = fitted(with_settings(default, project), embedder)
+    """The settings for one resource: rows for data, else its own, else its project's, else the server's."""
+    own = resource.options.chunking
+    config = fitted(with_settings(default, {"chunking": own} if own else project), embedder)
     if resource.detected_category == Category.DATA:
         return replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
     return config

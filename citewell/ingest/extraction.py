@@ -31,7 +31,6 @@ from citewell.types import (
     Resource,
     Status,
     StoredBlob,
-    UploadOptions,
 )
 
 _ELEMENTS_PER_TRANSACTION = 5_000
@@ -62,7 +61,7 @@ class ExtractionStage:
             async with self.read_ahead.beside(resource, folder):
                 summary = await self._parse(resource, folder)
                 if summary.detected.extractor is None:
-                    await self._store_unread(job, summary)
+                    await self._store_unread(job, resource, summary)
                 else:
                     await self._keep(job, resource, summary, folder, started)
         finally:
@@ -90,7 +89,7 @@ class ExtractionStage:
             parent = (await self.resources.get(resource.owner_id, parent)).parent_id
         return depth
 
-    async def _store_unread(self, job: Job, summary: ExtractionSummary) -> None:
+    async def _store_unread(self, job: Job, resource: Resource, summary: ExtractionSummary) -> None:
         detected = summary.detected
         async with self.jobs.fenced(job) as connection:
             await self.jobs.finish(
@@ -105,7 +104,7 @@ class ExtractionStage:
                 extraction_metadata=dict(summary.metadata) | _detection(summary),
                 coverage=summary.coverage.to_json(),
                 extracted_at=time.time(),
-                options=asdict(UploadOptions()),
+                options=asdict(replace(resource.options, password=None)),
             )
 
     async def _keep(
@@ -164,6 +163,7 @@ class ExtractionStage:
 async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -> None:
     """End a job as FAILED with the reason; the password, if one was given, is wiped."""
     async with jobs.fenced(job) as connection:
+        options = await jobs.options(connection, job)
         await jobs.finish(
             connection,
             job,
@@ -172,7 +172,7 @@ async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -
             error_stage=ErrorStage.EXTRACTION,
             error_code=error.code,
             error_message=error.message,
-            options=asdict(UploadOptions()),
+            options=asdict(replace(options, password=None)),
         )
 
 

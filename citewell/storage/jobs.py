@@ -146,6 +146,11 @@ class JobRepository:
         """Write what a stage has done so far to the row, inside a `fenced` transaction; the lease stays."""
         await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
 
+    async def options(self, connection: AsyncConnection, job: Job) -> UploadOptions:
+        """What was asked for the job's resource, inside a `fenced` transaction."""
+        stored = await connection.scalar(sa.select(resources.c.options).where(resources.c.id == job.resource_id))
+        return UploadOptions(**stored or {})
+
     async def retry_later(self, job: Job, seconds: float, reason: str) -> None:
         """Release the lease and let the stage wait before its next attempt."""
         back = _STATES[job.stage][0]

@@ -40,6 +40,7 @@ from citewell.types.metadata import (
 from citewell.types.resources import (
     FULLY_PROCESSED,
     TERMINAL,
+    AskedOptions,
     ErrorStage,
     Job,
     Project,
@@ -50,6 +51,7 @@ from citewell.types.resources import (
     Status,
     StoredBlob,
     UploadOptions,
+    UploadOutcome,
 )
 from citewell.types.search import (
     AllOf,
@@ -86,6 +88,7 @@ __all__ = [
     "AllOf",
     "Answer",
     "AnyOf",
+    "AskedOptions",
     "Box",
     "Category",
     "CellPlace",
@@ -152,6 +155,7 @@ __all__ = [
     "Trace",
     "UnitCoverage",
     "UploadOptions",
+    "UploadOutcome",
     "Usage",
     "UsageKind",
     "VectorQuery",

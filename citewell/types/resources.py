@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -44,12 +44,43 @@ class UploadOptions:
     """What the uploader asked for; kept with the resource so that a later attempt does the same.
 
     password is wiped from the row as soon as extraction has ended.
+    chunking: how this file is cut, in place of its project's settings: `strategy`, `size`, `overlap`
     """
 
     multimodal: bool = False
     extract_tables: bool = True
     extract_images: bool = True
     password: str | None = None
+    chunking: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOptions:
+    """Upload options as a request names them; None leaves one as the file has it. An empty `chunking` is that of the project again."""
+
+    multimodal: bool | None = None
+    extract_tables: bool | None = None
+    extract_images: bool | None = None
+    password: str | None = None
+    chunking: JsonObject | None = None
+
+    def over(self, known: UploadOptions) -> UploadOptions:
+        """What a file's options become."""
+        named = {name: value for name in _OPTIONS if (value := getattr(self, name)) is not None}
+        return replace(known, **named | ({"chunking": self.chunking or None} if self.chunking is not None else {}))
+
+
+_OPTIONS = ("multimodal", "extract_tables", "extract_images", "password")
+
+
+class UploadOutcome(StrEnum):
+    """What an upload did: a new file, or what was done for a known one."""
+
+    CREATED = "created"
+    UNCHANGED = "unchanged"
+    RETRIED = "retried"
+    REREAD = "reread"
+    REINDEXED = "reindexed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

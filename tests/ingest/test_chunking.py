@@ -16,7 +16,7 @@ from citewell.ingest.chunking import fitted, with_settings
 from citewell.ports import Embedder
 from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
-from citewell.types import SUMMARY_OF, Chunk, JsonObject
+from citewell.types import SUMMARY_OF, AskedOptions, Chunk, JsonObject
 
 TEXT = "\n\n".join(
     " ".join(f"The {thing} of house {n} was {state} in the winter." for n in range(12))
@@ -32,12 +32,14 @@ def hash_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "build_embedder", build)
 
 
-async def uploaded(services: Services, text: str, name: str, project: str) -> list[Chunk]:
+async def uploaded(
+    services: Services, text: str, name: str, project: str, options: AskedOptions | None = None
+) -> list[Chunk]:
     async def pieces() -> AsyncIterator[bytes]:
         yield text.encode()
 
     file = await services.resources.capture.spool(pieces())
-    resource, _ = await services.resources.upload(services.local_owner, file, name, project=project)
+    resource, _ = await services.resources.upload(services.local_owner, file, name, project=project, options=options)
     async with asyncio.timeout(60):
         await services.resources.wait(services.local_owner, resource.id)
     chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
@@ -62,6 +64,22 @@ async def test_a_project_s_chunker_takes_the_place_of_the_server_s(tmp_path: Pat
         assert [chunk.text for chunk in again if SUMMARY_OF not in chunk.metadata] == [chunk.text for chunk in usual]
         with pytest.raises(NotFound):
             await services.projects.change("another", project.id, chunking)
+
+
+async def test_a_file_that_is_sent_again_is_cut_as_it_is_asked_for_now(tmp_path: Path) -> None:
+    async with open_services(load_settings(data=tmp_path)) as services:
+        usual = await uploaded(services, TEXT, "a.txt", "My files")
+        asked = AskedOptions(chunking={"strategy": "characters", "size": 100, "overlap": 10})
+        small = await uploaded(services, TEXT, "a.txt", "My files", asked)
+        assert small[0].resource_id == usual[0].resource_id
+        assert len(small) > len(usual)
+        assert max(len(chunk.text) for chunk in small) <= 100
+        assert await uploaded(services, TEXT, "a.txt", "My files") == small, "what is not named stays"
+        back = await uploaded(services, TEXT, "a.txt", "My files", AskedOptions(chunking={}))
+        assert [chunk.text for chunk in back] == [chunk.text for chunk in usual]
+        with pytest.raises(InvalidInput):
+            await uploaded(services, TEXT, "a.txt", "My files", AskedOptions(chunking={"strategy": "poems"}))
+        assert not list((tmp_path / "uploads").iterdir()), "a refused upload leaves nothing"
 
 
 async def test_the_semantic_chunker_is_given_the_embedder(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Embedder, ImageInput
 from citewell.settings import EmbeddingSettings, VisionSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
-from citewell.types import Chunk, ChunkType, ElementType, Resource, Status, UploadOptions
+from citewell.types import AskedOptions, Chunk, ChunkType, ElementType, Resource, Status
 from tests.extract.pdf.drawing import Draw, lines, pdf, prose
 
 pytestmark = pytest.mark.slow(15)
@@ -87,7 +87,7 @@ async def added(services: Services, data: bytes, name: str, multimodal: bool = T
         yield data
 
     file = await services.resources.capture.spool(pieces())
-    options = UploadOptions(multimodal=multimodal)
+    options = AskedOptions(multimodal=multimodal)
     resource, _ = await services.resources.upload(services.local_owner, file, name, options=options)
     async with asyncio.timeout(60):
         return await services.resources.wait(services.local_owner, resource.id)
@@ -120,6 +120,23 @@ async def test_descriptions_become_chunks_that_cite_page_and_rectangle_of_their_
         assert resource.coverage.characters == sum(len(e.text) for e in elements)
         assert resource.coverage.characters == sum(unit.characters for unit in resource.coverage.units)
         assert {image.mime_type for image in model.asked} == {"image/jpeg"}
+
+
+async def test_pictures_are_described_when_a_known_file_is_sent_again_with_that_wish(
+    tmp_path: Path, model: ColourModel
+) -> None:
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        content = document()
+        plain = await added(services, content, "report.pdf", multimodal=False)
+        assert await pictures(services, plain) == []
+        described = await added(services, content, "report.pdf")
+        assert described.id == plain.id
+        assert ["crimson" in chunk.text for chunk in await pictures(services, described)] == [True, False]
+        asked = len(model.asked)
+        await added(services, content, "report.pdf")
+        assert len(model.asked) == asked, "nothing is described that is described already"
+        again = await added(services, content, "report.pdf", multimodal=False)
+        assert await pictures(services, again) == []
 
 
 async def test_nothing_is_described_twice(tmp_path: Path, model: ColourModel) -> None:

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -237,6 +238,45 @@ def test_the_same_file_twice_is_one_resource(server: RunningServer) -> None:
     assert len(second.json()["project_ids"]) == 2
     stages = server.client.get(f"/resources/{first.json()['id']}").json()["stages"]
     assert [s["status"] for s in stages].count("indexing") == 1
+
+
+def test_the_answer_to_a_known_file_says_what_is_done_for_it(server: RunningServer) -> None:
+    table = "<table><tr><th>Berth</th><th>Price</th></tr><tr><td>North</td><td>14</td></tr></table>"
+    page = b"<h1>Harbour " + _unique("") + b"</h1>" + table.encode()
+    first = server.upload("berths.html", page)
+    assert (first.status_code, first.json()["outcome"]) == (201, "created")
+    resource = server.wait(first.json()["id"])
+
+    def again(outcome: str, **options: str) -> dict[str, Any]:
+        response = server.upload("berths.html", page, **options)
+        assert (response.status_code, response.json()["outcome"]) == (200, outcome), response.text
+        return server.wait(resource["id"])
+
+    assert again("unchanged")["coverage"]["tables"] == 1
+    assert again("reread", extract_tables="false")["coverage"]["tables"] == 0
+    assert again("unchanged")["options"]["extract_tables"] is False, "what is not named stays"
+    assert again("unchanged", extract_tables="false")["coverage"]["tables"] == 0
+    assert again("reread", extract_tables="true")["coverage"]["tables"] == 1
+    chunked = again("reindexed", chunking='{"strategy": "characters", "size": 30, "overlap": 0}')
+    assert chunked["options"]["chunking"] == {"strategy": "characters", "size": 30, "overlap": 0}
+    path = f"/resources/{resource['id']}/reindex"
+    changed = server.client.post(path, json={"chunking": {}, "extract_images": False})
+    assert (changed.status_code, changed.json()["options"]["chunking"]) == (202, None)
+    assert server.wait(resource["id"])["options"]["extract_images"] is False
+    _error(server.upload("berths.html", page, chunking="tokens"), 400, "invalid_input")
+    _error(server.upload("berths.html", page, chunking='{"strategy": "poems"}'), 400, "invalid_input")
+    _error(server.client.post(path, json={"tables": True}), 422, "invalid_request")
+
+
+def test_what_failed_is_tried_again_when_it_is_sent_again(server: RunningServer, samples: Path) -> None:
+    broken = (samples / "Growth Plan.docx").read_bytes()[:4_000] + _unique("")
+    failed = server.add("broken.docx", broken, extract_images="false")
+    assert failed["status"] == "failed"
+    again = server.upload("broken.docx", broken)
+    assert (again.status_code, again.json()["outcome"], again.json()["status"]) == (200, "retried", "uploaded")
+    done = server.wait(failed["id"])
+    assert [stage["status"] for stage in done["stages"]].count("failed") == 2
+    assert done["options"]["extract_images"] is False, "a failure does not forget what was asked for"
 
 
 def test_the_same_file_from_many_at_once_is_one_resource(server: RunningServer) -> None:

@@ -167,6 +167,19 @@ def test_a_running_server_is_used(server: RunningServer, tmp_path: Path) -> None
     assert word not in [Path(r["filename"]).stem for r in server.resources()]
 
 
+def test_a_known_file_is_read_again_with_the_options_of_now(held: Path, tmp_path: Path) -> None:
+    page = tmp_path / "berths.html"
+    page.write_text(
+        "<h1>Berths</h1><table><tr><th>Berth</th><th>Price</th></tr><tr><td>North</td><td>14</td></tr></table>"
+    )
+    assert _json("add", page, "--data", held)[0]["coverage"]["tables"] == 1
+    assert "already known" in _citewell("add", page, "--data", held)
+    (read,) = _json("add", page, "--data", held, "--no-tables")
+    assert (read["outcome"], read["coverage"]["tables"]) == ("reread", 0)
+    assert "cut again" in _citewell("add", page, "--data", held, "--chunking", "tokens:50:5")
+    assert "tokens:1000:100" in _citewell("add", page, "--data", held, "--chunking", "tokens:many", code=2)
+
+
 def test_a_refused_file_fails_the_command(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_bytes(b"")
     said = _citewell("add", tmp_path / "empty.txt", "--data", folder, code=1)

@@ -30,12 +30,24 @@ from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
+from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository, insert_children
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ChunkPlace, ChunkType, ResourceFilter, Scope, SearchRequest, Status, UploadOptions, Usage
+from citewell.types import (
+    AskedOptions,
+    ChunkPlace,
+    ChunkType,
+    ResourceFilter,
+    Scope,
+    SearchRequest,
+    Status,
+    UploadOptions,
+    UploadOutcome,
+    Usage,
+)
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 
 # Methods that take no owner, and why none can be reached with another owner's ids.
@@ -44,6 +56,7 @@ _WORKERS = "for workers and upkeep, which serve all owners and are given no ids 
 _LIMITS = "a provider's limits hold for everybody who shares its key"
 _SHARED = "of no owner"
 UNSCOPED: dict[str, str] = {
+    "JobRepository.options": _WORKERS,
     "ContentRepository.blob": _CALLER_CHECKS,
     "ContentRepository.blobs": _CALLER_CHECKS,
     "ContentRepository.chunk_ids": _CALLER_CHECKS,
@@ -451,6 +464,17 @@ async def _(world: World) -> None:
         assert not await jobs.restart(world.ben.owner, world.ada.resource, UploadOptions(password="x"))
         assert await jobs.restart(world.ben.owner, world.ben.resource, UploadOptions(password="x"))
     assert await jobs.restart(world.ada.owner, world.ada.resource, UploadOptions())
+
+
+@isolates(ReprocessingRepository.ask)
+async def _(world: World) -> None:
+    again = ReprocessingRepository(world.database)
+    async with world.database.write() as connection:
+        await connection.execute(sa.update(resources).values(status=Status.FAILED))
+    async with world.unchanged():
+        assert await again.ask(world.ben.owner, world.ada.resource, AskedOptions(password="x")) is None
+        assert await again.ask(world.ben.owner, world.ben.resource, AskedOptions(password="x"))
+    assert await again.ask(world.ada.owner, world.ada.resource, AskedOptions()) is UploadOutcome.RETRIED
 
 
 # ---- Records ----

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from citewell.errors import InvalidFilter, InvalidInput, InvalidMetadata, named
+from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.multipart import Upload, receive_upload
@@ -19,6 +19,8 @@ from citewell.features.resources.schemas import (
     ChunkOut,
     ElementList,
     FacetsOut,
+    IngestedOut,
+    OptionsIn,
     ReceiptOut,
     RecordsIn,
     RecordsOut,
@@ -29,7 +31,15 @@ from citewell.features.resources.schemas import (
 from citewell.features.resources.service import ResourceService, Said
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.filters import parse_filters
-from citewell.types import ElementType, Expression, ResourceFilter, Status, UploadOptions
+from citewell.types import (
+    AskedOptions,
+    ElementType,
+    Expression,
+    ResourceFilter,
+    Status,
+    UploadOptions,
+    UploadOutcome,
+)
 
 router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -51,6 +61,7 @@ _VERSION_FIELDS: dict[str, Any] = {
     "extract_tables": {"type": "boolean", "default": True},
     "extract_images": {"type": "boolean", "default": True},
     "password": {"type": "string", "description": "opens an encrypted file"},
+    "chunking": {"type": "string", "description": "a JSON object with `strategy`, `size` and `overlap`, for this file"},
     "metadata": {
         "type": "string",
         "description": "a JSON object of texts, numbers, true or false, dates (ISO 8601) and lists of texts",
@@ -74,14 +85,18 @@ def _service(request: Request) -> ResourceService:
     return request.app.state.services.resources
 
 
-@router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": ResourceOut}})
-async def ingest(request: Request, response: Response, owner: Owner) -> ResourceOut:
-    """Upload a file. 201 with the new resource, or 200 with the one that has the same content."""
+@router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": IngestedOut}})
+async def ingest(request: Request, response: Response, owner: Owner) -> IngestedOut:
+    """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
+
+    What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
+    out stay as the file has them.
+    """
     service = _service(request)
     upload = await receive_upload(request, service.open_spool, service.max_bytes, _UPLOAD_FIELDS)
     options, strict = _options(upload)
     said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
-    resource, created = await service.upload(
+    resource, outcome = await service.upload(
         owner,
         upload.file,
         upload.filename,
@@ -90,8 +105,8 @@ async def ingest(request: Request, response: Response, owner: Owner) -> Resource
         options=options,
         strict=strict,
     )
-    response.status_code = 201 if created else 200
-    return ResourceOut.of(resource)
+    response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
+    return IngestedOut(**ResourceOut.of(resource).model_dump(), outcome=outcome)
 
 
 @router.post("/records")
@@ -175,7 +190,8 @@ async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) 
     service = _service(request)
     await service.get(owner, resource_id)
     upload = await receive_upload(request, service.open_spool, service.max_bytes, _VERSION_FIELDS)
-    options, _ = _options(upload)
+    asked, _ = _options(upload)
+    options = asked.over(UploadOptions())
     metadata = _metadata(upload)
     return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata))
 
@@ -187,9 +203,11 @@ async def change_resource(request: Request, resource_id: ResourceId, body: Resou
 
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
-async def reindex(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
-    """Run stage 3 again."""
-    return ResourceOut.of(await _service(request).reindex(owner, resource_id))
+async def reindex(
+    request: Request, resource_id: ResourceId, owner: Owner, body: OptionsIn | None = None
+) -> ResourceOut:
+    """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
+    return ResourceOut.of(await _service(request).reindex(owner, resource_id, None if body is None else body.asked()))
 
 
 @router.get("/resources/{resource_id}/elements")
@@ -284,7 +302,11 @@ def _field(upload: Upload, name: str) -> str | None:
 
 
 def _metadata(upload: Upload) -> dict[str, Any] | None:
-    text = upload.fields.get("metadata", "").strip()
+    return _object(upload, "metadata", InvalidMetadata)
+
+
+def _object(upload: Upload, name: str, refused: type[CitewellError]) -> dict[str, Any] | None:
+    text = upload.fields.get(name, "").strip()
     if not text:
         return None
     try:
@@ -293,24 +315,25 @@ def _metadata(upload: Upload) -> dict[str, Any] | None:
             raise ValueError
     except ValueError as error:
         upload.file.path.unlink(missing_ok=True)
-        raise InvalidMetadata("The field `metadata` must be a JSON object.") from error
+        raise refused(f"The field `{name}` must be a JSON object.") from error
     return cast(dict[str, Any], data)
 
 
-def _options(upload: Upload) -> tuple[UploadOptions, bool]:
+def _options(upload: Upload) -> tuple[AskedOptions, bool]:
     password = upload.fields.get("password")
     return (
-        UploadOptions(
-            multimodal=_flag(upload, "multimodal", False),
-            extract_tables=_flag(upload, "extract_tables", True),
-            extract_images=_flag(upload, "extract_images", True),
+        AskedOptions(
+            multimodal=_flag(upload, "multimodal"),
+            extract_tables=_flag(upload, "extract_tables"),
+            extract_images=_flag(upload, "extract_images"),
             password=password if password else None,
+            chunking=_object(upload, "chunking", InvalidInput),
         ),
-        _flag(upload, "strict", False),
+        bool(_flag(upload, "strict")),
     )
 
 
-def _flag(upload: Upload, name: str, default: bool) -> bool:
+def _flag(upload: Upload, name: str) -> bool | None:
     value = upload.fields.get(name, "").strip().lower()
     if value in {"true", "1", "yes", "on"}:
         return True
@@ -319,4 +342,4 @@ def _flag(upload: Upload, name: str, default: bool) -> bool:
     if value:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `{name}` must be true or false, not {named(value)}.")
-    return default
+    return None

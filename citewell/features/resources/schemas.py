@@ -22,7 +22,28 @@ from citewell.features.schemas import (
     utc,
 )
 from citewell.ingest.records import RecordsAdded
-from citewell.types import Chunk, Facet, Facets, JsonValue, MetadataKind, Resource, ResourceSummary, StoredBlob
+from citewell.types import (
+    AskedOptions,
+    Chunk,
+    Facet,
+    Facets,
+    JsonValue,
+    MetadataKind,
+    Resource,
+    ResourceSummary,
+    StoredBlob,
+    UploadOptions,
+    UploadOutcome,
+)
+
+
+class OptionsOut(BaseModel):
+    """What was asked for a file. `chunking` is null where its project's, or the server's, applies."""
+
+    multimodal: bool
+    extract_tables: bool
+    extract_images: bool
+    chunking: dict[str, Any] | None
 
 
 class StageOut(BaseModel):
@@ -69,6 +90,7 @@ class ResourceOut(BaseModel):
     record_id: str | None
     metadata: dict[str, MetadataValueOut] = Field(default={}, description="what people say of the file")
     thread: str | None = Field(default=None, description="the conversation that the file came with")
+    options: OptionsOut
     stages: list[StageOut] | None = None
 
     @staticmethod
@@ -105,6 +127,7 @@ class ResourceOut(BaseModel):
             record_id=resource.record_id,
             metadata=metadata_json(resource.metadata),
             thread=resource.thread,
+            options=_options(resource.options),
             stages=None if events is None else [_stage(event) for event in events],
         )
 
@@ -113,6 +136,38 @@ class ResourceOut(BaseModel):
         """The public form of a summary: of the coverage only `unit` and `unit_count`."""
         coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
         return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
+
+
+class IngestedOut(ResourceOut):
+    """An uploaded file, and what the upload did."""
+
+    outcome: UploadOutcome = Field(
+        description="created: a new file. Of a known one, unchanged: nothing to do; retried: what had failed is tried again; "
+        "reread, reindexed: it is read or cut again, as its options ask for something else"
+    )
+
+
+class OptionsIn(RequestBody):
+    """Options to change; those that are left out stay. An empty `chunking` is that of the project again."""
+
+    multimodal: bool | None = None
+    extract_tables: bool | None = None
+    extract_images: bool | None = None
+    password: str | None = Field(default=None, description="opens an encrypted file")
+    chunking: dict[str, JsonIn] | None = Field(default=None, description="`strategy`, `size`, `overlap`, for this file")
+
+    def asked(self) -> AskedOptions:
+        """The form that the service takes."""
+        return AskedOptions(**self.model_dump())
+
+
+def _options(options: UploadOptions) -> OptionsOut:
+    return OptionsOut(
+        multimodal=options.multimodal,
+        extract_tables=options.extract_tables,
+        extract_images=options.extract_images,
+        chunking=None if options.chunking is None else dict(options.chunking),
+    )
 
 
 def _stage(event: dict[str, Any]) -> StageOut:

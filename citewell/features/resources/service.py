@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
 from citewell.errors import Conflict, InvalidInput, InvalidMetadata, NotFound
 from citewell.filters import conditions_in, metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
+from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
@@ -24,9 +26,11 @@ from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import Receipt, ResourceRepository
 from citewell.types import (
     TERMINAL,
+    AskedOptions,
     Chunk,
     Facets,
     Filter,
@@ -34,9 +38,9 @@ from citewell.types import (
     Resource,
     ResourceFilter,
     ResourceSummary,
-    Status,
     StoredBlob,
     UploadOptions,
+    UploadOutcome,
 )
 
 _EVENT_POLL_SECONDS = 0.2
@@ -83,6 +87,7 @@ class ResourceService:
     events: EventRepository
     projects: ProjectRepository
     jobs: JobRepository
+    reprocessing: ReprocessingRepository
     blobs: BlobStore
     capture: Capture
     records: RecordIngest
@@ -91,6 +96,7 @@ class ResourceService:
     facets_of: FacetRepository
     payloads: PayloadWriter
     limits: MetadataLimits
+    chunking: ChunkConfig
     wake: Callable[[], None]
     space: DiskReserve
 
@@ -110,7 +116,7 @@ class ResourceService:
         *,
         project: str | None = None,
         said: Said | None = None,
-        options: UploadOptions | None = None,
+        options: AskedOptions | None = None,
         source: str = "upload",
     ) -> Resource:
         """Upload a local file: its new resource, or the one that has the same bytes."""
@@ -131,24 +137,26 @@ class ResourceService:
         *,
         project: str | None = None,
         said: Said | None = None,
-        options: UploadOptions | None = None,
+        options: AskedOptions | None = None,
         strict: bool = False,
         source: str = "upload",
-    ) -> tuple[Resource, bool]:
-        """Make a resource of a spooled file; (resource, True), or the known one of the same bytes and False.
+    ) -> tuple[Resource, UploadOutcome]:
+        """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
 
-        The same bytes again restart a resource that had FAILED, now with these options (a password, for instance), and what is said
-        of them is added to what was said. Raises `InvalidMetadata`, and `Conflict` for an identifier that another file of the project has.
+        For a known one that is what its options did not ask for before; one that is FAILED or PARTIAL is tried again, and what is
+        said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work, and
+        `Conflict` for an identifier that another file of the project has.
         """
-        options, said = options or UploadOptions(), said or Said()
+        options, said = options or AskedOptions(), said or Said()
         try:
+            self._check_chunking(options)
             request = UploadRequest(
                 owner_id=owner_id,
                 filename=filename,
                 project_id="",
                 identifier=checked_identifier(said.identifier) if said.identifier else None,
                 strict=strict,
-                options=options,
+                options=options.over(UploadOptions()),
                 source=source,
                 metadata=merged({}, said.metadata or {}, self.limits),
                 thread=_checked_thread(said.thread) or None,
@@ -158,12 +166,18 @@ class ResourceService:
             file.path.unlink(missing_ok=True)
             raise
         resource, created = await self.capture.commit(file, replace(request, project_id=project_id))
-        if not created:
-            resource = await self.describe(owner_id, resource.id, said)
-        if not created and resource.status is Status.FAILED and await self.jobs.restart(owner_id, resource.id, options):
-            resource = await self.resources.get(owner_id, resource.id)
+        if created:
+            self.wake()
+            return resource, UploadOutcome.CREATED
+        await self.describe(owner_id, resource.id, said)
+        return await self.reprocess(owner_id, resource.id, options)
+
+    async def reprocess(self, owner_id: str, resource_id: str, options: AskedOptions) -> tuple[Resource, UploadOutcome]:
+        """Do for a file what these options ask for beyond what was done, and try again what failed. `NotFound`, `InvalidInput`."""
+        self._check_chunking(options)
+        outcome = await self.reprocessing.ask(owner_id, resource_id, options)
         self.wake()
-        return resource, created
+        return await self.resources.get(owner_id, resource_id), outcome or UploadOutcome.UNCHANGED
 
     async def replace(
         self,
@@ -314,8 +328,12 @@ class ResourceService:
         found = await self.content.blob(resource_id, resource.version, name)
         return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
 
-    async def reindex(self, owner_id: str, resource_id: str) -> Resource:
-        """Run stage 3 again; a FAILED resource is read again from the start."""
+    async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
+        """Run stage 3 again; a FAILED resource, and one that other `options` are named for, is read again from the start."""
+        if options is not None:
+            resource, outcome = await self.reprocess(owner_id, resource_id, options)
+            if outcome is not UploadOutcome.UNCHANGED:
+                return resource
         resource = await self.resources.get(owner_id, resource_id)
         restarted = await self.jobs.requeue(owner_id, resource_id) or await self.jobs.restart(
             owner_id, resource_id, resource.options
@@ -335,6 +353,9 @@ class ResourceService:
         """Remove what was deleted before the process ended, and was not yet gone everywhere."""
         for receipt in await self.resources.unfinished_deletions():
             await self._finish(receipt)
+
+    def _check_chunking(self, options: AskedOptions) -> None:
+        with_settings(self.chunking, {"chunking": options.chunking or {}})
 
     async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
         if any(metadata_key(condition.field) for condition in conditions_in(filter.conditions)):

@@ -193,7 +193,8 @@ function form({ file, name, options }: Upload): FormData {
   if (options.project) data.set("project", options.project);
   if (options.identifier) data.set("identifier", options.identifier);
   if (options.password) data.set("password", options.password);
-  data.set("multimodal", String(options.multimodal));
+  // Left out, it stays as a known file has it: what a model described is not thrown away.
+  if (options.multimodal) data.set("multimodal", "true");
   data.set("extract_tables", String(options.extractTables));
   data.set("extract_images", String(options.extractImages));
   data.set("file", file, name);
