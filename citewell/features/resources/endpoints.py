@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
@@ -204,10 +204,12 @@ async def change_resource(request: Request, resource_id: ResourceId, body: Resou
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
 async def reindex(
-    request: Request, resource_id: ResourceId, owner: Owner, body: OptionsIn | None = None
+    request: Request, resource_id: ResourceId, owner: Owner, body: Annotated[OptionsIn, Body(default_factory=OptionsIn)]
 ) -> ResourceOut:
     """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
-    return ResourceOut.of(await _service(request).reindex(owner, resource_id, None if body is None else body.asked()))
+    return ResourceOut.of(
+        await _service(request).reindex(owner, resource_id, body.asked() if body.model_fields_set else None)
+    )
 
 
 @router.get("/resources/{resource_id}/elements")
