@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, NotRequired, overload
+from urllib.parse import quote
 
 from pydantic import (
     BaseModel,
@@ -20,7 +21,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from citewell.filters import FIELDS
-from citewell.types import Citation, ElementType, Hit, Metadata, Operator
+from citewell.types import Citation, ElementType, Hit, Metadata, Operator, OriginalPicture
 
 
 class RequestBody(BaseModel):
@@ -332,10 +333,24 @@ class ReadByUs:
 FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
 
 
-def said_json(hit: Hit) -> dict[str, Any]:
-    """What a hit tells of its file besides its name: only what there is of record id, identifier and metadata."""
-    said = {"record_id": hit.record_id, "identifier": hit.identifier, "metadata": metadata_json(hit.metadata)}
-    return {name: value for name, value in said.items() if value}
+class ImageOut(TypedDict):
+    """The picture that a passage describes: an extracted file of the resource (`blob`), or the resource's own file; `path` serves its bytes."""
+
+    resource_id: str
+    blob: str | None
+    path: str
+
+
+def said_json(found: Hit | Citation) -> dict[str, Any]:
+    """What a passage tells of its file besides its name: only what there is of record id, identifier, metadata and image."""
+    said: dict[str, Any] = dict(found.provenance.to_json())
+    return said if found.picture is None else said | {"image": _image(found.picture)}
+
+
+def _image(picture: OriginalPicture) -> ImageOut:
+    path = f"/resources/{picture.resource_id}/"
+    path += "file" if picture.blob is None else f"blobs/{quote(picture.blob)}"
+    return ImageOut(resource_id=picture.resource_id, blob=picture.blob, path=path)
 
 
 def metadata_json(metadata: Metadata) -> dict[str, Any]:
@@ -367,6 +382,10 @@ class CitationOut(BaseModel):
     verdict: str = Field(description="supported, weak or unsupported")
     score: float
     available: bool = Field(default=True, description="whether the file is still there; else the quote is empty")
+    record_id: str | None = Field(default=None, description="of a text that was added as a record")
+    identifier: str | None = Field(default=None, description="the file's")
+    metadata: dict[str, MetadataValueOut] | None = Field(default=None, description="the file's")
+    image: ImageOut | None = Field(default=None, description="what the passage describes, where that is a picture")
 
     @staticmethod
     def of(citation: Citation, *, available: bool = True) -> CitationOut:
@@ -383,6 +402,7 @@ class CitationOut(BaseModel):
             verdict=citation.verdict.value,
             score=round(citation.score, 4),
             available=available,
+            **said_json(citation),
         )
 
 

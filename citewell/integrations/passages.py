@@ -15,10 +15,10 @@ def metadata_of(hit: Hit) -> dict[str, Any]:
         "resource_id": chunk.resource_id,
         "version": chunk.version,
         "filename": hit.filename,
-        "record_id": hit.record_id,
         "type": chunk.type.value,
         "locator": chunk.locator.to_json(),
         "score": hit.score,
-        "metadata": dict(chunk.metadata),
+        **hit.provenance.to_json(),
+        "image": None if hit.picture is None else dict(hit.picture.to_json()),
     }
     return {key: value for key, value in found.items() if value is not None and value != {}}

@@ -261,9 +261,8 @@ def _to_hits(
             filename=stored[item.id].filename,
             score=item.score,
             scores=Scores(dense=dense.get(item.id), lexical=lexical.get(item.id), fused=item.score),
-            record_id=stored[item.id].record_id,
-            identifier=stored[item.id].identifier,
-            metadata=stored[item.id].metadata,
+            provenance=stored[item.id].provenance,
+            picture=stored[item.id].picture,
         )
         for item in page
         if item.id in stored

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -17,7 +17,20 @@ from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
-from citewell.types import Chunk, ChunkType, Element, FileFacts, Locator, Piece, Status, StoredBlob, StoredChunk
+from citewell.types import (
+    Category,
+    Chunk,
+    ChunkType,
+    Element,
+    FileFacts,
+    Locator,
+    OriginalPicture,
+    Piece,
+    Provenance,
+    Status,
+    StoredBlob,
+    StoredChunk,
+)
 
 _BATCH = 2_000
 _SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
@@ -28,6 +41,7 @@ _OF_FILE = (
     resources.c.record_id,
     resources.c.identifier,
     resources.c.metadata.label("file_metadata"),
+    resources.c.detected_category,
 )
 # Written once, as every search runs it.
 _LOADED = (
@@ -209,7 +223,7 @@ class ContentRepository:
     async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
         """The chunk with each of `ids` that belongs to the owner and still exists."""
         rows = await self._database.rows(_LOADED, {"ids": list(ids), "owner": owner_id})
-        return {row["id"]: _stored_chunk(row) for row in rows}
+        return {found.chunk.id: found for found in await self._stored_chunks(rows)}
 
     async def chunks_at(self, owner_id: str, places: Sequence[tuple[str, int, int]]) -> list[StoredChunk]:
         """The chunks at those (resource, version, ordinal) that the owner has."""
@@ -219,8 +233,28 @@ class ContentRepository:
             .join(resources, resources.c.id == chunks.c.resource_id)
             .where(at.in_(list(places)), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
         )
-        rows = await self._database.rows(query)
-        return [_stored_chunk(row) for row in rows]
+        return await self._stored_chunks(await self._database.rows(query))
+
+    async def _stored_chunks(self, rows: Sequence[Mapping[Any, Any]]) -> list[StoredChunk]:
+        found = [_stored_chunk(row) for row in rows]
+        inside = [one.chunk for one in found if one.picture is None and one.chunk.type is ChunkType.IMAGE]
+        if not inside:
+            return found
+        pictures = await self._pictures(inside)
+        return [replace(one, picture=pictures.get(one.chunk.id, one.picture)) for one in found]
+
+    async def _pictures(self, found: Sequence[Chunk]) -> dict[str, OriginalPicture]:
+        """The pictures inside their files that these chunks describe, by chunk."""
+        column = elements.c
+        places = {place for chunk in found for place in _element_places(chunk)}
+        at = sa.tuple_(column.resource_id, column.version, column.ordinal)
+        query = sa.select(column.resource_id, column.version, column.ordinal, column.data).where(at.in_(list(places)))
+        blobs = {
+            (row["resource_id"], row["version"], row["ordinal"]): orjson.loads(row["data"]).get("blob")
+            for row in await self._database.rows(query)
+        }
+        named = {chunk.id: next(filter(None, map(blobs.get, _element_places(chunk))), None) for chunk in found}
+        return {chunk.id: OriginalPicture(chunk.resource_id, blob) for chunk in found if (blob := named[chunk.id])}
 
     async def passages(self, resource_id: str, types: Sequence[ChunkType], most: int) -> list[Chunk]:
         """Chunks of these types in order: all, or `most` spread evenly over the resource."""
@@ -356,10 +390,19 @@ def _chunk_row(chunk: Chunk) -> dict[str, Any]:
     }
 
 
+def _element_places(chunk: Chunk) -> list[tuple[str, int, int]]:
+    """Where the elements that a chunk was made of are stored."""
+    ids = (piece.element_id for piece in chunk.pieces)
+    return [(chunk.resource_id, chunk.version, int(one[1:])) for one in ids if _ELEMENT_ID.fullmatch(one)]
+
+
 def _stored_chunk(row: Mapping[Any, Any]) -> StoredChunk:
-    return StoredChunk(
-        _chunk(row), row["filename"], row["record_id"], row["identifier"], metadata_of(row["file_metadata"])
+    chunk = _chunk(row)
+    provenance = Provenance(
+        record_id=row["record_id"], identifier=row["identifier"], metadata=metadata_of(row["file_metadata"])
     )
+    is_picture = row["detected_category"] == Category.IMAGE
+    return StoredChunk(chunk, row["filename"], provenance, OriginalPicture(chunk.resource_id) if is_picture else None)
 
 
 def _chunk(row: Mapping[Any, Any]) -> Chunk:

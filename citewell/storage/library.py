@@ -97,4 +97,5 @@ def _info(resource: Resource) -> ResourceInfo:
         characters=coverage.characters if coverage else 0,
         pages=len(coverage.units) if coverage else 0,
         note="; ".join(note for note in notes[:10] if note),
+        provenance=resource.provenance,
     )

@@ -84,4 +84,5 @@ def _table(resource: Resource, table: Mapping[str, Any]) -> TableInfo:
         sheet=table.get("sheet"),
         columns=tuple(TableColumn(str(c["name"]), cast(ColumnKind, c["dtype"])) for c in table.get("columns", ())),
         rows=int(table.get("row_count") or 0),
+        provenance=resource.provenance,
     )

@@ -13,7 +13,7 @@ from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.tables import citations, messages, threads
-from citewell.types import Citation, JsonObject, Locator, Message, Thread, Verdict
+from citewell.types import Citation, JsonObject, Message, Thread
 
 
 class ThreadRepository:
@@ -134,7 +134,7 @@ class ThreadRepository:
         )
         by_message: dict[str, list[Citation]] = {}
         for row in await self._database.rows(cited) if rows else ():
-            by_message.setdefault(row["message_id"], []).append(_citation(row["data"]))
+            by_message.setdefault(row["message_id"], []).append(Citation.from_json(row["data"]))
         return [
             Message(
                 id=row["id"],
@@ -186,12 +186,3 @@ def _citation_rows(message_id: str, cited: Sequence[Citation]) -> list[dict[str,
         }
         for ordinal, c in enumerate(cited)
     ]
-
-
-def _citation(data: dict[str, Any]) -> Citation:
-    values: dict[str, Any] = {
-        **data,
-        "locator": Locator.from_json(data["locator"]),
-        "verdict": Verdict(data["verdict"]),
-    }
-    return Citation(**values)

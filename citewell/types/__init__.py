@@ -8,6 +8,7 @@ from citewell.types.chunks import (
     ChunkDraft,
     ChunkPlace,
     ChunkType,
+    OriginalPicture,
     Piece,
     StoredChunk,
     table_words,
@@ -36,6 +37,7 @@ from citewell.types.metadata import (
     MetadataKey,
     MetadataKind,
     MetadataValue,
+    Provenance,
 )
 from citewell.types.resources import (
     FULLY_PROCESSED,
@@ -129,10 +131,12 @@ __all__ = [
     "NoAnswer",
     "NoAnswerReason",
     "Operator",
+    "OriginalPicture",
     "Passage",
     "Piece",
     "Point",
     "Project",
+    "Provenance",
     "RerankLimits",
     "Resource",
     "ResourceFilter",

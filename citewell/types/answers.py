@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from citewell.types.chunks import OriginalPicture
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
+from citewell.types.metadata import Provenance
 
 
 class Verdict(StrEnum):
@@ -22,7 +26,7 @@ class Citation:
     """An immutable pointer from `[n]` in an answer to the spot it rests on.
 
     quote is the span of the chunk that supports the sentence; locator is narrowed to that span where rectangles are known;
-    score in 0..1 is the strength of the support.
+    score in 0..1 is the strength of the support; picture is the one that the passage describes.
     """
 
     n: int
@@ -35,9 +39,12 @@ class Citation:
     quote: str
     verdict: Verdict
     score: float
+    provenance: Provenance = Provenance()
+    picture: OriginalPicture | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """The public and stored form."""
+        picture = {} if self.picture is None else {"image": self.picture.to_json()}
         return {
             "n": self.n,
             "chunk_id": self.chunk_id,
@@ -49,7 +56,28 @@ class Citation:
             "quote": self.quote,
             "verdict": self.verdict.value,
             "score": round(self.score, 4),
+            **self.provenance.to_json(),
+            **picture,
         }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Citation:
+        """The inverse of `to_json`."""
+        picture = data.get("image")
+        return Citation(
+            n=data["n"],
+            chunk_id=data["chunk_id"],
+            resource_id=data["resource_id"],
+            version=data["version"],
+            filename=data["filename"],
+            locator=Locator.from_json(data["locator"]),
+            label=data["label"],
+            quote=data["quote"],
+            verdict=Verdict(data["verdict"]),
+            score=data["score"],
+            provenance=Provenance.from_json(data),
+            picture=None if picture is None else OriginalPicture(picture["resource_id"], picture["blob"]),
+        )
 
 
 class NoAnswerReason(StrEnum):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
-from citewell.types.metadata import Metadata, MetadataValue
+from citewell.types.metadata import Provenance
 
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
 _RULE_MARKS = frozenset("|-: ")
@@ -79,14 +79,25 @@ class Chunk(ChunkDraft):
 
 
 @dataclass(frozen=True, slots=True)
+class OriginalPicture:
+    """The picture that a passage describes: a blob extracted from its file, by name, or (None) the file itself."""
+
+    resource_id: str
+    blob: str | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """As JSON."""
+        return {"resource_id": self.resource_id, "blob": self.blob}
+
+
+@dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with its file's name, identifier and metadata and, for records added as texts, the record's id."""
+    """A chunk with what is known of its file, and of an image chunk the picture."""
 
     chunk: Chunk
     filename: str
-    record_id: str | None = None
-    identifier: str | None = None
-    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
+    provenance: Provenance = Provenance()
+    picture: OriginalPicture | None = None
 
 
 class ChunkPlace(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from citewell.types.metadata import Provenance
+
 ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time"]
 
 
@@ -28,6 +30,7 @@ class ResourceInfo:
     characters: int = 0
     pages: int = 0
     note: str = ""
+    provenance: Provenance = Provenance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,4 @@ class TableInfo:
     sheet: str | None
     columns: tuple[TableColumn, ...]
     rows: int
+    provenance: Provenance = Provenance()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from citewell.types.json import JsonObject, JsonValue
 
@@ -20,6 +20,36 @@ class MetadataKind(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     DATE = "date"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a passage is from, beside its file's name: the record's id (of a text that was added as a record), and the
+    identifier and metadata that people gave the file."""
+
+    record_id: str | None = None
+    identifier: str | None = None
+    metadata: Metadata = field(default_factory=dict[str, MetadataValue], hash=False)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Only what there is of it."""
+        metadata = {key: list(value) if isinstance(value, tuple) else value for key, value in self.metadata.items()}
+        said: dict[str, JsonValue] = {
+            "record_id": self.record_id,
+            "identifier": self.identifier,
+            "metadata": metadata,
+        }
+        return {name: value for name, value in said.items() if value}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Provenance:
+        """The inverse of `to_json`."""
+        metadata = data.get("metadata") or {}
+        return Provenance(
+            record_id=data.get("record_id"),
+            identifier=data.get("identifier"),
+            metadata={key: tuple(value) if isinstance(value, list) else value for key, value in metadata.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

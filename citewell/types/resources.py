@@ -8,7 +8,7 @@ from typing import Any
 
 from citewell.types.extraction import Coverage
 from citewell.types.json import JsonObject
-from citewell.types.metadata import Metadata
+from citewell.types.metadata import Metadata, Provenance
 from citewell.types.search import Expression
 
 
@@ -122,6 +122,11 @@ class Resource:
     options: UploadOptions
     metadata: Metadata
     thread: str | None
+
+    @property
+    def provenance(self) -> Provenance:
+        """What its passages carry of it."""
+        return Provenance(record_id=self.record_id, identifier=self.identifier, metadata=self.metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

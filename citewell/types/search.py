@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import partial
 from typing import NamedTuple, TypeAlias, cast
 
-from citewell.types.chunks import Chunk, ChunkType
+from citewell.types.chunks import Chunk, ChunkType, OriginalPicture
 from citewell.types.json import JsonObject, JsonValue
-from citewell.types.metadata import Metadata, MetadataValue
+from citewell.types.metadata import Metadata, Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +146,29 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A found chunk. `score` is what the list is ordered by; `record_id` is set for records added as texts.
-
-    identifier and metadata are the file's.
-    """
+    """A found chunk. `score` is what the list is ordered by; `picture` is the one that an image chunk describes."""
 
     chunk: Chunk
     filename: str
     score: float
     scores: Scores
-    record_id: str | None = None
-    identifier: str | None = None
-    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
+    provenance: Provenance = Provenance()
+    picture: OriginalPicture | None = None
+
+    @property
+    def record_id(self) -> str | None:
+        """The id of the record, for a text that was added as one."""
+        return self.provenance.record_id
+
+    @property
+    def identifier(self) -> str | None:
+        """The file's identifier."""
+        return self.provenance.identifier
+
+    @property
+    def metadata(self) -> Metadata:
+        """The file's metadata."""
+        return self.provenance.metadata
 
     def place(self) -> JsonObject:
         """Where the passage is, without its text, which is deleted with the file."""

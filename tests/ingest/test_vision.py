@@ -108,6 +108,11 @@ async def test_descriptions_become_chunks_that_cite_page_and_rectangle_of_their_
         assert "crimson" in first.text
         assert "turquoise" in second.text
         assert [chunk.locator.page for chunk in (first, second)] == [1, 2]
+        stored = await services.search.chunks.load(services.local_owner, [first.id, second.id])
+        shown = [stored[chunk.id].picture for chunk in (first, second)]
+        assert [picture and picture.blob for picture in shown] == ["image-1.png", "image-2.png"]
+        assert shown[0] is not None
+        assert shown[0].resource_id == resource.id
         (box,) = first.locator.boxes
         assert (box.x0, box.x1) == pytest.approx((100, 300), abs=1)
         elements = [e async for batch in services.resources.content.iterate_elements(resource.id, 1) for e in batch]

@@ -22,7 +22,17 @@ from citewell.ports import (
     ToolSpec,
     VectorIndex,
 )
-from citewell.types import Chunk, ChunkType, FileFacts, JsonObject, Locator, MetadataKey, SearchRequest, StoredChunk
+from citewell.types import (
+    Chunk,
+    ChunkType,
+    FileFacts,
+    JsonObject,
+    Locator,
+    MetadataKey,
+    Provenance,
+    SearchRequest,
+    StoredChunk,
+)
 
 DIMENSIONS = 64
 
@@ -101,7 +111,9 @@ async def fill(
             for (chunk, name), v in zip(chunks, vectors, strict=True)
         ]
     )
-    source.stored |= {chunk.id: StoredChunk(chunk, name, f"record {chunk.text[:5]}") for chunk, name in chunks}
+    source.stored |= {
+        chunk.id: StoredChunk(chunk, name, Provenance(record_id=f"record {chunk.text[:5]}")) for chunk, name in chunks
+    }
 
 
 class LengthReranker:

@@ -279,7 +279,7 @@ async def test_nonsense_finds_nothing_above_a_threshold_not_even_by_feedback_or_
 async def test_a_passage_without_a_vector_has_no_cosine_and_is_kept(library: Library) -> None:
     row = make_chunk("Row 20001: borrower Abena, signatures missing.", ordinal=30)
     await library.index.upsert([index_point(row, None, FileFacts(filename="rows.csv"))])
-    library.source.stored[row.id] = StoredChunk(row, "rows.csv", None)
+    library.source.stored[row.id] = StoredChunk(row, "rows.csv")
     strict = library.retriever(options=RetrievalOptions(vector_threshold=0.99))
     found = await strict.search(SearchRequest(owner_id="ann", query="Abena"))
     assert [hit.chunk.id for hit in found.hits] == [row.id]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from citewell import AsyncCitewell, Conflict, InvalidFilter, InvalidMetadata, NotFound
 from citewell.ingest.payloads import PayloadWriter
@@ -107,3 +109,44 @@ def test_metadata_comes_with_an_upload_and_is_patched(server: RunningServer) -> 
     assert refused.json()["error"]["details"]["key"].startswith("xxx")
     broken = client.post("/ingest", files={"file": ("b.txt", b"b")}, data={"metadata": "[1]"})
     assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_metadata")
+
+
+def test_searches_answers_and_threads_tell_what_is_said_of_a_file(server: RunningServer) -> None:
+    client = server.client
+    said = {"identifier": "frame-out", "metadata": {"frame_path": "frames/17.jpg", "iso": 400, "tags": ["outdoor"]}}
+    form = {"identifier": "frame-out", "metadata": json.dumps(said["metadata"])}
+    text = b"The zeppelin of the frame library is moored at the western mast.\n"
+    sent = client.post("/ingest", files={"file": ("zeppelin.txt", text)}, data=form).json()
+    server.wait(sent["id"])
+    (hit,) = client.post("/search", json={"query": "zeppelin mast", "resource_ids": ["frame-out"]}).json()["hits"]
+    assert {key: hit[key] for key in said} == said
+    question = {"message": "Where is the zeppelin moored?", "resource_ids": ["Frame-Out"]}
+    answer = client.post("/chat", json=question).json()
+    (citation,) = answer["citations"]
+    assert {key: citation[key] for key in said} == said
+    assert citation["image"] is None
+    lines = client.post("/chat", json=question | {"stream": True}).text.splitlines()
+    used = next(json.loads(line)["used_docs"] for line in lines if "used_docs" in line)
+    assert {key: used[0]["metadata"][key] for key in said} == said
+    asked = client.post(
+        "/records", json={"records": [{"id": "rec-zep", "text": "A blimp is no zeppelin, says the rule."}]}
+    )
+    assert asked.is_success, asked.text
+    blimp = client.post("/chat", json={"message": "What is no zeppelin?"}).json()
+    assert "rec-zep" in [one["record_id"] for one in blimp["citations"]]
+    client.delete("/resources/frame-out")
+    (gone,) = client.get(f"/threads/{answer['thread_id']}").json()["messages"][1]["citations"]
+    assert (gone["identifier"], gone["metadata"], gone["available"]) == (None, None, False)
+
+
+def test_a_passage_of_a_picture_says_where_the_picture_is(server: RunningServer) -> None:
+    buffer = io.BytesIO()
+    Image.effect_noise((64, 48), 80).save(buffer, "PNG")
+    sent = server.client.post(
+        "/ingest", files={"file": ("gondola.png", buffer.getvalue())}, data={"metadata": '{"title": "gondola"}'}
+    ).json()
+    server.wait(sent["id"])
+    hits = server.client.post("/search", json={"query": "gondola.png", "resource_ids": [sent["id"]]}).json()["hits"]
+    image = hits[0]["image"]
+    assert image == {"resource_id": sent["id"], "blob": None, "path": f"/resources/{sent['id']}/file"}
+    assert server.client.get(image["path"]).content == buffer.getvalue()

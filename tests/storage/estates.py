@@ -25,7 +25,9 @@ from citewell.types import (
     ElementType,
     Locator,
     Message,
+    OriginalPicture,
     Piece,
+    Provenance,
     Status,
     StoredBlob,
     Thread,
@@ -106,6 +108,8 @@ def new_citation(chunk: Chunk) -> Citation:
         quote="Fees",
         verdict=Verdict.SUPPORTED,
         score=0.75,
+        provenance=Provenance(record_id="r1", identifier="fees", metadata={"year": 2025, "tags": ("a", "b")}),
+        picture=OriginalPicture(chunk.resource_id, "image-1.png"),
     )
 
 

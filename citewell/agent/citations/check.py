@@ -113,6 +113,8 @@ class CitationChecker:
             quote=chunk.text[support.start : support.end],
             verdict=support.verdict,
             score=support.score,
+            provenance=hit.provenance,
+            picture=hit.picture,
         )
 
 

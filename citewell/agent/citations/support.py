@@ -12,6 +12,7 @@ import numpy as np
 
 from citewell.agent.citations.matching import Match, find_match, quoted_spans, surrounding_sentences, words
 from citewell.agent.citations.numbers import find_missing_figures
+from citewell.agent.citations.provenance import provenance_words
 from citewell.agent.statements import cut_statements
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
@@ -99,8 +100,10 @@ async def read_passages(embedder: Embedder, hits: Sequence[Hit]) -> list[CitedTe
 
 
 def evidence_text(hit: Hit) -> str:
-    """The passage with its headings and file name."""
-    return "\n".join((hit.filename, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
+    """The passage with its headings, its file's name, and what a model was told of the file."""
+    said = provenance_words(hit.provenance)
+    known = (hit.filename, *((said,) if said else ()))
+    return "\n".join((*known, hit.chunk.context, *hit.chunk.locator.headings, hit.chunk.text))
 
 
 def locate_claim(claim: str, hit: Hit) -> Match:

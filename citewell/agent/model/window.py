@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from citewell.agent.citations.bracketed import space_markers
+from citewell.agent.citations.provenance import passage_title, provenance_words
 from citewell.agent.interface import Source
 from citewell.ports import ChatMessage, SourceBlock
 from citewell.retrieve.context import best_at_the_ends
@@ -25,7 +26,7 @@ def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int)
     """The best sources that fit into `budget` tokens, the best first and second best last: models read the ends closest."""
     chosen: list[SourceBlock] = []
     left = budget
-    tokens = counter.count([_text(source) for source in sources])
+    tokens = counter.count([f"{provenance_words(source.hit.provenance)}\n{_text(source)}" for source in sources])
     for source, count in zip(sources, tokens, strict=True):
         if count + _FRAME_TOKENS <= left:
             chosen.append(_block(source))
@@ -46,8 +47,7 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
-    label = hit.chunk.locator.label(hit.filename)
-    return SourceBlock(n=source.n, title=space_markers(label), source=hit.chunk.id, text=space_markers(_text(source)))
+    return SourceBlock(n=source.n, title=passage_title(hit), source=hit.chunk.id, text=space_markers(_text(source)))
 
 
 def _text(source: Source) -> str:

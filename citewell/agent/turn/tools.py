@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from citewell.agent.citations.provenance import provenance_words
 from citewell.agent.interface import Library, Searcher, Source, Tables
 from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
@@ -107,6 +108,7 @@ class Toolbox:
         resources = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
         lines = [
             f"{r.filename} (id {r.id}, {r.category}, {r.status}, {r.pages} pages, {r.characters} characters)"
+            + (f"; {said}" if (said := provenance_words(r.provenance)) else "")
             + (f": {r.note}" if r.note else "")
             for r in resources
         ]

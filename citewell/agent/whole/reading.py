@@ -71,7 +71,12 @@ class Quoter:
 def hit_of(stored: StoredChunk) -> Hit:
     """A passage that was read rather than found."""
     return Hit(
-        chunk=stored.chunk, filename=stored.filename, score=1.0, scores=Scores(fused=1.0), record_id=stored.record_id
+        chunk=stored.chunk,
+        filename=stored.filename,
+        score=1.0,
+        scores=Scores(fused=1.0),
+        provenance=stored.provenance,
+        picture=stored.picture,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
-from citewell.features.schemas import CitationOut, PictureJson, PlaceOut, RequestBody
+from citewell.features.schemas import CitationOut, PictureJson, PlaceOut, RequestBody, said_json
 from citewell.types import NoAnswerReason
 
 
@@ -94,7 +94,7 @@ def used_doc(source: Source) -> dict[str, Any]:
         "row_number": place.row,
         "slide_number": place.slide,
     }
-    metadata |= {name: value for name, value in places.items() if value is not None}
+    metadata |= {name: value for name, value in places.items() if value is not None} | said_json(hit)
     return {"page_content": hit.chunk.text, "metadata": metadata}
 
 

@@ -7,9 +7,11 @@ from typing import Any
 from mcp import types
 
 from citewell.agent.citations.bracketed import space_markers
+from citewell.agent.citations.provenance import passage_title
 from citewell.agent.interface import Source
 from citewell.agent.turn.state import ToolResult
 from citewell.errors import CitewellError
+from citewell.features.schemas import said_json
 from citewell.ports import ToolSpec
 
 _TITLES = {
@@ -43,7 +45,7 @@ def tool_result(result: ToolResult) -> types.CallToolResult:
 
 def _passage(source: Source) -> str:
     hit = source.hit
-    return f"[{source.n}] {space_markers(hit.chunk.locator.label(hit.filename))}\n{space_markers(hit.chunk.text)}"
+    return f"[{source.n}] {passage_title(hit)}\n{space_markers(hit.chunk.text)}"
 
 
 def _data(source: Source) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _data(source: Source) -> dict[str, Any]:
         "text": hit.chunk.text,
         "locator": hit.chunk.locator.to_json(),
         "score": round(hit.score, 6),
-    }
+    } | said_json(hit)
 
 
 def tool_error(error: CitewellError) -> types.CallToolResult:

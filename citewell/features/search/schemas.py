@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.schemas import FiltersIn, LocatorJson, MetadataValueOut, RequestBody, said_json
+from citewell.features.schemas import FiltersIn, ImageOut, LocatorJson, MetadataValueOut, RequestBody, said_json
 from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
 
 
@@ -42,6 +42,7 @@ class HitOut(BaseModel):
     record_id: str | None = None
     identifier: str | None = None
     metadata: dict[str, MetadataValueOut] | None = None
+    image: ImageOut | None = Field(default=None, description="what the passage describes, where that is a picture")
     resource_id: str
     filename: str
     type: str

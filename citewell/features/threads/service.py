@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from citewell.agent.citations.claims import keep_known
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, Message, Thread
+from citewell.types import JsonObject, Message, Provenance, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ThreadService:
         return await self.threads.create(owner_id, _clean(title), {})
 
     async def get(self, owner_id: str, thread_id: str) -> ShownThread:
-        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation, nor its picture."""
+        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation nor what was said of the file, and the answer no picture."""
         thread = await self.threads.get(owner_id, thread_id)
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
@@ -100,7 +100,10 @@ def _agreeing(message: Message) -> Message:
 def _without_gone(message: Message, available: frozenset[str]) -> Message:
     if all(citation.resource_id in available for citation in message.citations):
         return message
-    cited = tuple(c if c.resource_id in available else replace(c, quote="") for c in message.citations)
+    cited = tuple(
+        c if c.resource_id in available else replace(c, quote="", provenance=Provenance(), picture=None)
+        for c in message.citations
+    )
     # A picture holds values of the rows that the answer cites.
     details = {key: value for key, value in message.details.items() if key != "picture"}
     return replace(message, citations=cited, details=details)

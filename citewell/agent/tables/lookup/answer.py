@@ -198,4 +198,4 @@ def _of_cells(owner_id: str, text: str, cells: Sequence[tuple[PageTable, SheetRo
         locator=locator,
         context=plain(table.title),
     )
-    return Hit(chunk=chunk, filename=table.filename, score=1.0, scores=Scores())
+    return Hit(chunk=chunk, filename=table.filename, score=1.0, scores=Scores(), provenance=table.provenance)

@@ -12,7 +12,7 @@ from citewell.agent.tables.language.cells import form
 from citewell.agent.tables.lookup.figures import CellValue, currency_of, read_cell, scale_of
 from citewell.agent.tables.lookup.glossary import StatementKind
 from citewell.agent.tables.lookup.periods import Period, column_period
-from citewell.types import Box, Element
+from citewell.types import Box, Element, Provenance
 
 MAX_LABEL = 600
 _FUNCTION_WORDS = frozenset(
@@ -114,6 +114,7 @@ class PageTable:
     version: int
     element: Element
     needs_scale: bool = False
+    provenance: Provenance = Provenance()
 
     @property
     def grid(self) -> tuple[tuple[str, ...], ...]:

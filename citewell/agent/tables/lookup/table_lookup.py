@@ -55,7 +55,7 @@ class TableLookup:
             limits = self._thresholds
             elements = await self._pages.page_tables(owner_id, resource_id, limits.tables)
             tables = [
-                PageTable(file.filename, file.id, file.version, element)
+                PageTable(file.filename, file.id, file.version, element, provenance=file.provenance)
                 for element in elements
                 if _is_read(element, limits.cells)
             ]

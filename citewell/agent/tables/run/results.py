@@ -156,7 +156,7 @@ def _hit(owner_id: str, result: TableResult, row: ResultRow, index: int) -> Hit:
         context=f"{table.filename} {table.sheet or table.name}",
         metadata={"rows": list(row.rows.listed), "row_count": row.rows.count, "query": result.query.to_json()},
     )
-    return Hit(chunk=chunk, filename=table.filename, score=1.0, scores=Scores())
+    return Hit(chunk=chunk, filename=table.filename, score=1.0, scores=Scores(), provenance=table.provenance)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,43 @@
+"""What a passage's provenance is in words: for a model that reads the passage, and for checking what it says of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from citewell.agent.citations.bracketed import space_markers
+from citewell.types import Hit, Provenance
+
+MAX_PROVENANCE_CHARACTERS = 400
+"""Characters of record id, identifier and metadata that a model is given with each passage; about 100 tokens."""
+
+
+def passage_title(hit: Hit) -> str:
+    """The place of a passage and what is said of its file, on one line and without anything that reads as one of Citewell's citations."""
+    label, said = hit.chunk.locator.label(hit.filename), provenance_words(hit.provenance)
+    return space_markers(f"{label} · {said}" if said else label)
+
+
+def provenance_words(provenance: Provenance) -> str:
+    """`record rec1; identifier frame-17; camera: Leica M6; iso: 400`; what exceeds the limit is left out, and `…` says so."""
+    kept: list[str] = []
+    left = MAX_PROVENANCE_CHARACTERS
+    for part in _parts(provenance):
+        if len(part) + 2 > left:
+            return "; ".join([*kept, "…"])
+        kept.append(part)
+        left -= len(part) + 2
+    return "; ".join(kept)
+
+
+def _parts(provenance: Provenance) -> Iterator[str]:
+    if provenance.record_id is not None:
+        yield f"record {_line(provenance.record_id)}"
+    if provenance.identifier is not None:
+        yield f"identifier {_line(provenance.identifier)}"
+    for key, value in provenance.metadata.items():
+        texts = value if isinstance(value, tuple) else (str(value).lower() if isinstance(value, bool) else str(value),)
+        yield f"{_line(key)}: {_line(', '.join(texts))}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text[: MAX_PROVENANCE_CHARACTERS + 1].split())
