@@ -23,6 +23,7 @@ from citewell.ports import (
     TextKind,
     TokenUsage,
     VisionModel,
+    close_connections,
 )
 from citewell.types import Usage, UsageKind
 
@@ -159,9 +160,7 @@ class MeteredReranker:
 
     async def close(self) -> None:
         """Close the connections of the wrapped reranker, if it has any."""
-        close = getattr(self._inner, "close", None)
-        if close is not None:
-            await close()
+        await close_connections(self._inner)
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
@@ -194,6 +193,10 @@ class MeteredVision:
     def model(self) -> str:
         """The wrapped model's."""
         return self._inner.model
+
+    async def close(self) -> None:
+        """Close the connections of the wrapped model, if it has any."""
+        await close_connections(self._inner)
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -93,6 +93,13 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """Shape (len(texts), dimensions), float32, L2-normalised rows, in the order given."""
         ...
+
+
+async def close_connections(model: object) -> None:
+    """Close a model's connections to its provider, if it has any."""
+    close = getattr(model, "close", None)
+    if close is not None:
+        await close()
 
 
 @runtime_checkable
@@ -209,8 +216,7 @@ class EmbedderWrapper:
 
     async def close(self) -> None:
         """Close the connections of the wrapped embedder, if it has any."""
-        if isinstance(self.inner, EmbedderWrapper | RemoteEmbedder):
-            await self.inner.close()
+        await close_connections(self.inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +265,12 @@ class VisionModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's request to call a tool."""
+    """A model's request to call a tool; `extra` is what its provider wants back with the call, as it came."""
 
     id: str
     name: str
     arguments: JsonObject
+    extra: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +399,10 @@ class ChatModelWrapper:
         async with aclosing(self.around(messages, ask)) as answer:
             async for delta in answer:
                 yield delta
+
+    async def close(self) -> None:
+        """Close the connections of the wrapped model, if it has any."""
+        await close_connections(self.inner)
 
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
         """What is passed on of the answer that `ask` begins."""

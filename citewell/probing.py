@@ -19,7 +19,7 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 from citewell.features.health.findings import Finding, Level
-from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder
+from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder, close_connections
 from citewell.settings import (
     BuiltinEmbedding,
     ChatSettings,
@@ -99,9 +99,7 @@ def _reranker(settings: RerankSettings) -> Probe:
         try:
             await reranker.rerank(_TEXT, [_TEXT], 1)
         finally:
-            close = getattr(reranker, "close", None)
-            if close is not None:
-                await close()
+            await close_connections(reranker)
         return reranker.model
 
     return probe
@@ -128,9 +126,12 @@ def _vision(settings: VisionSettings) -> Probe:
 async def _asked(model: object) -> str:
     assert isinstance(model, ChatModelWrapper)
     question = [ChatMessage(role="user", content="Answer with the word: ready")]
-    async with aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
-        async for _ in answer:
-            pass
+    try:
+        async with aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
+            async for _ in answer:
+                pass
+    finally:
+        await model.close()
     return model.model
 
 

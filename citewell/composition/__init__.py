@@ -114,6 +114,7 @@ class _Parts:
     """What is open, and what the services are made of."""
 
     settings: Settings
+    stack: contextlib.AsyncExitStack
     folder: DataFolder
     stores: Stores
     blobs: BlobStore
@@ -189,6 +190,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     services = await _assemble(
         _Parts(
             settings=settings,
+            stack=stack,
             folder=folder,
             stores=stores,
             blobs=blobs,
@@ -270,7 +272,7 @@ async def _assemble(parts: _Parts) -> Services:
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
     answer_with = _exchange(answering, search, assistant_with)
-    local_models = local_model_service(settings, parts.folder, local_owner, answer_with)
+    local_models = local_model_service(settings, parts.folder, local_owner, answer_with, parts.stack)
     await local_models.resume()
     turns = TurnRunner(
         answering=answering,
@@ -352,7 +354,7 @@ def _search_service(parts: _Parts) -> SearchService:
         chunks=SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata),
         options=retrieval_options(parts.settings),
         reranker=build_reranker(parts.settings, parts.stores.database),
-        chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database)),
+        chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
         top_k=parts.settings.retrieval.top_k,
     )
 
@@ -425,7 +427,7 @@ def _extraction(parts: _Parts) -> ExtractionStage:
 
 def _indexing(parts: _Parts) -> IndexingStage:
     settings, stores = parts.settings, parts.stores
-    chat = build_chat_model(settings, stores.database)
+    chat = build_chat_model(settings, stores.database, parts.stack)
     return IndexingStage(
         resources=stores.resources,
         content=stores.content,
@@ -434,7 +436,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
         payloads=stores.payloads,
         indexes=parts.indexes,
         describer=ImageDescriber(
-            model=build_vision_model(settings, stores.database),
+            model=build_vision_model(settings, stores.database, parts.stack),
             content=stores.content,
             jobs=stores.jobs,
             blobs=parts.blobs,

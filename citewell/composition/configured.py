@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
@@ -13,7 +15,7 @@ from citewell.features.auth.service import JwtRules
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel
+from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel, close_connections
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
@@ -61,21 +63,23 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
     return CachingEmbedder(MeteredEmbedder(built_in), EmbeddingCacheRepository(database))
 
 
-def build_chat_model(settings: Settings, database: Database) -> ChatModel | None:
-    """The chat model, counted and kept within limits; None where none is configured, or its key is missing."""
+def build_chat_model(settings: Settings, database: Database, stack: AsyncExitStack) -> ChatModel | None:
+    """The chat model, counted, kept within limits and closed by `stack`; None where none is configured, or its key is missing."""
     model = registry.build_chat_model(settings.chat) if settings.chat.missing_key is None else None
     if model is None:
         return None
+    stack.push_async_callback(close_connections, model)
     gate = _gate(settings, database, settings.chat.provider, model.model)
     metered = MeteredChat(model, settings.chat.provider)
     return metered if gate is None else GatedChat(metered, gate)
 
 
-def build_vision_model(settings: Settings, database: Database) -> VisionModel | None:
-    """The model that describes pictures, counted and kept within limits; None where none is configured, or its key is missing."""
+def build_vision_model(settings: Settings, database: Database, stack: AsyncExitStack) -> VisionModel | None:
+    """The model that describes pictures, counted, kept within limits and closed by `stack`; None where none is configured, or its key is missing."""
     model = registry.build_vision_model(settings.vision) if settings.vision.missing_key is None else None
     if model is None:
         return None
+    stack.push_async_callback(close_connections, model)
     gate = _gate(settings, database, settings.vision.provider, model.model)
     metered = MeteredVision(model, settings.vision.provider)
     return metered if gate is None else GatedVision(metered, gate, PICTURE_TOKENS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
 
 from citewell.adapters import registry
@@ -10,19 +11,23 @@ from citewell.adapters.chat.local_servers import find_local_servers
 from citewell.features.local_models.service import ListedServer, LocalModelService, refusal_in
 from citewell.folder import DataFolder
 from citewell.metering import MeteredChat
-from citewell.ports import ChatModel
+from citewell.ports import ChatModel, close_connections
 from citewell.settings import OpenAIChat, Settings
 
 
 def local_model_service(
-    settings: Settings, folder: DataFolder, local_owner: str, answer_with: Callable[[ChatModel | None], None]
+    settings: Settings,
+    folder: DataFolder,
+    local_owner: str,
+    answer_with: Callable[[ChatModel | None], None],
+    stack: AsyncExitStack,
 ) -> LocalModelService:
-    """The service over this machine's usual ports; `answer_with` has a model write the answers, or none."""
+    """The service over this machine's usual ports; `answer_with` has a model write the answers, or none. `stack` closes the models."""
     return LocalModelService(
         folder=folder,
         local_owner=local_owner,
         find=partial(_find, settings.server.port),
-        build=partial(_chat_model, settings.answers.seconds),
+        build=partial(_chat_model, settings.answers.seconds, stack),
         answer_with=answer_with,
         refused=refusal_in(settings),
     )
@@ -32,9 +37,10 @@ def _find(own_port: int) -> list[ListedServer]:
     return list(find_local_servers((own_port,)))
 
 
-def _chat_model(seconds: float, server: ListedServer, model: str) -> ChatModel:
+def _chat_model(seconds: float, stack: AsyncExitStack, server: ListedServer, model: str) -> ChatModel:
     """The model, counted under the server's name; it costs nothing, so no limit of spending is before it."""
     settings = OpenAIChat(base_url=server.base_url, model=model, seconds=seconds)
     built = registry.build_chat_model(settings)
     assert built is not None
+    stack.push_async_callback(close_connections, built)
     return MeteredChat(built, server.name)

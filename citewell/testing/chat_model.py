@@ -1,7 +1,8 @@
 """The conformance suite of the `ChatModel` port.
 
 Subclass `ChatModelConformance` together with one class per declared capability, and define the fixture `scripted`: a function
-from what the provider shall answer, request by request, to a model that talks to that provider.
+from what the provider shall answer, request by request, to a model that talks to that provider. The provider keeps to the request's
+`max_tokens`, a word being a token.
 
     class TestMyModel(ChatModelConformance, ToolConformance):
         @pytest.fixture
@@ -20,7 +21,17 @@ from typing import Any, TypeAlias
 import pytest
 
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRateLimited, ProviderRejected, ProviderUnavailable
-from citewell.ports import Capability, ChatDelta, ChatMessage, ChatModel, SourceBlock, ToolCall, ToolSpec
+from citewell.metering import MeteredChat, tallied
+from citewell.ports import (
+    Capability,
+    ChatDelta,
+    ChatMessage,
+    ChatModel,
+    SourceBlock,
+    ToolCall,
+    ToolSpec,
+    close_connections,
+)
 from citewell.types import JsonObject
 
 
@@ -40,6 +51,7 @@ class ScriptedAnswer:
     status: an HTTP error instead, with `retry_after` as the provider writes it; context_too_long: an error that says so
     breaks_off: the connection is cut after the first piece of text; fails_midway: the provider reports an error there
     pause: seconds before each piece of text
+    body: an answer of these bytes, with the status of success
     """
 
     text: str = ""
@@ -52,9 +64,20 @@ class ScriptedAnswer:
     breaks_off: bool = False
     fails_midway: bool = False
     pause: float = 0.0
+    body: bytes | None = None
 
 
 Scripted: TypeAlias = Callable[..., ChatModel]
+ODD = (
+    "naïve café",
+    "北京大学图书馆",
+    "مكتبة",
+    "👩‍👩‍👧 family",
+    "e\u0301" * 40,
+    "<b>1 < 2</b>\n\n| a | b |\n|---|---|",
+    "x" * 20_000,
+)
+MALFORMED = (b"<html>", b"[]", b"{}", b'{"choices": []}', b"data: {not json}\n\n", b"")
 QUESTION = (ChatMessage(role="user", content="How many borrowers are there?"),)
 SEARCH = ToolSpec(
     "search_files",
@@ -166,6 +189,65 @@ class ChatModelConformance:
         model = scripted(ScriptedAnswer(text="There are 312 borrowers.", pause=0.02))
         answers = await asyncio.gather(*(collect(model) for _ in range(4)))
         assert {said(deltas) for deltas in answers} == {"There are 312 borrowers."}
+
+    async def test_text_comes_in_the_order_in_which_it_is_written(self, scripted: Scripted) -> None:
+        text = " ".join(f"{n}." for n in range(300))
+        assert said(await collect(scripted(ScriptedAnswer(text=text)))) == text
+
+    @pytest.mark.parametrize("text", ODD)
+    async def test_any_text_comes_back_as_it_is(self, scripted: Scripted, text: str) -> None:
+        assert said(await collect(scripted(ScriptedAnswer(text=text)))) == text
+
+    @pytest.mark.parametrize("text", [*ODD, "half \ud83d a pair", "\u0000"])
+    async def test_any_text_can_be_asked(self, scripted: Scripted, text: str) -> None:
+        question = [ChatMessage(role="system", content=text), ChatMessage(role="user", content=f"{text}?")]
+        assert said(await collect(scripted(ScriptedAnswer(text="Yes.")), question)) == "Yes."
+
+    async def test_an_empty_answer_has_no_text_and_ends(self, scripted: Scripted) -> None:
+        deltas = await collect(scripted(ScriptedAnswer(text="")))
+        assert said(deltas) == ""
+        assert deltas[-1].stop_reason
+
+    async def test_a_huge_question_is_answered_or_refused_as_too_long(self, scripted: Scripted) -> None:
+        question = [ChatMessage(role="user", content="word " * 200_000)]
+        model, reason, text = scripted(ScriptedAnswer(text="Much.")), None, ""
+        try:
+            text = said(await collect(model, question))
+        except ProviderRejected as error:
+            reason = error.details["reason"]
+        assert (reason, text) in ((None, "Much."), ("context_too_long", ""))
+
+    async def test_an_answer_keeps_to_its_limit(self, scripted: Scripted) -> None:
+        text = "There are 312 borrowers in three cities, and one of them has paid."
+        deltas = await collect(scripted(ScriptedAnswer(text=text)), max_tokens=5)
+        assert said(deltas).strip() == "There are 312 borrowers in"
+        assert deltas[-1].stop_reason
+
+    @pytest.mark.parametrize("body", MALFORMED)
+    async def test_an_answer_that_is_not_as_documented_is_an_error(self, scripted: Scripted, body: bytes) -> None:
+        with pytest.raises(ProviderError):
+            await collect(scripted(ScriptedAnswer(body=body)))
+
+    async def test_it_can_be_cancelled_and_used_again(self, scripted: Scripted) -> None:
+        model = scripted(ScriptedAnswer(text="Too late.", pause=30.0), ScriptedAnswer(text="312."))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(collect(model), 0.3)
+        assert said(await collect(model)) == "312."
+
+    async def test_what_the_provider_charges_is_counted(self, scripted: Scripted) -> None:
+        model = scripted(ScriptedAnswer(text="There are 312."))
+        with tallied() as tally:
+            deltas = await collect(MeteredChat(model, "somebody"))
+        [spent], usage = tally.of("chat"), deltas[-1].usage
+        assert usage is not None
+        assert (spent.model, spent.units) == (model.model, 1)
+        assert (spent.input_tokens, spent.output_tokens) == (usage.input_tokens, usage.output_tokens)
+
+    async def test_it_can_be_closed_and_used_again(self, scripted: Scripted) -> None:
+        model = scripted(ScriptedAnswer(text="312."))
+        for _ in range(2):
+            assert said(await collect(model)) == "312."
+            await close_connections(model)
 
 
 class ToolConformance:

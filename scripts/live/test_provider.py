@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters import registry
-from citewell.ports import Embedder, RemoteEmbedder, Reranker
+from citewell.ports import Embedder, RemoteEmbedder, Reranker, close_connections
 from citewell.probing import probe_providers
 from citewell.settings import Settings, load_settings
 from citewell.settings.loading import PROVIDERS
@@ -49,6 +49,4 @@ if PROVIDER in PROVIDERS["rerank_provider"]:
             built = registry.build_reranker(settings().rerank)
             assert built is not None
             yield built
-            close = getattr(built, "close", None)
-            if close is not None:
-                await close()
+            await close_connections(built)

@@ -24,6 +24,7 @@ MODELS = ("claude-test", "claude-next-test")
 # The version that the SDK sends takes no temperature; the one before takes it for its own models.
 VERSION_WITH_TEMPERATURE = "2023-06-01"
 CONTEXT_CHARACTERS = 60_000
+SPECIFICATION = "Anthropic API 2023-06-01 and later, by the request types of anthropic 2.12"
 MIN_CACHED_TOKENS = 1_024
 _TOOL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
@@ -48,7 +49,11 @@ class AnthropicServer:
         if refused:
             return refused
         body["_cache"] = self._cache(body)
-        reply = self.script(body)
+        reply = self.script(body).within(body["max_tokens"])
+        if reply.body is not None:
+            return Response(reply.body, media_type="application/json")
+        if reply.too_long:
+            return _error(400, "prompt is too long: 250000 tokens > 200000 maximum")
         if reply.status is not None:
             headers = {"retry-after": reply.retry_after} if reply.retry_after else {}
             return _error(reply.status, reply.message, headers)
@@ -199,7 +204,9 @@ def _search_results(body: dict[str, Any], messages: list[dict[str, Any]]) -> lis
 
 
 def _stop(reply: Reply) -> str:
-    return "refusal" if reply.refuse else "tool_use" if reply.calls else "end_turn"
+    if reply.refuse:
+        return "refusal"
+    return "max_tokens" if reply.at_limit else "tool_use" if reply.calls else "end_turn"
 
 
 def _said(reply: Reply) -> list[Cited]:

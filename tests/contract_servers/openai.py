@@ -40,7 +40,13 @@ class ServerCutError(Exception):
 
 
 class OpenAIServer:
-    """An ASGI app in `app`; keeps every request body in `requests`, and sets `client_left` when a client goes away."""
+    """An ASGI app in `app`; keeps every request body in `requests`, and sets `client_left` when a client goes away.
+
+    A vendor that is compatible with it overrides where it differs.
+    """
+
+    base = "/v1"
+    too_long = "This model's maximum context length is exceeded."
 
     def __init__(self, script: Script | None = None) -> None:
         self.script: Script = script or Queue()
@@ -51,8 +57,8 @@ class OpenAIServer:
         self.forbidden: set[str] = set()
         self.app = Starlette(
             routes=[
-                Route("/v1/chat/completions", self.chat, methods=["POST"]),
-                Route("/v1/embeddings", self.embeddings, methods=["POST"]),
+                Route(f"{self.base}/chat/completions", self.chat, methods=["POST"]),
+                Route(f"{self.base}/embeddings", self.embeddings, methods=["POST"]),
             ]
         )
 
@@ -60,16 +66,32 @@ class OpenAIServer:
         """POST /v1/chat/completions."""
         body = json.loads(await request.body())
         self.requests.append(body)
-        refused = _unauthorized(request) or _chat_error(body)
+        refused = self.refusal(request, body)
         if refused:
             return refused
-        reply = self.script(body)
+        reply = self.script(body).within(body.get("max_completion_tokens") or body.get("max_tokens"))
+        if reply.body is not None:
+            return Response(reply.body, media_type="application/json")
+        if reply.too_long:
+            return self.failure(400, self.too_long)
         if reply.status is not None:
-            headers = {"retry-after": reply.retry_after} if reply.retry_after else {}
-            return _error(reply.status, reply.message, "scripted_error", headers=headers)
+            return self.failure(reply.status, reply.message, reply.retry_after)
         if body.get("stream"):
             return StreamingResponse(self._events(body, reply), media_type="text/event-stream")
         return JSONResponse(_completion(body, reply))
+
+    def refusal(self, request: Request, body: dict[str, Any]) -> Response | None:
+        """What is answered to a faulty request; None for a sound one."""
+        return _unauthorized(request) or _chat_error(body)
+
+    def failure(self, status: int, message: str, retry_after: str | None = None) -> Response:
+        """An error of the script, in the vendor's shape."""
+        headers = {"retry-after": retry_after} if retry_after else {}
+        return _error(status, message, "scripted_error", headers=headers)
+
+    def chunks(self, body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
+        """The events of a streamed answer."""
+        return _chunks(body, reply)
 
     async def embeddings(self, request: Request) -> Response:
         """POST /v1/embeddings: unit vectors made of the text's hash."""
@@ -107,7 +129,7 @@ class OpenAIServer:
     async def _events(self, body: dict[str, Any], reply: Reply) -> AsyncIterator[str]:
         sent = 0
         try:
-            for event in _chunks(body, reply):
+            for event in self.chunks(body, reply):
                 if reply.drop_after is not None and sent >= reply.drop_after:
                     raise ServerCutError
                 if reply.error_after is not None and sent >= reply.error_after:
@@ -163,10 +185,10 @@ def _rules(body: dict[str, Any]) -> list[str]:
             )
     names = [tool["function"]["name"] for tool in body.get("tools", [])]
     found += [f"Invalid 'tools[0].function.name': {name}" for name in names if not _NAME.fullmatch(name)]
-    return [*found, *_order(body.get("messages", [])), *_format(body.get("response_format"))]
+    return [*found, *order(body.get("messages", [])), *_format(body.get("response_format"))]
 
 
-def _order(messages: list[dict[str, Any]]) -> list[str]:
+def order(messages: list[dict[str, Any]]) -> list[str]:
     """Every tool call is answered right after its message, and nothing else is."""
     open_calls: set[str] = set()
     for message in messages:
@@ -228,7 +250,9 @@ def _usage(body: dict[str, Any], reply: Reply) -> dict[str, int]:
 
 
 def _finish(reply: Reply) -> str:
-    return "content_filter" if reply.refuse else "tool_calls" if reply.calls else "stop"
+    if reply.refuse:
+        return "content_filter"
+    return "length" if reply.at_limit else "tool_calls" if reply.calls else "stop"
 
 
 def _completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:

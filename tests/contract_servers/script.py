@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -31,6 +32,9 @@ class Reply:
     drop_after:   the connection is cut after this many events
     error_after:  an error event is sent after this many events, of this type
     delay:        seconds before each piece of text
+    too_long:     the error for a context that is too long, in the vendor's words
+    body:         these bytes with status 200, in place of an answer
+    at_limit:     it ended where the request's limit of tokens is
     """
 
     text: str = ""
@@ -45,11 +49,21 @@ class Reply:
     error_type: str = "overloaded_error"
     delay: float = 0.0
     pieces: int = 3
+    too_long: bool = False
+    body: bytes | None = None
+    at_limit: bool = False
 
     def parts(self) -> list[str]:
         """The text in about `pieces` pieces."""
         size = max(1, -(-len(self.text) // self.pieces))
         return [self.text[i : i + size] for i in range(0, len(self.text), size)]
+
+    def within(self, tokens: int | None) -> Reply:
+        """As much of it as the request allows; a word is a token."""
+        words = list(re.finditer(r"\S+", self.text))
+        if tokens is None or len(words) <= tokens:
+            return self
+        return replace(self, text=self.text[: words[tokens - 1].end()], at_limit=True)
 
 
 Script = Callable[[dict[str, Any]], Reply]

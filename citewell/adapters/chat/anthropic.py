@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import anthropic
@@ -38,7 +39,13 @@ class AnthropicDialect:
     all of them, so those requests name the previous version.
     """
 
-    def __init__(self, *, with_temperature: bool = False) -> None:
+    def __init__(
+        self, model: str, api_key: str, base_url: str | None, seconds: float, *, with_temperature: bool = False
+    ) -> None:
+        self._model = model
+        self._api_key = SecretStr(api_key)
+        self._base_url = base_url
+        self._seconds = seconds
         self._with_temperature = with_temperature
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
@@ -77,6 +84,34 @@ class AnthropicDialect:
         """Ours for theirs."""
         return first_match(error, _RULES)
 
+    def connect(self) -> OwnPoolAnthropic:
+        """With a pool of connections of its own."""
+        return OwnPoolAnthropic(
+            model_name=self._model,
+            api_key=self._api_key,
+            base_url=self._base_url or "https://api.anthropic.com",
+            timeout=self._seconds,
+            max_retries=0,
+            stop=None,
+            max_tokens_to_sample=ANSWER_TOKENS,
+        )
+
+    async def close(self, model: OwnPoolAnthropic) -> None:
+        """Close the pool."""
+        await model.close()
+
+
+class OwnPoolAnthropic(ChatAnthropic):
+    """LangChain keeps one pool of connections for all models at an address; this one has its own."""
+
+    @cached_property
+    def _async_client(self) -> anthropic.AsyncAnthropic:
+        return anthropic.AsyncAnthropic(**self._client_params)
+
+    async def close(self) -> None:
+        """Close the pool."""
+        await self._async_client.close()
+
 
 def chat(
     model: str,
@@ -85,21 +120,10 @@ def chat(
     timeout: float = 120.0,
     *,
     with_temperature: bool = False,
-) -> LangChainChat:
+) -> LangChainChat[OwnPoolAnthropic]:
     """A chat or vision model; see `AnthropicDialect` for `with_temperature`."""
-    inner = ChatAnthropic(
-        model_name=model,
-        api_key=SecretStr(api_key),
-        base_url=base_url or "https://api.anthropic.com",
-        timeout=timeout,
-        max_retries=0,
-        stop=None,
-        max_tokens_to_sample=ANSWER_TOKENS,
-    )
-    dialect = AnthropicDialect(with_temperature=with_temperature)
-    return LangChainChat(
-        model, inner, dialect, CAPABILITIES, (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError)
-    )
+    dialect = AnthropicDialect(model, api_key, base_url, timeout, with_temperature=with_temperature)
+    return LangChainChat(model, dialect, CAPABILITIES, (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError))
 
 
 def build(settings: AnthropicChat | AnthropicVision, model: str) -> PatientChat:

@@ -19,6 +19,7 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 
+_MAX_MESSAGE = 4_000
 _TOO_LONG = (
     "context_length",
     "context window",
@@ -26,11 +27,18 @@ _TOO_LONG = (
     "maximum context",
     "too many tokens",
     "input is too long",
+    "exceeds the maximum number of tokens",
+    "exceeds the available context",
+    "greater than the context length",
 )
 _SPENT = ("insufficient_quota", "exceeded your current quota", "for the current month", "credit balance is too low")
 _NO_SUCH_MODEL = re.compile(
-    r"\bmodel\b.*\b(?:not exist|not found|not supported|not_found|unknown)\b|^model: ", re.I | re.S
+    r"\bmodels?\b.*\b(?:not exist|not found|not supported|not_found|unknown|identifier is invalid)\b|^model: ",
+    re.I | re.S,
 )
+# Gemini refuses a key with status 400, and says in words alone how long to wait.
+_WRONG_KEY = ("API key not valid", "API_KEY_INVALID")
+_RETRY_IN = re.compile(r"\bretry in (\d+(?:\.\d+)?) ?s\b", re.I)
 
 
 def from_status(status: int | None, message: str, headers: Mapping[str, str] | None = None) -> CitewellError:
@@ -40,13 +48,15 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
         return ProviderRejected(
             f"The question and its context are too long for the model. {text}", reason="context_too_long"
         )
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and any(phrase in message for phrase in _WRONG_KEY)):
         return ProviderAuthError(f"The provider refused the key. {text}")
-    if status == 402 or any(phrase in message for phrase in _SPENT):
+    told = _RETRY_IN.search(message[:_MAX_MESSAGE])
+    if status == 402 or (told is None and any(phrase in message for phrase in _SPENT)):
         return ProviderQuotaSpent(f"The provider's account has no credit left. Add credit there. {text}")
     if status == 429:
         return ProviderRateLimited(
-            f"The provider's rate limit is reached. Try again later. {text}", retry_after=retry_after(headers or {})
+            f"The provider's rate limit is reached. Try again later. {text}",
+            retry_after=retry_after(headers or {}) or (float(told[1]) if told else None),
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
         return ProviderUnavailable(f"The provider answered with status {status}. {text}")
@@ -61,7 +71,14 @@ def from_status_error(error: Any) -> CitewellError:
     """Our error for an SDK's `APIStatusError`; with a status of success it is an error event inside a stream."""
     if error.status_code < 400:
         return from_api_error(error)
-    return from_status(error.status_code, str(error.message), error.response.headers)
+    return from_status(error.status_code, _words(error), error.response.headers)
+
+
+def _words(error: Any) -> str:
+    """What the provider says; Gemini puts its error into a list, which the SDK does not look into."""
+    first = error.body[0] if isinstance(error.body, list) and error.body else None
+    inner = first.get("error") if isinstance(first, Mapping) else None
+    return str(inner["message"]) if isinstance(inner, Mapping) and inner.get("message") else str(error.message)
 
 
 def from_api_error(error: Any) -> CitewellError:

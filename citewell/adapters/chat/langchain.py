@@ -6,13 +6,15 @@ import base64
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langsmith import tracing_context
 
+from citewell.adapters.chat.reasoning import SpokenText
 from citewell.errors import CitewellError, ProviderError, ProviderRejected, ProviderUnavailable
 from citewell.ports import (
     Capability,
@@ -25,14 +27,20 @@ from citewell.ports import (
     ToolSpec,
 )
 from citewell.types import JsonObject
+from citewell.types.json import well_formed
 
 log = logging.getLogger(__name__)
 Content = str | list[str | dict[str, Any]]
+ModelT = TypeVar("ModelT", bound=BaseChatModel)
 VISION_TOKENS = 1_024
+SAME_CALL = -1
+"""The index of a piece that belongs to the call before it."""
+CALL_EXTRAS = "citewell_call_extras"
+"""Where a client puts what belongs to tool calls and has no place in LangChain's messages: by index in chunks, by id in messages."""
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
 
-class ChatDialect(Protocol):
+class ChatDialect(Protocol[ModelT]):
     """The differences between vendors."""
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
@@ -57,24 +65,31 @@ class ChatDialect(Protocol):
         """The error of Citewell for one of the vendor's."""
         ...
 
+    def connect(self) -> ModelT:
+        """A client of the model's own, whose connections nobody else uses."""
+        ...
 
-class LangChainChat:
+    async def close(self, model: ModelT) -> None:
+        """Close the connections of such a client."""
+        ...
+
+
+class LangChainChat(Generic[ModelT]):
     """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
 
     A request is tried once; retries and time limits belong to a wrapper (`citewell.adapters.chat.wrappers`). A temperature that
-    the model refuses is left out from then on. Nothing is ever reported to LangSmith, whatever the environment says.
+    the model refuses is left out from then on. Connections are opened by the first request, also after `close`. Nothing is ever reported to LangSmith, whatever the environment says.
     """
 
     def __init__(
         self,
         name: str,
-        model: BaseChatModel,
-        dialect: ChatDialect,
+        dialect: ChatDialect[ModelT],
         capabilities: frozenset[Capability],
         vendor_errors: tuple[type[Exception], ...],
     ) -> None:
         self._name = name
-        self._model = model
+        self._client: ModelT | None = None
         self._dialect = dialect
         self._capabilities = capabilities
         self._vendor_errors = (*vendor_errors, OutputParserException, json.JSONDecodeError, ValueError)
@@ -89,6 +104,12 @@ class LangChainChat:
     def capabilities(self) -> frozenset[Capability]:
         """What the model can be asked for."""
         return self._capabilities
+
+    async def close(self) -> None:
+        """Close the connections; the next request opens others."""
+        client, self._client = self._client, None
+        if client is not None:
+            await self._dialect.close(client)
 
     async def stream(
         self,
@@ -119,7 +140,7 @@ class LangChainChat:
         url = f"data:{image.mime_type};base64,{base64.b64encode(image.data).decode()}"
         content: list[str | dict[str, Any]] = [
             {"type": "image_url", "image_url": {"url": url}},
-            {"type": "text", "text": prompt},
+            {"type": "text", "text": well_formed(prompt)},
         ]
         options = self._dialect.options((), None, VISION_TOKENS)
         reader = StreamReader([])
@@ -130,7 +151,7 @@ class LangChainChat:
                     text += "".join(delta.text for delta in reader.read(chunk))
         except self._vendor_errors as error:
             raise self._dialect.error(error) from error
-        reader.end()
+        text += "".join(delta.text for delta in reader.end())
         return text.strip()
 
     async def _chunks(
@@ -138,7 +159,7 @@ class LangChainChat:
     ) -> AsyncIterator[AIMessageChunk]:
         try:
             extra = self._dialect.temperature(temperature) if self._takes_temperature else {}
-            async for chunk in self._model.astream(messages, **options, **extra):
+            async for chunk in self._model().astream(messages, **options, **extra):
                 yield chunk
             return
         except self._vendor_errors as error:
@@ -148,8 +169,13 @@ class LangChainChat:
         self._takes_temperature = False
         if temperature:  # zero is Citewell's own default
             log.warning("%s takes no temperature: it is left out from now on", self._name)
-        async for chunk in self._model.astream(messages, **options):
+        async for chunk in self._model().astream(messages, **options):
             yield chunk
+
+    def _model(self) -> ModelT:
+        if self._client is None:
+            self._client = self._dialect.connect()
+        return self._client
 
 
 class StreamReader:
@@ -157,7 +183,8 @@ class StreamReader:
 
     def __init__(self, source_numbers: Sequence[int]) -> None:
         self._sources = source_numbers
-        self._calls: dict[Any, dict[str, str]] = {}
+        self._calls: dict[Any, dict[str, Any]] = {}
+        self._spoken = SpokenText()
         self._cited: list[tuple[int, str]] = []
         self._block: Any = None
         self._usage = TokenUsage()
@@ -169,10 +196,15 @@ class StreamReader:
         for block in [chunk.content] if isinstance(chunk.content, str) else chunk.content:
             deltas += self._read_block({"type": "text", "text": block} if isinstance(block, str) else block)
         for part in chunk.tool_call_chunks:
-            call = self._calls.setdefault(part.get("index"), {"id": "", "name": "", "arguments": ""})
+            index = part.get("index")
+            if index == SAME_CALL and self._calls:
+                index = next(reversed(self._calls))
+            call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": "", "extra": {}})
             call["id"] = part.get("id") or call["id"]
             call["name"] += part.get("name") or ""
             call["arguments"] += part.get("args") or ""
+        for index, extra in chunk.additional_kwargs.get(CALL_EXTRAS, {}).items():
+            self._calls[index]["extra"] = extra
         if chunk.usage_metadata:
             usage = chunk.usage_metadata
             self._usage = TokenUsage(
@@ -189,7 +221,7 @@ class StreamReader:
             raise ProviderUnavailable("The provider's answer ended early. Ask again.")
         if self._stop in ("content_filter", "refusal"):
             raise ProviderRejected("The model refused to answer. Rephrase the question.", stop_reason=self._stop)
-        deltas = self._flush()
+        deltas = [*self._say(self._spoken.rest()), *self._flush()]
         if self._stop in _COMPLETE:
             deltas += [ChatDelta(tool_call=_tool_call(call)) for call in self._calls.values()]
         return [*deltas, ChatDelta(usage=self._usage, stop_reason=self._stop)]
@@ -201,13 +233,15 @@ class StreamReader:
         if block.get("index") != self._block:
             deltas += self._flush()
             self._block = block.get("index")
-        if block.get("text"):
-            deltas.append(ChatDelta(text=str(block["text"])))
+        deltas += self._say(self._spoken.read(str(block.get("text") or "")))
         for citation in block.get("citations") or ():
             index = citation.get("search_result_index")
             if isinstance(index, int) and 0 <= index < len(self._sources):
                 self._cited.append((self._sources[index], str(citation.get("cited_text") or "")))
         return deltas
+
+    def _say(self, text: str) -> list[ChatDelta]:
+        return [ChatDelta(text=text)] if text else []
 
     def _flush(self) -> list[ChatDelta]:
         """The citations of the block that just ended, each source once."""
@@ -228,11 +262,13 @@ def _attribute(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›").replace('"', "”").replace("\n", " ")
 
 
-def _message(message: ChatMessage, dialect: ChatDialect, *, cited: bool) -> BaseMessage:
-    content = dialect.content(message.content, message.sources, cited=cited)
+def _message(message: ChatMessage, dialect: ChatDialect[Any], *, cited: bool) -> BaseMessage:
+    text = well_formed(message.content)
+    sources = [replace(s, title=well_formed(s.title), text=well_formed(s.text)) for s in message.sources]
+    content = dialect.content(text, sources, cited=cited)
     match message.role:
         case "system":
-            return SystemMessage(dialect.rules(message.content))
+            return SystemMessage(dialect.rules(text))
         case "user":
             return HumanMessage(content)
         case "tool":
@@ -242,10 +278,11 @@ def _message(message: ChatMessage, dialect: ChatDialect, *, cited: bool) -> Base
                 {"id": call.id, "name": call.name, "args": dict(call.arguments), "type": "tool_call"}
                 for call in message.tool_calls
             ]
-            return AIMessage(message.content, tool_calls=calls)
+            extras = {call.id: dict(call.extra) for call in message.tool_calls if call.extra}
+            return AIMessage(text, tool_calls=calls, additional_kwargs={CALL_EXTRAS: extras} if extras else {})
 
 
-def _tool_call(call: Mapping[str, str]) -> ToolCall:
+def _tool_call(call: Mapping[str, Any]) -> ToolCall:
     """A complete call; arguments that are not a JSON object become `{"_malformed": text}`, which no tool accepts."""
     try:
         arguments = json.loads(call["arguments"] or "{}")
@@ -253,7 +290,7 @@ def _tool_call(call: Mapping[str, str]) -> ToolCall:
         arguments = None
     if not isinstance(arguments, dict):
         arguments = {"_malformed": call["arguments"]}
-    return ToolCall(call["id"], call["name"], arguments)
+    return ToolCall(call["id"], call["name"], arguments, call["extra"])
 
 
 def unexpected(error: Exception) -> CitewellError:

@@ -1,4 +1,4 @@
-"""OpenAI, and every endpoint compatible with its chat completions: Ollama, vLLM, llama.cpp's server."""
+"""OpenAI, and every endpoint compatible with its chat completions: Ollama, LM Studio, vLLM, llama.cpp, Gemini, Bedrock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 from pydantic import SecretStr
 
 from citewell.adapters.chat import errors
+from citewell.adapters.chat.compatible import CompatibleChat
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderRejected
@@ -33,7 +34,13 @@ CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capabi
 
 
 class OpenAIDialect:
-    """Chat completions: sources are text, tools are functions."""
+    """Chat completions: sources are text, tools are functions. A compatible endpoint gets `max_tokens` under its older name."""
+
+    def __init__(self, model: str, api_key: str, base_url: str | None, seconds: float) -> None:
+        self._model = model
+        self._api_key = SecretStr(api_key)
+        self._base_url = base_url
+        self._seconds = seconds
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources first, as closed blocks, then the text."""
@@ -71,22 +78,31 @@ class OpenAIDialect:
         """Ours for theirs."""
         return first_match(error, _RULES)
 
+    def connect(self) -> BaseChatOpenAI:
+        """LangChain keeps one pool of connections for all models at an address; this one is the model's own."""
+        kind = ChatOpenAI if self._base_url is None else CompatibleChat
+        return kind(
+            model=self._model,
+            api_key=self._api_key,
+            base_url=self._base_url or "https://api.openai.com/v1",
+            timeout=self._seconds,
+            max_retries=0,
+            stream_usage=True,
+            use_responses_api=False,
+            http_async_client=openai.DefaultAsyncHttpxClient(timeout=self._seconds),
+        )
 
-def chat(model: str, api_key: str, base_url: str | None = None, timeout: float = 120.0) -> LangChainChat:
-    """A chat or vision model. `base_url` names a compatible endpoint, which gets `max_tokens` under its older name."""
-    kind = ChatOpenAI if base_url is None else BaseChatOpenAI
-    inner = kind(
-        model=model,
-        api_key=SecretStr(api_key),
-        base_url=base_url or "https://api.openai.com/v1",
-        timeout=timeout,
-        max_retries=0,
-        stream_usage=True,
-        use_responses_api=False,
-    )
-    return LangChainChat(
-        model, inner, OpenAIDialect(), CAPABILITIES, (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError)
-    )
+    async def close(self, model: BaseChatOpenAI) -> None:
+        """Close the pool."""
+        await model.root_async_client.close()
+
+
+def chat(
+    model: str, api_key: str, base_url: str | None = None, timeout: float = 120.0
+) -> LangChainChat[BaseChatOpenAI]:
+    """A chat or vision model; `base_url` names a compatible endpoint."""
+    dialect = OpenAIDialect(model, api_key, base_url, timeout)
+    return LangChainChat(model, dialect, CAPABILITIES, (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError))
 
 
 def build(settings: OpenAIChat | OpenAIVision, model: str) -> PatientChat:

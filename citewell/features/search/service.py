@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from citewell.errors import InvalidInput, NotFound
 from citewell.indexes.index_set import IndexSet
-from citewell.ports import ChatModel, Reranker
+from citewell.ports import ChatModel, Reranker, close_connections
 from citewell.retrieve.context import passages_around
 from citewell.retrieve.retriever import RetrievalOptions, Retriever
 from citewell.storage.passages import SqlChunks
@@ -67,9 +67,7 @@ class SearchService:
 
     async def close(self) -> None:
         """Close the connections of the reranker, if it has any."""
-        close = getattr(self.reranker, "close", None)
-        if close is not None:
-            await close()
+        await close_connections(self.reranker)
 
     def use_chat(self, model: ChatModel | None) -> None:
         """Ask this chat model from the next search on, or none."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from tests.contract_servers.anthropic import AnthropicServer
 from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.script import Call, Cited, Queue, Reply
 from tests.contract_servers.serving import serving
+
+AnyChat = LangChainChat[Any]
 
 
 @pytest.fixture
@@ -35,30 +38,71 @@ def anthropic_server() -> Iterator[tuple[AnthropicServer, str]]:
 
 
 @pytest.fixture
-def openai_model(openai_server: tuple[OpenAIServer, str]) -> Callable[..., LangChainChat]:
-    """A model whose provider answers by the script."""
+async def opened() -> AsyncIterator[Callable[[AnyChat], AnyChat]]:
+    """Closes every model that it is given, at the end."""
+    models: list[AnyChat] = []
 
-    def make(*answers: ScriptedAnswer) -> LangChainChat:
-        openai_server[0].script = Queue(*map(reply, answers))
-        return openai_adapter.chat("gpt-test", openai_contract.KEY, openai_server[1])
+    def add(model: AnyChat) -> AnyChat:
+        models.append(model)
+        return model
+
+    yield add
+    for model in models:
+        await model.close()
+
+
+@pytest.fixture
+def openai_chat(
+    openai_server: tuple[OpenAIServer, str], opened: Callable[[AnyChat], AnyChat]
+) -> Callable[..., AnyChat]:
+    """A model of the server's, by name and key."""
+
+    def make(model: str = "gpt-test", key: str = openai_contract.KEY, **options: Any) -> AnyChat:
+        return opened(openai_adapter.chat(model, key, openai_server[1], **options))
 
     return make
 
 
 @pytest.fixture
-def anthropic_model(anthropic_server: tuple[AnthropicServer, str]) -> Callable[..., LangChainChat]:
+def anthropic_chat(
+    anthropic_server: tuple[AnthropicServer, str], opened: Callable[[AnyChat], AnyChat]
+) -> Callable[..., AnyChat]:
+    """A model of the server's, by name and key."""
+
+    def make(model: str = "claude-test", key: str = anthropic_contract.KEY, **options: Any) -> AnyChat:
+        return opened(anthropic_adapter.chat(model, key, anthropic_server[1], **options))
+
+    return make
+
+
+@pytest.fixture
+def openai_model(
+    openai_server: tuple[OpenAIServer, str], openai_chat: Callable[..., AnyChat]
+) -> Callable[..., AnyChat]:
     """A model whose provider answers by the script."""
 
-    def make(*answers: ScriptedAnswer) -> LangChainChat:
+    def make(*answers: ScriptedAnswer) -> AnyChat:
+        openai_server[0].script = Queue(*map(reply, answers))
+        return openai_chat()
+
+    return make
+
+
+@pytest.fixture
+def anthropic_model(
+    anthropic_server: tuple[AnthropicServer, str], anthropic_chat: Callable[..., AnyChat]
+) -> Callable[..., AnyChat]:
+    """A model whose provider answers by the script."""
+
+    def make(*answers: ScriptedAnswer) -> AnyChat:
         anthropic_server[0].script = Queue(*map(reply, answers))
-        return anthropic_adapter.chat("claude-test", anthropic_contract.KEY, anthropic_server[1])
+        return anthropic_chat()
 
     return make
 
 
 def reply(answer: ScriptedAnswer) -> Reply:
     """The suite's answer as the contract servers' reply."""
-    too_long = answer.context_too_long
     return Reply(
         text=answer.text,
         calls=tuple(
@@ -66,8 +110,9 @@ def reply(answer: ScriptedAnswer) -> Reply:
         ),
         cited=tuple(Cited(text, results) for text, results in answer.cites),
         refuse=answer.refuses,
-        status=400 if too_long else answer.status,
-        message="prompt is too long: maximum context length exceeded" if too_long else "scripted",
+        status=answer.status,
+        too_long=answer.context_too_long,
+        body=answer.body,
         retry_after=answer.retry_after,
         drop_after=3 if answer.breaks_off else None,
         error_after=3 if answer.fails_midway else None,

@@ -10,8 +10,7 @@ import anthropic
 import pytest
 
 from citewell.adapters import registry
-from citewell.adapters.chat.anthropic import AnthropicDialect, build, chat
-from citewell.adapters.chat.langchain import LangChainChat
+from citewell.adapters.chat.anthropic import AnthropicDialect, build
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
 from citewell.metering import MeteredChat, tallied
 from citewell.ports import ChatMessage, ImageInput, SourceBlock
@@ -25,31 +24,48 @@ from citewell.testing.chat_model import (
     collect,
     said,
 )
+from citewell.testing.vision_model import VisionModelConformance
+from tests.adapters.chat.conftest import AnyChat
 from tests.contract_servers.anthropic import KEY, AnthropicServer, search_results
 from tests.contract_servers.script import Queue, Reply
 
 Server = tuple[AnthropicServer, str]
 
 
-class TestAnthropic(ChatModelConformance, ToolConformance, StructuredOutputConformance, NativeCitationConformance):
+class TestAnthropic(
+    ChatModelConformance,
+    ToolConformance,
+    StructuredOutputConformance,
+    NativeCitationConformance,
+):
     @pytest.fixture
-    def scripted(self, anthropic_model: Callable[..., LangChainChat]) -> Callable[..., LangChainChat]:
+    def scripted(self, anthropic_model: Callable[..., AnyChat]) -> Callable[..., AnyChat]:
         return anthropic_model
 
 
-async def test_sources_go_as_search_results_with_citations_enabled(anthropic_server: Server) -> None:
+class TestAnthropicVision(VisionModelConformance):
+    @pytest.fixture
+    def scripted(self, anthropic_model: Callable[..., AnyChat]) -> Callable[..., AnyChat]:
+        return anthropic_model
+
+
+async def test_sources_go_as_search_results_with_citations_enabled(
+    anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]
+) -> None:
     source = SourceBlock(n=2, title="Loan Policy.pdf (p. 3)", source="Loan Policy.pdf", text="At most GHS 5,000.")
     await collect(
-        chat("claude-test", KEY, anthropic_server[1]),
+        anthropic_chat(),
         [ChatMessage(role="user", content="How much?", sources=(source,))],
     )
     found = search_results(anthropic_server[0].requests[0]["messages"])
     assert [(b["title"], b["citations"]) for b in found] == [("Loan Policy.pdf (p. 3)", {"enabled": True})]
 
 
-async def test_rules_are_cached_and_cached_tokens_are_metered(anthropic_server: Server) -> None:
+async def test_rules_are_cached_and_cached_tokens_are_metered(
+    anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]
+) -> None:
     messages = [ChatMessage(role="system", content="Answer briefly. " * 400), ChatMessage(role="user", content="Why?")]
-    model = MeteredChat(chat("claude-test", KEY, anthropic_server[1]), "anthropic")
+    model = MeteredChat(anthropic_chat(), "anthropic")
     spent: list[int] = []
     for _ in range(2):
         with tallied() as tally:
@@ -61,39 +77,44 @@ async def test_rules_are_cached_and_cached_tokens_are_metered(anthropic_server: 
     assert spent[0] == spent[1] > 1_024, "what is read from the cache was sent too"
 
 
-async def test_overloaded_inside_a_stream_is_unavailable(anthropic_server: Server) -> None:
+async def test_overloaded_inside_a_stream_is_unavailable(
+    anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]
+) -> None:
     anthropic_server[0].script = Queue(Reply(text="There are 312.", error_after=2, error_type="overloaded_error"))
     with pytest.raises(ProviderUnavailable):
-        await collect(chat("claude-test", KEY, anthropic_server[1]))
+        await collect(anthropic_chat())
 
 
-async def test_wrong_key_is_told(anthropic_server: Server) -> None:
+async def test_wrong_key_is_told(anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]) -> None:
     with pytest.raises(ProviderAuthError):
-        await collect(chat("claude-test", "sk-wrong", anthropic_server[1]))
+        await collect(anthropic_chat(key="sk-wrong"))
 
 
-async def test_describes_an_image(anthropic_server: Server) -> None:
+async def test_describes_an_image(anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]) -> None:
     anthropic_server[0].script = Queue(Reply(text="A bar chart."))
-    model = chat("claude-test", KEY, anthropic_server[1])
+    model = anthropic_chat()
     assert await model.describe(ImageInput(b"\x89PNG", "image/png"), "Describe it.") == "A bar chart."
     image = anthropic_server[0].requests[0]["messages"][0]["content"][0]
     assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
 
 
-async def test_an_abandoned_answer_is_stopped_at_the_server(anthropic_server: Server) -> None:
+async def test_an_abandoned_answer_is_stopped_at_the_server(
+    anthropic_server: Server, anthropic_chat: Callable[..., AnyChat]
+) -> None:
     anthropic_server[0].script = Queue(Reply(text="x" * 400, pieces=200, delay=0.05))
-    stream = chat("claude-test", KEY, anthropic_server[1]).stream(QUESTION)
+    stream = anthropic_chat().stream(QUESTION)
     await anext(stream)
     await stream.aclose()
     assert await asyncio.to_thread(anthropic_server[0].client_left.wait, 60)
 
 
 def test_every_error_of_the_sdk_is_one_of_ours() -> None:
+    dialect = AnthropicDialect("claude-test", KEY, None, 1.0)
     for kind in _all_subclasses(anthropic.AnthropicError):
         error: Any = Exception.__new__(kind)
         error.status_code, error.message, error.body, error.request_id = 400, "no", None, None
         error.response = type("Response", (), {"headers": {}})()
-        ours = AnthropicDialect().error(error)
+        ours = dialect.error(error)
         assert isinstance(ours, CitewellError), kind
         assert "could not be read" not in ours.message, f"no rule for {kind.__name__}"
 
@@ -104,13 +125,16 @@ def test_settings_that_lack_something_are_told() -> None:
 
 
 async def test_no_temperature_is_sent_unless_one_is_configured(anthropic_server: Server) -> None:
-    await collect(build(_settings(anthropic_server), "claude-test"), temperature=0.7)
+    model = build(_settings(anthropic_server), "claude-test")
+    await collect(model, temperature=0.7)
+    await model.close()
     assert "temperature" not in anthropic_server[0].requests[0]
 
 
 async def test_a_configured_temperature_and_limit_reach_the_model(anthropic_server: Server) -> None:
     model = build(_settings(anthropic_server, temperature=0.7), "claude-test")
     assert said(await collect(model, temperature=0.7, max_tokens=77)) == "All right."
+    await model.close()
     assert [request["temperature"] for request in anthropic_server[0].requests] == [0.7]
     assert [request["max_tokens"] for request in anthropic_server[0].requests] == [77]
 
@@ -121,6 +145,7 @@ async def test_a_model_that_takes_no_temperature_answers_without_and_the_log_say
     model = build(_settings(anthropic_server, temperature=0.7), "claude-next-test")
     assert said(await collect(model, temperature=0.7)) == "All right."
     assert said(await collect(model, temperature=0.7)) == "All right."
+    await model.close()
     assert ["temperature" in request for request in anthropic_server[0].requests] == [True, False, False]
     assert caplog.messages == ["claude-next-test takes no temperature: it is left out from now on"]
 
