@@ -21,6 +21,8 @@ from citewell.types import (
     Expression,
     Filter,
     FilterValue,
+    InferredFilter,
+    JsonObject,
     JsonValue,
     MetadataKey,
     MetadataKind,
@@ -137,6 +139,17 @@ def to_json(expression: Expression) -> JsonValue:
             return {"any": [to_json(part) for part in parts]}
         case Negation(part):
             return {"not": to_json(part)}
+
+
+def inferred_to_json(inferred: InferredFilter) -> JsonObject:
+    """An inferred filter as answers carry it: `filter` is in the form that `parse_filters` reads."""
+    return {
+        "id": inferred.id,
+        "label": inferred.label,
+        "words": inferred.words,
+        "filter": to_json(inferred.expression),
+        "applied": inferred.applied,
+    }
 
 
 def conditions_in(expressions: Iterable[Expression]) -> Iterator[Condition]:

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 from weakref import WeakSet
 
 from citewell.answer_streams import AnswerStream, AsyncAnswerStream
@@ -32,12 +32,31 @@ from citewell.types import (
     Resource,
     ResourceFilter,
     SearchRequest,
+    SearchResult,
 )
 
 T = TypeVar("T")
 _PAGE = 200
 # Conditions and groups of them, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
+
+
+class SearchWishes(TypedDict, total=False):
+    """How and where to search.
+
+    project:    its id or name; resource_ids: ids or identifiers of files; types: of passages
+    conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
+    ignore_inferred: ids of filters not to infer from the words of the query, or True for all
+    time_zone:  where it is asked, such as Europe/Berlin: when `yesterday` was
+    """
+
+    project: str | None
+    resource_ids: Iterable[str] | None
+    types: Iterable[ChunkType] | None
+    conditions: Filters
+    rerank: bool | None
+    ignore_inferred: Iterable[str] | bool
+    time_zone: str | None
 
 
 class AsyncCitewell:
@@ -116,30 +135,27 @@ class AsyncCitewell:
         services = self._services
         return await services.resources.add_records(services.local_owner, list(records), project)
 
-    async def search(
-        self,
-        query: str,
-        top_k: int | None = None,
-        *,
-        project: str | None = None,
-        resource_ids: Iterable[str] | None = None,
-        types: Iterable[ChunkType] | None = None,
-        conditions: Filters = (),
-        rerank: bool | None = None,
-    ) -> list[Hit]:
+    async def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
         """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
+        return list((await self.search_result(query, top_k, **wishes)).hits)
+
+    async def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
+        """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
         services = self._services
+        resource_ids, types = wishes.get("resource_ids"), wishes.get("types")
         request = SearchRequest(
             owner_id=services.local_owner,
             query=query,
             top_k=services.search.top_k if top_k is None else top_k,
-            project_id=project,
+            project_id=wishes.get("project"),
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
-            conditions=as_filters(conditions),
-            rerank=rerank,
+            conditions=as_filters(wishes.get("conditions", ())),
+            rerank=wishes.get("rerank"),
+            ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
+            time_zone=wishes.get("time_zone"),
         )
-        return list((await services.search.search(request)).hits)
+        return await services.search.search(request)
 
     async def ask(
         self,
@@ -149,12 +165,23 @@ class AsyncCitewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        ignore_inferred: Iterable[str] | bool = False,
+        time_zone: str | None = None,
     ) -> Answer:
         """An answer with checked citations; `rerank` says whether the reranker orders what its searches find.
 
-        A follow-up names the `thread_id` of the answer before it. Raises `ProviderError` when a provider fails.
+        A follow-up names the `thread_id` of the answer before it. `ignore_inferred` and `time_zone` are as in `search`; the answer's
+        `inferred_filters` are what the question was read to say of the files. Raises `ProviderError` when a provider fails.
         """
-        asked = self.stream(question, project=project, resource_ids=resource_ids, thread_id=thread_id, rerank=rerank)
+        asked = self.stream(
+            question,
+            project=project,
+            resource_ids=resource_ids,
+            thread_id=thread_id,
+            rerank=rerank,
+            ignore_inferred=ignore_inferred,
+            time_zone=time_zone,
+        )
         async with asked as answer:
             async for _ in answer:
                 pass
@@ -168,6 +195,8 @@ class AsyncCitewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        ignore_inferred: Iterable[str] | bool = False,
+        time_zone: str | None = None,
     ) -> AsyncAnswerStream:
         """As `ask`, with the text as it comes: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
         services = self._services
@@ -178,6 +207,8 @@ class AsyncCitewell:
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             thread_id=thread_id,
             rerank=rerank,
+            ignore_inferred=_ignored(ignore_inferred),
+            time_zone=time_zone,
         )
         stream = AsyncAnswerStream(lambda: services.chat.begin(request))
         self._streams.add(stream)
@@ -229,6 +260,10 @@ class AsyncCitewell:
     async def _page(self, narrowed: ResourceFilter, cursor: str | None) -> tuple[list[Resource], str | None]:
         services = self._services
         return await services.resources.page(services.local_owner, narrowed, _PAGE, cursor)
+
+
+def _ignored(inferred: Iterable[str] | bool) -> tuple[str, ...] | bool:
+    return inferred if isinstance(inferred, bool) else tuple(inferred)
 
 
 def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
@@ -315,29 +350,13 @@ class Citewell:
         """Index texts: dicts with `id`, `text`, optional `title`, `metadata`. Long ones are split; hits carry `record_id`."""
         return self._call(self._citewell.add_texts(list(records), project=project))
 
-    def search(
-        self,
-        query: str,
-        top_k: int | None = None,
-        *,
-        project: str | None = None,
-        resource_ids: Iterable[str] | None = None,
-        types: Iterable[ChunkType] | None = None,
-        conditions: Filters = (),
-        rerank: bool | None = None,
-    ) -> list[Hit]:
+    def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
         """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
-        return self._call(
-            self._citewell.search(
-                query,
-                top_k,
-                project=project,
-                resource_ids=resource_ids,
-                types=types,
-                conditions=conditions,
-                rerank=rerank,
-            )
-        )
+        return self._call(self._citewell.search(query, top_k, **wishes))
+
+    def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
+        """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
+        return self._call(self._citewell.search_result(query, top_k, **wishes))
 
     def ask(
         self,
@@ -347,13 +366,20 @@ class Citewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        ignore_inferred: Iterable[str] | bool = False,
+        time_zone: str | None = None,
     ) -> Answer:
-        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find.
-
-        A follow-up names the `thread_id` of the answer before it. Raises `ProviderError` when a provider fails.
-        """
+        """An answer with checked citations, as `AsyncCitewell.ask` gives it. Raises `ProviderError` when a provider fails."""
         return self._call(
-            self._citewell.ask(question, project=project, resource_ids=resource_ids, thread_id=thread_id, rerank=rerank)
+            self._citewell.ask(
+                question,
+                project=project,
+                resource_ids=resource_ids,
+                thread_id=thread_id,
+                rerank=rerank,
+                ignore_inferred=ignore_inferred,
+                time_zone=time_zone,
+            )
         )
 
     def stream(
@@ -364,10 +390,18 @@ class Citewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        ignore_inferred: Iterable[str] | bool = False,
+        time_zone: str | None = None,
     ) -> AnswerStream:
         """As `ask`, with the text as it comes: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
         stream = self._citewell.stream(
-            question, project=project, resource_ids=resource_ids, thread_id=thread_id, rerank=rerank
+            question,
+            project=project,
+            resource_ids=resource_ids,
+            thread_id=thread_id,
+            rerank=rerank,
+            ignore_inferred=ignore_inferred,
+            time_zone=time_zone,
         )
         return AnswerStream(self._call(stream.__aenter__()), self._call)
 

@@ -59,10 +59,21 @@ from citewell.points import index_point
 from citewell.ports import ChatMessage
 from citewell.retrieve.diversity import without_near_duplicates
 from citewell.retrieve.modelquery import parse_conditions
+from citewell.retrieve.reading import Stated, reading_of
 from citewell.spelling import nearest, suggestion
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
-from citewell.types import ChunkType, Element, ElementType, FileFacts, Locator, TableColumn, TableInfo
+from citewell.types import (
+    ChunkType,
+    Condition,
+    Element,
+    ElementType,
+    FileFacts,
+    Locator,
+    Operator,
+    TableColumn,
+    TableInfo,
+)
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
 
 SIZE = 64_000  # bytes of UTF-8
@@ -246,6 +257,9 @@ READERS: dict[str, Reader] = {
     "agent.tables.run.totals.holds_subtotals": lambda t: totals.holds_subtotals({"Branch": [t]}, 0),
     "agent.model.window.alternating": lambda t: alternating([ChatMessage(role="user", content=t)] * 2),
     "retrieve.diversity.without_near_duplicates": lambda t: without_near_duplicates([hit(t), hit(t)], 0.5),
+    "retrieve.reading.reading_of": lambda t: reading_of(
+        t, [Stated(0, len(t), "sheet", Condition("sheet", Operator.EQ, t[: len(t) // 2]))] * 2, [t]
+    ),
     "retrieve.modelquery.parse_conditions": _expecting(parse_conditions),
     "features.suggestions.facts.fact_questions": lambda t: fact_questions([t, f"The {t}"]),
     "features.suggestions.headings.heading_questions": lambda t: heading_questions([t, t], "en"),

@@ -17,6 +17,7 @@ from citewell.agent.interface import (
     Done,
     ElementLookup,
     Failed,
+    FiltersInferred,
     Library,
     PageTables,
     Searcher,
@@ -245,9 +246,12 @@ class Assistant:
 
     async def _run_tools(self, turn: TurnState) -> None:
         with turn.timed("tools"):
+            known = len(turn.inferred)
             for call in turn.calls:
                 turn.results += (await self._toolbox.run(turn, call),)
                 turn.append("tool_calls", {"name": call.name, "arguments": call.arguments})
+            if len(turn.inferred) > known:
+                turn.emit(FiltersInferred(tuple(turn.inferred.values())))
         turn.calls = ()
 
     async def _check_citations(self, turn: TurnState) -> None:
@@ -274,6 +278,7 @@ class Assistant:
             picture=await self._draw(turn, checked.citations) if draft.answered else None,
             confidence=self._confidence(turn, draft, checked),
             no_answer=draft.no_answer,
+            inferred_filters=tuple(turn.inferred.values()),
         )
 
     def _confidence(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> float | None:

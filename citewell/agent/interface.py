@@ -17,6 +17,7 @@ from citewell.types import (
     ChunkType,
     Element,
     Hit,
+    InferredFilter,
     JsonObject,
     JsonValue,
     RerankLimits,
@@ -56,7 +57,8 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
-    rerank: whether searches are reranked, None as configured; rerank_limits: how far; summary: of the oldest messages of `history`, as an earlier turn
+    rerank: whether searches are reranked, None as configured; rerank_limits: how far; ignore_inferred and time_zone: as in
+    `SearchRequest`; summary: of the oldest messages of `history`, as an earlier turn
     made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
     """
 
@@ -67,6 +69,8 @@ class TurnRequest:
     top_k: int = 10
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
+    ignore_inferred: tuple[str, ...] | bool = False
+    time_zone: str | None = None
     references: bool = False
     debug: bool = False
     summary: ThreadSummary | None = None
@@ -86,6 +90,13 @@ class TextDelta:
     """The next piece of the answer's text."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FiltersInferred:
+    """What the question was read to say of the files to look in; sent once, before the answer, where it says something."""
+
+    filters: tuple[InferredFilter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +183,7 @@ class PartsRead:
     total: int
 
 
-AgentEvent: TypeAlias = TextDelta | UsedDocs | PartsRead | Done | Failed
+AgentEvent: TypeAlias = TextDelta | FiltersInferred | UsedDocs | PartsRead | Done | Failed
 
 
 class Searcher(Protocol):

@@ -330,7 +330,33 @@ class ReadByUs:
         return handler(TypeAdapter(self.shape).core_schema)
 
 
+FilterJson = Annotated[Any, ReadByUs(FilterIn | FilterGroupIn)]
 FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
+IgnoreInferredIn = Annotated[
+    Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] | bool | None,
+    Field(description="filters not to infer from the words, by id; true for none at all"),
+]
+TimeZoneIn = Annotated[
+    Annotated[str, Field(max_length=64)] | None,
+    Field(
+        description="where the caller is, such as Europe/Berlin (IANA): when `yesterday` was; as configured where it is left out",
+    ),
+]
+
+
+def ignored(inferred: list[str] | bool | None) -> tuple[str, ...] | bool:
+    """`ignore_inferred` as searches take it."""
+    return tuple(inferred) if isinstance(inferred, list) else bool(inferred)
+
+
+class InferredFilterOut(BaseModel):
+    """A filter that was read from the words of a question. Its `id` in `ignore_inferred` takes it off."""
+
+    id: str = Field(description="the field that it is about, such as date or metadata.camera; unique in an answer")
+    label: str = Field(description="for people, such as `date: 2026-11-16 to 2026-11-22`")
+    words: str = Field(description="those of the question that state it, such as `from last week`")
+    filter: FilterJson
+    applied: bool = Field(description="false where nothing was found within it, and the search went on without it")
 
 
 class ImageOut(TypedDict):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
-from citewell.filters import build_filter, conditions_in, metadata_key, to_json, validate_keys
+from citewell.filters import build_filter, conditions_in, inferred_to_json, metadata_key, to_json, validate_keys
+from citewell.points import keyword
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
@@ -17,15 +19,18 @@ from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
 from citewell.retrieve.modelquery import conditions_from_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
+from citewell.retrieve.reading import QueryReading, Stated, reading_of
 from citewell.retrieve.reranking import NO_RERANKER, reordered
-from citewell.retrieve.selfquery import infer_conditions
+from citewell.retrieve.selfquery import read_by_rules
 from citewell.retrieve.trace import timed
 from citewell.types import (
     QUOTES,
     Condition,
     Filter,
     Hit,
+    InferredFilter,
     JsonValue,
+    Operator,
     ScoredId,
     Scores,
     SearchRequest,
@@ -79,17 +84,19 @@ class Retriever:
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)
             await self._check_keys(request)
-        inferred = await self._infer(request.query, options, trace)
+        reading = await self._read(request, options, trace)
         limit = max(options.candidates, 3 * request.top_k)
-        found, inferred = await self._find(request, scope, inferred, limit, trace)
+        found, inferred = await self._find(request, scope, reading, limit, trace)
         fused = await self._with_variations(request, options, found, scope, limit, trace)
         hits = await self._hits(request, options, found, fused, trace)
         if self._reranks(options):
             hits = await self._rerank(request, options, hits, trace)
+        kept = tuple(hits[: self._kept(request, options)])
+        inferred = _named(inferred, kept)
         if request.debug:
             texts = await self._texts(request.owner_id, [found.dense, found.lexical, fused])
-            trace.details.update(_details(found, fused, inferred, texts))
-        return SearchResult(tuple(hits[: self._kept(request, options)]), trace)
+            trace.details.update(_details(found, fused, inferred, reading.semantic, texts))
+        return SearchResult(kept, trace, inferred=inferred, semantic=reading.semantic)
 
     async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
         """Whether a chunk of the owner has one of these words."""
@@ -105,31 +112,46 @@ class Retriever:
         except InvalidFilter:
             validate_keys(request.conditions, await self._chunks.metadata_keys(request.owner_id, None, 0.0))
 
-    async def _infer(self, query: str, options: RetrievalOptions, trace: Trace) -> tuple[Condition, ...]:
+    async def _read(self, request: SearchRequest, options: RetrievalOptions, trace: Trace) -> QueryReading:
         """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
-        if options.self_query is SelfQuery.OFF:
-            return ()
+        query, ignored = request.query, request.ignore_inferred
+        if options.self_query is SelfQuery.OFF or ignored is True:
+            return QueryReading(semantic=query)
         if options.self_query is SelfQuery.MODEL and self._chat is not None:
             with timed(trace, "self_query"):
                 try:
                     read = await conditions_from_model(self._chat, query)
                 except InvalidFilter as error:
                     trace.details["self_query_error"] = error.message
-                    return ()
+                    return QueryReading(semantic=query)
             if read is not None:
-                return read
-        return infer_conditions(query)
+                return reading_of(query, [Stated(0, 0, one.field, one) for one in read], ignored)
+        return read_by_rules(query, ignored)
 
     async def _find(
-        self, request: SearchRequest, scope: Filter, inferred: tuple[Condition, ...], limit: int, trace: Trace
-    ) -> tuple[Found, tuple[Condition, ...]]:
-        """Search within the inferred filters, or without them when that finds nothing."""
+        self, request: SearchRequest, scope: Filter, reading: QueryReading, limit: int, trace: Trace
+    ) -> tuple[Found, tuple[InferredFilter, ...]]:
+        """Search within the inferred filters. Where that finds nothing, those are left out that admit nothing after those before them."""
+        inferred = reading.filters
         if inferred:
-            narrowed = build_filter(request, scope.resource_ids, inferred)
-            found = await self._legs.find(request.query, narrowed, limit, trace)
+            found = await self._within(request, scope, inferred, limit, trace)
             if found.fused:
                 return found, inferred
-        return await self._legs.find(request.query, scope, limit, trace), ()
+            tried: list[InferredFilter] = []
+            for one in inferred if len(inferred) > 1 else ():
+                admits = await self._within(request, scope, [*_applied(tried), one], limit, trace)
+                tried.append(replace(one, applied=bool(admits.fused)))
+                found = admits if admits.fused else found
+            if found.fused:
+                return found, tuple(tried)
+            inferred = tuple(replace(one, applied=False) for one in inferred)
+        return await self._legs.find(request.query, scope, limit, trace), inferred
+
+    async def _within(
+        self, request: SearchRequest, scope: Filter, inferred: Sequence[InferredFilter], limit: int, trace: Trace
+    ) -> Found:
+        narrowed = build_filter(request, scope.resource_ids, [one.expression for one in inferred])
+        return await self._legs.find(request.query, narrowed, limit, trace)
 
     async def _with_variations(
         self,
@@ -269,15 +291,35 @@ def _to_hits(
     ]
 
 
+def _applied(inferred: Sequence[InferredFilter]) -> list[InferredFilter]:
+    return [one for one in inferred if one.applied]
+
+
+def _named(inferred: Sequence[InferredFilter], hits: Sequence[Hit]) -> tuple[InferredFilter, ...]:
+    """The filters, that on the name of a file with only those of its possible names that the files have."""
+    return tuple(_name_of_file(one, hits) if one.id == "filename" and one.applied else one for one in inferred)
+
+
+def _name_of_file(one: InferredFilter, hits: Sequence[Hit]) -> InferredFilter:
+    if not isinstance(one.expression, Condition) or not isinstance(possible := one.expression.value, tuple):
+        return one
+    names = dict.fromkeys(hit.filename for hit in hits if keyword(hit.filename) in possible)
+    if not names:
+        return one
+    return replace(one, label=f"file: {', '.join(names)}", expression=Condition("filename", Operator.IN, tuple(names)))
+
+
 def _details(
-    found: Found, fused: Sequence[ScoredId], inferred: Sequence[Condition], texts: Mapping[str, str]
+    found: Found, fused: Sequence[ScoredId], inferred: Sequence[InferredFilter], semantic: str, texts: Mapping[str, str]
 ) -> dict[str, JsonValue]:
     return {
         "language": found.language,
         "dense": _top(found.dense, texts),
         "lexical": _top(found.lexical, texts),
         "fused": _top(fused, texts),
-        "filters": [to_json(condition) for condition in inferred],
+        "filters": [to_json(one.expression) for one in _applied(inferred)],
+        "inferred_filters": [inferred_to_json(one) for one in inferred],
+        "semantic": semantic,
     }
 
 

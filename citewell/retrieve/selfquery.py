@@ -7,11 +7,12 @@ A filter is inferred when a file is named with its extension, or when a place is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from citewell.points import keyword
-from citewell.types import Condition, Operator
+from citewell.retrieve.reading import QueryReading, Stated, reading_of
+from citewell.types import AllOf, Condition, Expression, Operator
 
 _EXTENSIONS = (
     "pdf|docx?|odt|rtf|txt|md|html?|xlsx?|ods|csv|tsv|pptx?|odp|epub|eml|msg|json|xml|png|jpe?g|gif|webp|tiff?|ipynb|py"
@@ -44,42 +45,49 @@ _MAX_NAME_LENGTH = 255
 _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may be separated
 
 
-def infer_conditions(query: str) -> tuple[Condition, ...]:
-    """The conditions that `query` states; all of them pass `citewell.filters.validate`."""
-    return tuple(_conditions(query.replace("\x00", " ")))
+def read_by_rules(query: str, ignored: Sequence[str] | bool = False) -> QueryReading:
+    """What the rules read from a query; every filter passes `citewell.filters.validate`. ignored: ids of filters to leave out."""
+    plain = query.replace("\x00", " ")
+    return reading_of(plain, list(_places(plain)), ignored)
 
 
-def _conditions(query: str) -> Iterator[Condition]:
-    names = _file_names(query)
+def _places(query: str) -> Iterator[Stated]:
+    names, (start, end) = _file_names(query)
     if names:
-        yield Condition("filename", Operator.IN, names)
+        yield Stated(
+            start, end, "filename", Condition("filename", Operator.IN, names), f"file: {query[start:end]}", stays=True
+        )
     for field, pattern in (("page", _PAGE), ("slide", _SLIDE), ("row", _ROW)):
         match = pattern.search(query)
         if match:
-            yield from _range(field, [int(number) for number in match.groups() if number])
+            expression = _range(field, [int(number) for number in match.groups() if number])
+            yield Stated(*match.span(), field, expression)
     sheet = _SHEET.search(query)
     if sheet and sheet[1].strip():
-        yield Condition("sheet", Operator.EQ, sheet[1].strip())
-    kinds = tuple(extension for pattern, extensions in _KINDS if pattern.search(query) for extension in extensions)
-    if kinds and not names:
-        yield Condition("extension", Operator.IN, kinds)
+        yield Stated(*sheet.span(), "sheet", Condition("sheet", Operator.EQ, sheet[1].strip()))
+    named = [(match, kinds) for pattern, kinds in _KINDS if (match := pattern.search(query)) is not None]
+    if named and not names:
+        extensions = tuple(extension for _, kinds in named for extension in kinds)
+        yield Stated(*named[0][0].span(), "extension", Condition("extension", Operator.IN, extensions))
 
 
-def _file_names(query: str) -> tuple[str, ...]:
-    """Every candidate name: a name may contain spaces, so each run of words that ends in the extension counts."""
-    quoted = [match[1] for match in _QUOTED_FILE.finditer(query)]
+def _file_names(query: str) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """Every candidate name, and where the first is: a name may contain spaces, so each run of words that ends in the extension counts."""
+    quoted = [match for match in _QUOTED_FILE.finditer(query) if match[1].strip()]
     if quoted:
-        return tuple(dict.fromkeys(keyword(name) for name in quoted if name.strip()))[:_MAX_NAMES]
+        return tuple(dict.fromkeys(keyword(match[1]) for match in quoted))[:_MAX_NAMES], quoted[0].span(1)
     names: dict[str, None] = {}
+    span: tuple[int, int] | None = None
     for match in islice(_FILE.finditer(query), _MAX_NAMES):
         if match.start() and query[match.start() - 1] in "/\\@":
             continue
+        span = span or match.span()
         words = _words_before(query, match.end())
         possible = (keyword(" ".join(words[start:])) for start in range(len(words)))
         names |= dict.fromkeys(name for name in possible if 0 < len(name) <= _MAX_NAME_LENGTH)
         if len(names) >= _MAX_NAMES:
             break
-    return tuple(names)[:_MAX_NAMES]
+    return tuple(names)[:_MAX_NAMES], span or (0, 0)
 
 
 def _words_before(query: str, end: int) -> list[str]:
@@ -90,9 +98,7 @@ def _words_before(query: str, end: int) -> list[str]:
     return words[1 if cut_in_a_word else 0 :][-_MAX_WORDS_IN_NAME:]
 
 
-def _range(field: str, numbers: list[int]) -> Iterator[Condition]:
+def _range(field: str, numbers: list[int]) -> Expression:
     if len(numbers) == 1:
-        yield Condition(field, Operator.EQ, numbers[0])
-    else:
-        yield Condition(field, Operator.GTE, min(numbers))
-        yield Condition(field, Operator.LTE, max(numbers))
+        return Condition(field, Operator.EQ, numbers[0])
+    return AllOf((Condition(field, Operator.GTE, min(numbers)), Condition(field, Operator.LTE, max(numbers))))

@@ -11,6 +11,7 @@ from citewell.types.chunks import OriginalPicture
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 from citewell.types.metadata import Provenance
+from citewell.types.search import InferredFilter
 
 
 class Verdict(StrEnum):
@@ -112,6 +113,7 @@ class Answer:
                 meant where several readings were weighed; of a chat model's answer, the share of its sentences whose citations all
                 hold. None where nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
     no_answer:  why there is none, where it was looked for without a chat model
+    inferred_filters: what the question was read to say of the files to look in
     """
 
     text: str
@@ -123,3 +125,4 @@ class Answer:
     picture: JsonObject | None = None
     confidence: float | None = None
     no_answer: NoAnswer | None = None
+    inferred_filters: tuple[InferredFilter, ...] = ()

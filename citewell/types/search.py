@@ -202,8 +202,8 @@ class RerankLimits:
 class SearchRequest:
     """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything.
 
-    conditions narrow it further, all of them; drop leaves out filters that would be inferred from the query, by their `key`;
-    time_zone (an IANA name) says when a day begins where the query speaks of one, UTC unless given.
+    conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
+    ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
     rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
     they are given; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
     """
@@ -222,7 +222,7 @@ class SearchRequest:
     near_duplicate: float | None = None
     variations: int | None = None
     self_query: SelfQuery | None = None
-    drop: tuple[str, ...] = ()
+    ignore_inferred: tuple[str, ...] | bool = False
     time_zone: str | None = None
     neighbours: int = 0
 
@@ -253,16 +253,43 @@ class Trace:
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferredFilter:
+    """A filter that was read from the words of a query.
+
+    id:      the field that it is about, such as `date` or `metadata.camera`; no other of the query's filters has it
+    label:   for people, such as `date: 2026-11-16 to 2026-11-22`; words: those of the query that state it, such as `from last week`
+    applied: whether the hits satisfy it; False where nothing did, and the search went on without it
+    """
+
+    id: str
+    label: str
+    words: str
+    expression: Expression
+    applied: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the trace of how they were found, and (when neighbours were requested) the passages that contain them."""
+    """Hits, best first, the trace of how they were found, and (when neighbours were requested) the passages that contain them.
+
+    inferred: the filters that were read from the query; semantic: the words that were searched for, the query unless filters
+    took some of them.
+    """
 
     hits: tuple[Hit, ...]
     trace: Trace
     passages: tuple[Passage, ...] = ()
+    inferred: tuple[InferredFilter, ...] = ()
+    semantic: str = ""
 
     @property
     def notice(self) -> str | None:
-        """What readers must know of how the hits were found: that the reranker failed, and their order is the one before it."""
+        """What readers must know of how the hits were found: that the reranker failed, or that what the query asks for was not there."""
         error = self.trace.details.get("rerank_error")
-        return None if error is None else f"The passages are not reranked, as the reranker failed ({error})."
+        failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
+        missed = "; ".join(one.label for one in self.inferred if not one.applied)
+        relaxed = (
+            f"Nothing was found within the filter “{missed}”, so the search was made without it." if missed else ""
+        )
+        return " ".join(filter(None, (failed, relaxed))) or None

@@ -472,3 +472,49 @@ async def test_a_chat_model_that_is_away_leaves_the_rules(library: Library) -> N
 
 async def test_reading_filters_can_be_turned_off(library: Library) -> None:
     assert len(await _texts(library.retriever(), "the loan in Loan Policy.pdf", self_query=SelfQuery.OFF)) > 1
+
+
+async def _inferred(library: Library, query: str, **request: object) -> tuple[list[str], str | None, list[str]]:
+    found = await library.retriever().search(SearchRequest(owner_id="ann", query=query, **request))  # type: ignore[arg-type]
+    shown = [f"{one.label} ({'on' if one.applied else 'off'})" for one in found.inferred]
+    return shown, found.notice, [hit.chunk.text for hit in found.hits]
+
+
+async def test_what_was_inferred_is_told_with_the_name_that_a_file_has(library: Library) -> None:
+    shown, notice, texts = await _inferred(library, "what does loan policy.pdf say on page 3?")
+    assert shown == ["file: Loan Policy.pdf (on)", "page: 3 (on)"]
+    assert notice is None
+    assert texts == ["A loan needs two signatures."]
+
+
+async def test_an_inferred_filter_can_be_taken_off(library: Library) -> None:
+    query = "what does loan policy.pdf say on page 3?"
+    shown, _, texts = await _inferred(library, query, ignore_inferred=("filename",))
+    assert shown == ["page: 3 (on)"]
+    assert len(texts) == 2
+    shown, _, texts = await _inferred(library, query, ignore_inferred=True)
+    assert shown == []
+    assert len(texts) > 2
+
+
+async def test_of_several_filters_only_that_is_left_out_which_nothing_fits(library: Library) -> None:
+    shown, notice, texts = await _inferred(library, "what does loan policy.pdf say on page 99?")
+    assert shown == ["file: Loan Policy.pdf (on)", "page: 99 (off)"]
+    assert notice == "Nothing was found within the filter “page: 99”, so the search was made without it."
+    assert texts == ["A loan needs two signatures."]
+
+
+async def test_filters_that_nothing_fits_hide_nothing(library: Library) -> None:
+    shown, notice, texts = await _inferred(library, "a loan in another file.pdf on page 99")
+    assert [one.endswith("(off)") for one in shown] == [True, True]
+    assert "page: 99" in str(notice)
+    assert len(texts) > 2
+
+
+async def test_a_trace_tells_what_was_inferred(library: Library) -> None:
+    found = await library.retriever().search(
+        SearchRequest(owner_id="ann", query="a loan in loan policy.pdf on page 99", debug=True)
+    )
+    assert found.trace.details["filters"] == [{"field": "filename", "operator": "in", "value": ["Loan Policy.pdf"]}]
+    told = cast(list[dict[str, object]], found.trace.details["inferred_filters"])
+    assert [(one["id"], one["applied"]) for one in told] == [("filename", True), ("page", False)]

@@ -4,13 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.filters import validate
-from citewell.retrieve.selfquery import infer_conditions
+from citewell.filters import conditions_in, validate_all
+from citewell.retrieve.selfquery import read_by_rules
 from citewell.types import Condition, Operator
 
 
+def _conditions(query: str) -> list[Condition]:
+    return list(conditions_in(one.expression for one in read_by_rules(query).filters))
+
+
 def _fields(query: str) -> dict[str, object]:
-    return {condition.field: condition.value for condition in infer_conditions(query)}
+    return {condition.field: condition.value for condition in _conditions(query)}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,7 @@ def test_a_file_named_with_its_extension_is_a_filter(query: str, name: str) -> N
     ],
 )
 def test_a_place_named_as_a_place_is_a_filter(query: str, expected: list[Condition]) -> None:
-    assert list(infer_conditions(query)) == expected
+    assert _conditions(query) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,7 @@ def test_a_place_named_as_a_place_is_a_filter(query: str, expected: list[Conditi
     ],
 )
 def test_what_only_looks_like_a_filter_is_none(query: str) -> None:
-    assert infer_conditions(query) == ()
+    assert read_by_rules(query).filters == ()
 
 
 @given(
@@ -71,5 +75,18 @@ def test_what_only_looks_like_a_filter_is_none(query: str) -> None:
     ).map(" ".join)
 )
 def test_whatever_is_inferred_is_allowed(query: str) -> None:
-    for condition in infer_conditions(query):
-        validate(condition)
+    found = read_by_rules(query).filters
+    validate_all([one.expression for one in found])
+    assert len({one.id for one in found}) == len(found)
+
+
+def test_a_filter_is_named_by_its_field_and_labelled_in_words() -> None:
+    page, sheet = read_by_rules('total on pages 4 to 2 in sheet "Loans"').filters
+    assert (page.id, page.label, page.words) == ("page", "page: 2 to 4", "on pages 4 to 2")
+    assert (sheet.id, sheet.label, sheet.words) == ("sheet", "sheet: Loans", 'sheet "Loans"')
+
+
+def test_filters_are_left_out_by_their_field_or_all() -> None:
+    query = 'total on page 4 in sheet "Loans"'
+    assert [one.id for one in read_by_rules(query, ["page", "row"]).filters] == ["sheet"]
+    assert read_by_rules(query, True).filters == ()

@@ -236,3 +236,20 @@ def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, 
     last = json.dumps(asked[-1]["messages"])
     assert "The user wonders about gates and cranes." in last
     assert len(last) < 40_000
+
+
+def test_what_a_question_says_of_the_files_is_told_before_the_answer_and_kept(place: Place) -> None:
+    place.model.script = Queue(Reply(text="They must be kept on a lead [1]."))
+    lines = place.lines("What does Harbour.md say about dogs?", resource_ids=None)
+    told = lines[0]["inferred_filters"]
+    assert [(one["id"], one["label"], one["applied"]) for one in told] == [("filename", "file: Harbour.md", True)]
+    done = lines[-1]["done"]
+    assert done["inferred_filters"] == told
+    kept = place.server.client.get(f"/threads/{done['thread_id']}").json()["messages"][-1]
+    assert kept["details"]["inferred_filters"] == told
+
+
+def test_what_was_inferred_can_be_taken_off_a_question(place: Place) -> None:
+    place.model.script = Queue(Reply(text="They must be kept on a lead [1]."))
+    done = place.ask("What does Harbour.md say about dogs?", ignore_inferred=["filename"]).json()
+    assert done["inferred_filters"] == []

@@ -220,3 +220,23 @@ def test_searches_are_counted_by_route_and_status(server: RunningServer) -> None
     _search(server, "rule")
     _search(server, "")
     assert (counted(200), counted(400)) == (before[0] + 1, before[1] + 1)
+
+
+def test_what_a_query_says_of_the_files_is_a_filter_until_it_is_taken_off(
+    server: RunningServer, handbook: dict[str, Any]
+) -> None:
+    name = handbook["filename"]
+    found = _search(server, f"what does {name} say about dogs?").json()
+    assert found["inferred_filters"] == [
+        {
+            "id": "filename",
+            "label": f"file: {name}",
+            "words": found["inferred_filters"][0]["words"],
+            "filter": {"field": "filename", "operator": "in", "value": [name]},
+            "applied": True,
+        }
+    ]
+    again = _search(server, "dogs", filters=[found["inferred_filters"][0]["filter"]]).json()
+    assert {hit["filename"] for hit in again["hits"]} == {name}
+    for off in (["filename"], True):
+        assert _search(server, f"what does {name} say?", ignore_inferred=off).json()["inferred_filters"] == []

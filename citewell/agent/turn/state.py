@@ -18,7 +18,7 @@ from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.metering import Tally
 from citewell.ports import ChatMessage, ToolCall
-from citewell.types import Answer, Hit, JsonValue, NoAnswer
+from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,7 @@ class TurnState:
     table_plan: the table query planned by rules, or why there is none
     picture_plan: the query behind a picture that was asked for
     notices:    what failed in searches, each once, in order
+    inferred:   the filters that searches for the question have inferred from it, by id
     stuffing:   counts what sending every file in scope whole would have taken
     """
 
@@ -135,6 +136,7 @@ class TurnState:
     answer: Answer | None = None
     searches: int = 0
     notices: dict[str, None] = field(default_factory=dict[str, None])
+    inferred: dict[str, InferredFilter] = field(default_factory=dict[str, InferredFilter])
     stuffing: asyncio.Task[int | None] | None = None
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])

@@ -15,7 +15,7 @@ from citewell.agent.turn.state import ToolResult, TurnState
 from citewell.errors import DamagedFile, InvalidInput, NotFound, UnreadableCopy, cut, named
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
-from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, TableInfo
+from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, SelfQuery, TableInfo
 from citewell.types.json import sound
 
 MAX_TOP_K = 30
@@ -81,6 +81,9 @@ class Toolbox:
             types=_types(arguments),
             rerank=turn.request.rerank,
             rerank_limits=turn.request.rerank_limits,
+            self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
+            ignore_inferred=turn.request.ignore_inferred,
+            time_zone=turn.request.time_zone,
             debug=turn.request.debug,
         )
         turn.searches += 1
@@ -88,10 +91,14 @@ class Toolbox:
             result = await self._searcher.search(request)
         if result.notice is not None:
             turn.notices[result.notice] = None
+        for one in result.inferred:
+            turn.inferred.setdefault(one.id, one)
         sources = turn.book.add(result.hits)
         if turn.request.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         found = f"{len(sources)} passages found." if sources else "Nothing was found."
+        if within := "; ".join(one.label for one in result.inferred if one.applied):
+            found += f" Searched within what the question asks for: {within}."
         return ToolResult(call, found, sources)
 
     async def _query_table(self, turn: TurnState, call: ToolCall) -> ToolResult:

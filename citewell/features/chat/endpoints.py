@@ -9,13 +9,15 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
-from citewell.agent.interface import Done, Failed, PartsRead, TextDelta, UsedDocs
+from citewell.agent.interface import Done, Failed, FiltersInferred, PartsRead, TextDelta, UsedDocs
 from citewell.errors import from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.waiting import CLIENT_LEFT, last_event
+from citewell.filters import inferred_to_json
 from citewell.types import RerankLimits
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -23,7 +25,7 @@ router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRo
 
 @router.post("/chat", response_model=ChatOut)
 async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Response:
-    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
+    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
     turn = await service.begin(
         ChatRequest(
@@ -36,6 +38,8 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
             rerank_limits=RerankLimits(
                 candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold
             ),
+            ignore_inferred=ignored(body.ignore_inferred),
+            time_zone=body.time_zone,
             references=body.references,
             debug=body.debug,
         )
@@ -60,6 +64,8 @@ def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
             return {"stream": text}
         case PartsRead(done, total):
             return {"progress": {"done": done, "total": total}}
+        case FiltersInferred(filters):
+            return {"inferred_filters": [inferred_to_json(one) for one in filters]}
         case UsedDocs(sources):
             return {"used_docs": [used_doc(source) for source in sources]}
         case Done():
@@ -85,6 +91,9 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         no_answer=None
         if done.answer.no_answer is None
         else NoAnswerOut.model_validate(done.answer.no_answer.to_json()),
+        inferred_filters=[
+            InferredFilterOut.model_validate(inferred_to_json(one)) for one in done.answer.inferred_filters
+        ],
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,

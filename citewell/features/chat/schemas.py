@@ -7,7 +7,16 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
-from citewell.features.schemas import CitationOut, PictureJson, PlaceOut, RequestBody, said_json
+from citewell.features.schemas import (
+    CitationOut,
+    IgnoreInferredIn,
+    InferredFilterOut,
+    PictureJson,
+    PlaceOut,
+    RequestBody,
+    TimeZoneIn,
+    said_json,
+)
 from citewell.types import NoAnswerReason
 
 
@@ -26,6 +35,8 @@ class ChatIn(RequestBody):
     rerank_threshold: float | None = Field(
         default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
     )
+    ignore_inferred: IgnoreInferredIn = None
+    time_zone: TimeZoneIn = None
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
     stream: bool = Field(default=False, description="answer as NDJSON lines")
@@ -65,6 +76,9 @@ class ChatOut(BaseModel):
         "answer, the share of its sentences whose citations hold; null where nothing was weighed",
     )
     no_answer: NoAnswerOut | None = Field(default=None, description="why there is no answer; null with a chat model")
+    inferred_filters: list[InferredFilterOut] = Field(
+        default=[], description="what the question was read to say of the files to look in"
+    )
     usage: dict[str, Any] = {}
     timings_ms: dict[str, float] = {}
     trace: dict[str, Any] | None = None

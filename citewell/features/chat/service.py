@@ -12,6 +12,7 @@ from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text
+from citewell.filters import inferred_to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
@@ -34,6 +35,8 @@ class ChatRequest:
     top_k: int | None = None
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
+    ignore_inferred: tuple[str, ...] | bool = False
+    time_zone: str | None = None
     references: bool = False
     debug: bool = False
 
@@ -84,6 +87,8 @@ class ChatService:
             top_k=request.top_k or self.turns.top_k,
             rerank=request.rerank,
             rerank_limits=request.rerank_limits,
+            ignore_inferred=request.ignore_inferred,
+            time_zone=request.time_zone,
             references=request.references,
             debug=request.debug,
             summary=_summary(past),
@@ -152,6 +157,8 @@ class ChatService:
             details["notice"] = notice
         if done.nearest:
             details["nearest"] = [source.hit.place() for source in done.nearest]
+        if answer.inferred_filters:
+            details["inferred_filters"] = [inferred_to_json(one) for one in answer.inferred_filters]
         if answer.picture is not None:
             details["picture"] = answer.picture
         if done.summary is not None:

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
-from citewell.filters import parse_filters
+from citewell.filters import inferred_to_json, parse_filters
 from citewell.types import RerankLimits, SearchRequest
 
 router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -21,7 +22,10 @@ async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
     found = await service.search(_typed(body, owner, service.top_k))
-    answer: dict[str, Any] = {"hits": [hit_json(hit) for hit in found.hits]}
+    answer: dict[str, Any] = {
+        "hits": [hit_json(hit) for hit in found.hits],
+        "inferred_filters": [inferred_to_json(one) for one in found.inferred],
+    }
     if notices := [notice for notice in (service.notice, found.notice) if notice]:
         answer["notice"] = " ".join(notices)
     if body.neighbours:
@@ -48,6 +52,8 @@ def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
         near_duplicate=body.near_duplicate,
         variations=body.variations,
         self_query=body.self_query,
+        ignore_inferred=ignored(body.ignore_inferred),
+        time_zone=body.time_zone,
         neighbours=body.neighbours,
         debug=body.debug,
     )

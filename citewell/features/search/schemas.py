@@ -6,7 +6,17 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.schemas import FiltersIn, ImageOut, LocatorJson, MetadataValueOut, RequestBody, said_json
+from citewell.features.schemas import (
+    FiltersIn,
+    IgnoreInferredIn,
+    ImageOut,
+    InferredFilterOut,
+    LocatorJson,
+    MetadataValueOut,
+    RequestBody,
+    TimeZoneIn,
+    said_json,
+)
 from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
 
 
@@ -31,6 +41,8 @@ class SearchIn(RequestBody):
     near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share so many words")
     variations: int | None = Field(default=None, description="0 to 10 rephrasings by the chat model, searched too")
     self_query: SelfQuery | None = Field(default=None, description="who reads filters from the query")
+    ignore_inferred: IgnoreInferredIn = None
+    time_zone: TimeZoneIn = None
     neighbours: int = Field(default=0, description="0 to 10 chunks around each hit, merged into `passages`")
     debug: bool = False
 
@@ -83,9 +95,12 @@ class SearchOut(BaseModel):
     hits: list[HitOut]
     passages: list[PassageOut] | None = None
     trace: TraceOut | None = None
+    inferred_filters: list[InferredFilterOut] = Field(
+        default=[], description="what the query was read to say of the files to look in"
+    )
     notice: str | None = Field(
         default=None,
-        description="what readers must know: that the index is being rebuilt, or that the reranker failed",
+        description="what readers must know: that the index is being rebuilt, that the reranker failed, or that nothing fits an inferred filter",
     )
 
 

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from citewell.features.schemas import (
     CitationOut,
     DescribedBy,
+    InferredFilterOut,
     PictureOut,
     PlaceOut,
     RequestBody,
@@ -93,6 +94,7 @@ class MessageDetailsOut(TypedDict, total=False):
     nearest: list[PlaceOut]
     picture: PictureOut
     no_answer: dict[str, str]
+    inferred_filters: list[InferredFilterOut]
     notice: str
     stopped: bool
     error: ProblemOut

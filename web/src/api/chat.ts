@@ -5,6 +5,7 @@ import { readLines } from "./ndjson";
 export type ChatRequest = Schemas["ChatIn"];
 export type ChatEvent =
   | { stream: string }
+  | { inferred_filters: Schemas["InferredFilterOut"][] }
   | { used_docs: unknown[] }
   | { progress: { done: number; total: number } }
   | { done: ChatAnswer }
