@@ -279,10 +279,11 @@ class StageDetailsOut(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="ignore"))
 class ScopeOut(TypedDict, total=False):
-    """What a question may draw on: a project or certain files; empty for everything."""
+    """What a question may draw on: a project, certain files, or the files that satisfy filters; empty for everything."""
 
     project: str
     resource_ids: list[str]
+    filters: list[Any]
 
 
 MetadataValueOut = str | bool | int | float | list[str]

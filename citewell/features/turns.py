@@ -12,10 +12,11 @@ from citewell.agent.graph import Assistant
 from citewell.agent.interface import AgentEvent, Done, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
+from citewell.filters import conditions_in, metadata_key, validate_keys
 from citewell.metering import Tally
 from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.types import Scope
+from citewell.types import Expression, ResourceFilter, Scope
 
 MAX_CHARACTERS = 32_000
 
@@ -46,12 +47,30 @@ class TurnRunner:
     compare_model: str = ""
     _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
-    async def scope(self, owner_id: str, project: str | None, resource_ids: tuple[str, ...] | None) -> Scope:
-        """The scope, checked, with files given by id or identifier: an unknown project or file is `NotFound` rather than an empty answer."""
+    async def scope(
+        self,
+        owner_id: str,
+        project: str | None,
+        resource_ids: tuple[str, ...] | None,
+        filters: tuple[Expression, ...] = (),
+    ) -> Scope:
+        """The scope, checked, with files given by id or identifier: an unknown project or file is `NotFound` rather than an empty answer.
+
+        filters choose among these files; `InvalidFilter` for one that no list of files takes.
+        """
         project_id = await self.projects.resolve(owner_id, project) if project else None
         if resource_ids is not None:
             resource_ids = await self.metadata.resolve(owner_id, resource_ids, [project_id] if project_id else None)
-        return Scope(project_id=project_id, resource_ids=resource_ids)
+        if not filters:
+            return Scope(project_id=project_id, resource_ids=resource_ids)
+        if any(metadata_key(condition.field) for condition in conditions_in(filters)):
+            validate_keys(filters, await self.metadata.keys(owner_id))
+        narrowed = ResourceFilter(project_id=project_id, conditions=filters)
+        chosen = await self.metadata.filtered_ids(owner_id, narrowed)
+        if resource_ids is not None:
+            within = frozenset(resource_ids)
+            chosen = tuple(one for one in chosen if one in within)
+        return Scope(project_id=project_id, resource_ids=chosen, filters=filters, tagged=resource_ids)
 
     async def run(
         self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None

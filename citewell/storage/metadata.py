@@ -17,8 +17,9 @@ from citewell.points import keyword
 from citewell.storage.database import Database
 from citewell.storage.payload_changes import file_facts, metadata_of, note_changes
 from citewell.storage.projects import check_identifier_free
+from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import resource_projects, resources
-from citewell.types import FileFacts, Metadata, MetadataKey, MetadataKind
+from citewell.types import FileFacts, Metadata, MetadataKey, MetadataKind, ResourceFilter
 
 _FREQUENT = 50
 _MAX_FREQUENT_LENGTH = 80
@@ -131,6 +132,13 @@ class MetadataRepository:
             inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
             query = query.where(resources.c.id.in_(inside))
         return [row["id"] for row in await self._database.rows(query)]
+
+    async def filtered_ids(self, owner_id: str, filter: ResourceFilter) -> tuple[str, ...]:
+        """The ids of the owner's files that a filter lets through, newest first."""
+        conditions = resource_conditions(filter, self._database.is_sqlite)
+        query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions)
+        rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
+        return tuple(row["id"] for row in rows)
 
     async def _by_id(self, owner_id: str, ids: Sequence[str]) -> set[str]:
         found: set[str] = set()

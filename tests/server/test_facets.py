@@ -93,3 +93,25 @@ async def test_python_has_the_same_facets_and_lists(tmp_path: Path) -> None:
         assert listed == ["r2"]
         with pytest.raises(InvalidFilter):
             await cw.facets(conditions=[{"field": "metadata.none", "value": 1}])
+
+
+def test_a_question_draws_on_the_files_that_its_filters_admit(server: RunningServer, project: str) -> None:
+    said = [{"field": "metadata.camera", "operator": "eq", "value": "canon"}]
+    asked = {"message": "Where does the red car stand?", "project": project, "filters": said}
+    answer = server.client.post("/chat", json=asked).json()
+    assert {one["filename"] for one in answer["citations"]} == {"f2.txt"}
+    thread = server.client.get(f"/threads/{answer['thread_id']}").json()
+    assert thread["messages"][0]["details"]["scope"]["filters"] == said
+    assert "resource_ids" not in thread["messages"][0]["details"]["scope"]
+    again = server.client.post("/chat", json=asked | {"thread_id": answer["thread_id"]}).json()
+    assert {one["filename"] for one in again["citations"]} == {"f2.txt"}
+    tagged = [one["id"] for one in server.client.get("/resources", params={"project": project}).json()["resources"]]
+    for ids in ([], [one for one in tagged if one != answer["citations"][0]["resource_id"]]):
+        none = server.client.post("/chat", json=asked | {"resource_ids": ids}).json()
+        assert (none["answered"], none["citations"]) == (False, [])
+
+
+@pytest.mark.parametrize("filters", [[{"field": "page", "value": 1}], [{"field": "metadata.lens", "value": "x"}], "x"])
+def test_a_question_with_a_filter_that_is_not_allowed_is_refused(server: RunningServer, filters: object) -> None:
+    answer = server.client.post("/chat", json={"message": "Where does the car stand?", "filters": filters})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_filter")

@@ -767,6 +767,17 @@ async def _(world: World) -> None:
     assert await metadata.all_ids(world.ben.owner, [world.ada.project]) == []
 
 
+@isolates(MetadataRepository.filtered_ids)
+async def _(world: World) -> None:
+    metadata = MetadataRepository(world.database)
+    assert await metadata.filtered_ids(world.ben.owner, ResourceFilter()) == (world.ben.resource,)
+    for narrowed in (
+        ResourceFilter(project_id=world.ada.project),
+        ResourceFilter(conditions=parse_filters([{"field": "project", "value": world.ada.project}])),
+    ):
+        assert await metadata.filtered_ids(world.ben.owner, narrowed) == ()
+
+
 @isolates(SqlLibrary.list_resources)
 async def _(world: World) -> None:
     library = _library(world)

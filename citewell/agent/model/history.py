@@ -37,7 +37,7 @@ class ThreadHistory:
         """The thread as messages that every vendor accepts; notes a new summary in the turn."""
         request = turn.request
         summary = turn.dialogue.summary or request.summary
-        if summary is not None and summary.scope != request.scope:
+        if summary is not None and not summary.scope.is_same(request.scope):
             summary = None
         rest = request.history[summary.covers :] if summary else request.history
         kept = await asyncio.to_thread(self._newest, rest, request.scope, budget)
@@ -103,7 +103,7 @@ def _messages(
 
 
 def _usable(past: PastMessage, scope: Scope) -> bool:
-    return past.role == "user" or past.scope == scope
+    return past.role == "user" or past.scope.is_same(scope)
 
 
 def _message(past: PastMessage) -> ChatMessage:

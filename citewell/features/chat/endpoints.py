@@ -17,7 +17,7 @@ from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.waiting import CLIENT_LEFT, last_event
-from citewell.filters import inferred_to_json
+from citewell.filters import inferred_to_json, parse_filters
 from citewell.types import RerankLimits
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -34,6 +34,7 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
             thread_id=body.thread_id,
             project=body.project,
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+            filters=parse_filters(body.filters),
             rerank=body.rerank,
             rerank_limits=RerankLimits(
                 candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from citewell.agent.interface import Source
 from citewell.features.schemas import (
     CitationOut,
+    FiltersIn,
     IgnoreInferredIn,
     InferredFilterOut,
     PictureJson,
@@ -27,6 +28,7 @@ class ChatIn(RequestBody):
     thread_id: str | None = None
     project: str | None = Field(default=None, description="id or name")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000)
+    filters: FiltersIn = Field(default=[], description="which files may be drawn on; all of which must hold")
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
     rerank_candidates: int | None = Field(
         default=None, description="1 to 1,000: how many passages the reranker is given"

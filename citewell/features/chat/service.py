@@ -12,12 +12,12 @@ from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text
-from citewell.filters import inferred_to_json
+from citewell.filters import inferred_to_json, parse_filters, to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, JsonValue, Message, RerankLimits, Scope, Thread
+from citewell.types import Expression, JsonObject, JsonValue, Message, RerankLimits, Scope, Thread
 
 _HISTORY = 60
 _TITLE_CHARACTERS = 80
@@ -32,6 +32,7 @@ class ChatRequest:
     thread_id: str | None = None
     project: str | None = None
     resource_ids: tuple[str, ...] | None = None
+    filters: tuple[Expression, ...] = ()
     top_k: int | None = None
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
@@ -71,7 +72,7 @@ class ChatService:
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
         self.options.reranking(request.rerank, request.rerank_limits)
-        scope = await self.turns.scope(request.owner_id, request.project, request.resource_ids)
+        scope = await self.turns.scope(request.owner_id, request.project, request.resource_ids, request.filters)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
         if request.thread_id is not None:
@@ -189,16 +190,20 @@ def _summary(past: Sequence[Message]) -> ThreadSummary | None:
 
 
 def _scope_json(scope: Scope) -> JsonObject:
-    out: dict[str, str | list[str]] = {}
+    out: dict[str, JsonValue] = {}
+    named = scope.tagged if scope.filters else scope.resource_ids
     if scope.project_id is not None:
         out["project"] = scope.project_id
-    if scope.resource_ids is not None:
-        out["resource_ids"] = list(scope.resource_ids)
+    if named is not None:
+        out["resource_ids"] = list(named)
+    if scope.filters:
+        out["filters"] = [to_json(one) for one in scope.filters]
     return out
 
 
 def _past_scope(scope: object) -> Scope:
     if not isinstance(scope, dict):
         return Scope()
-    ids = scope.get("resource_ids")
-    return Scope(scope.get("project"), tuple(ids) if ids is not None else None)
+    ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))
+    named = tuple(ids) if ids is not None else None
+    return Scope(scope.get("project"), named, filters, named if filters else None)
