@@ -20,6 +20,7 @@ import type { Theme } from "./lib/theme";
 import type { CoverageKind } from "./library/coverage";
 import type { ReceiptLine } from "./library/receipt";
 import type { Group, SortKey } from "./library/rows";
+import type { RowProblem, ValueKind } from "./metadata/values";
 
 type Table<Code extends string> = Record<Code, string>;
 
@@ -166,6 +167,52 @@ export const t = {
   uploadOptions: "Options",
   identifier: "Identifier",
   identifierHint: "Your own ID for this file (optional)",
+  // what people say of a file
+  metadata: "Metadata",
+  metadataNone: "No metadata yet. Add values to find and filter this file by.",
+  metadataKey: "Key",
+  metadataKind: "Type of value",
+  metadataValue: "Value",
+  metadataList: "Values, separated by ;",
+  addMetadata: "Add metadata",
+  editMetadata: "Edit metadata",
+  editMetadataText: "Changes take effect at once. The file is not read again.",
+  metadataSaved: "Metadata saved.",
+  removeMetadata: (key: string) => (key ? `Remove ${key}` : "Remove this row"),
+  valueKind: {
+    text: "Text",
+    number: "Number",
+    boolean: "Yes or no",
+    date: "Date",
+    list: "List",
+  } satisfies Table<ValueKind>,
+  metadataProblem: {
+    key: "Enter a key, or remove the row.",
+    twice: "This key is already there.",
+    value: "Enter a value, or remove the row.",
+    number: "Enter a number, such as 1.8.",
+    date: "Enter a date, such as 2025-06-01, or a time in ISO 8601.",
+  } satisfies Table<RowProblem>,
+  changeDetails: "Change details",
+  yes: "Yes",
+  no: "No",
+  // filters
+  filterText: "Choose a field and a value.",
+  filterApply: "Apply",
+  filterRemove: (filter: string) => `Remove filter: ${filter}`,
+  filterPick: (value: string, n: number) => `${value}: ${counted(n, "file", "files")}`,
+  filterRange: (least: string, greatest: string) => `From ${least} to ${greatest}`,
+  filterSuggestions: "Frequent values",
+  filterOwn: "Your metadata",
+  filterBuiltIn: "Every file",
+  filterFound: (n: number) => `${counted(n, "file", "files")} found`,
+  filterWrong: "Enter a value of this type.",
+  filterAsk: "Ask about these",
+  filterAnd: " and ",
+  filterOr: " or ",
+  filterNot: (filter: string) => `not (${filter})`,
+  filterUnset: "is not set",
+  pickFilter: "Filter by a field",
   project: "Project",
   password: "Password",
   passwordHint: "For encrypted files (optional)",

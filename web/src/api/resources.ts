@@ -11,26 +11,37 @@ const CALM_MS = 4_000;
 
 export const RESOURCES = ["resources"] as const;
 
-async function summaries(query: { limit: number; cursor?: string | null; id?: string[] }) {
+async function summaries(query: { limit: number; cursor?: string | null; id?: string[]; filters?: string }) {
   return unwrap(api.GET("/resources", { params: { query: { fields: "summary", ...query } } }));
 }
 
 /** Every file of the owner, newest first, without coverage and metadata. */
 export function resourcesQuery() {
+  return queryOptions({ queryKey: RESOURCES, queryFn: () => everyPage(), staleTime: 60_000 });
+}
+
+/** The ids of the files that satisfy filters, which are given as JSON. */
+export function matchingQuery(filters: string) {
   return queryOptions({
-    queryKey: RESOURCES,
-    queryFn: async () => {
-      const all: Resource[] = [];
-      let cursor: string | null = null;
-      do {
-        const page: Awaited<ReturnType<typeof summaries>> = await summaries({ limit: PAGE, cursor });
-        all.push(...page.resources);
-        cursor = page.next_cursor;
-      } while (cursor);
-      return all;
-    },
+    queryKey: ["resources", "matching", filters],
+    queryFn: async (): Promise<ReadonlySet<string>> => new Set((await everyPage(filters)).map(({ id }) => id)),
     staleTime: 60_000,
   });
+}
+
+async function everyPage(filters?: string): Promise<Resource[]> {
+  const all: Resource[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof summaries>> = await summaries({
+      limit: PAGE,
+      cursor,
+      ...(filters !== undefined && { filters }),
+    });
+    all.push(...page.resources);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return all;
 }
 
 /** The newest files: enough to know whether there are any, and whether there is news. */

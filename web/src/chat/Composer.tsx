@@ -1,9 +1,12 @@
 // The field for questions: it grows, shows the scope as chips, and has a menu to attach or filter.
 import { useQuery } from "@tanstack/react-query";
-import { ArrowUp, AtSign, FolderOpen, Plus, Square, Upload, X } from "lucide-react";
+import { ArrowUp, AtSign, FolderOpen, ListFilterPlus, Plus, Square, Upload, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { projectsQuery } from "../api/queries";
 import { useResources } from "../api/resources";
+import { FilterChips } from "../filters/FilterChips";
+import { FilterDialog } from "../filters/FilterDialog";
+import { withFilter } from "../filters/filters";
 import { formatBytes } from "../lib/format";
 import { PHONE, useMedia } from "../lib/hooks";
 import { useStore } from "../lib/store";
@@ -14,7 +17,7 @@ import { Picker } from "../ui/Picker";
 import { openUploadDialog } from "../upload/uploads";
 import { pendingText } from "./pending";
 import { useScopeNames } from "./ScopeNote";
-import { EVERYTHING, type Scope, withDocument, withoutDocument } from "./scope";
+import { EVERYTHING, isEverything, type Scope, withDocument, withFilters, withoutDocument } from "./scope";
 import { stopTurn } from "./turns";
 
 const MOST_HEIGHT = 220;
@@ -29,7 +32,7 @@ interface ComposerProps {
 
 export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: ComposerProps): ReactNode {
   const [text, setText] = useState("");
-  const [picker, setPicker] = useState<"document" | "project" | null>(null);
+  const [picker, setPicker] = useState<"document" | "project" | "filter" | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const isPhone = useMedia(PHONE);
   const offered = useStore(pendingText);
@@ -104,6 +107,11 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
                 icon: <FolderOpen size={16} aria-hidden />,
                 onSelect: () => setPicker("project"),
               },
+              {
+                label: t.pickFilter,
+                icon: <ListFilterPlus size={16} aria-hidden />,
+                onSelect: () => setPicker("filter"),
+              },
             ]}
           />
           <span className="grow" />
@@ -126,7 +134,13 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
       <ProjectPicker
         open={picker === "project"}
         onClose={() => setPicker(null)}
-        onPick={(project) => onScope({ project })}
+        onPick={(project) => onScope(withFilters({ project }, scope.filters ?? []))}
+      />
+      <FilterDialog
+        open={picker === "filter"}
+        present={scope.filters ?? []}
+        onAdd={(filter) => onScope(withFilters(scope, withFilter(scope.filters ?? [], filter)))}
+        onClose={() => setPicker(null)}
       />
     </div>
   );
@@ -134,7 +148,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
 
 function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) => void }): ReactNode {
   const names = useScopeNames(scope);
-  if (!names.length) {
+  if (isEverything(scope)) {
     return (
       <div className="scope-chips">
         <span className="muted small">
@@ -156,7 +170,7 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
               onScope(
                 names.length === scope.resource_ids?.length
                   ? withoutDocument(scope, scope.resource_ids[index] ?? "")
-                  : EVERYTHING,
+                  : withFilters(EVERYTHING, scope.filters ?? []),
               )
             }
           >
@@ -164,6 +178,7 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
           </button>
         </span>
       ))}
+      <FilterChips filters={scope.filters ?? []} onFilters={(filters) => onScope(withFilters(scope, filters))} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { projectsQuery } from "../api/queries";
 import { certainQuery } from "../api/resources";
+import { filterLabel } from "../filters/filters";
 import { t } from "../strings";
 import { isEverything, type Scope } from "./scope";
 
@@ -21,7 +22,7 @@ export function useScopeNames(scope: Scope): string[] {
 
 /** Said above a question that was narrowed. */
 export function ScopeNote({ scope }: { scope: Scope }): ReactNode {
-  const names = useScopeNames(scope);
+  const names = [...useScopeNames(scope), ...(scope.filters ?? []).map(filterLabel)];
   if (isEverything(scope)) return null;
   return (
     <p className="scope-note muted small">

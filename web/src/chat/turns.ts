@@ -3,6 +3,7 @@
 import { ask, Interrupted } from "../api/chat";
 import { ApiError, api, type Message, type Schemas, type Thread, unwrap } from "../api/client";
 import { queryClient, threadQuery } from "../api/queries";
+import { sent } from "../filters/filters";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
 import type { Scope } from "./scope";
@@ -79,6 +80,7 @@ async function stream(threadId: string, question: string, scope: Scope, signal: 
       thread_id: threadId,
       project: scope.project ?? null,
       resource_ids: scope.resource_ids ?? null,
+      filters: sent(scope.filters ?? []),
       references: false,
       debug: false,
       stream: true,

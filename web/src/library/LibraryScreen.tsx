@@ -4,13 +4,15 @@ import { FilePlus2, FolderSearch, LibraryBig } from "lucide-react";
 import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from "react";
 import type { Project, Resource } from "../api/client";
 import { projectsQuery } from "../api/queries";
-import { useResources } from "../api/resources";
+import { matchingQuery, useResources } from "../api/resources";
+import { filtersParameter } from "../filters/filters";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { openUploadDialog } from "../upload/uploads";
 import { DeleteFiles } from "./DeleteFiles";
+import { LibraryFilters, useFilters } from "./LibraryFilters";
 import { LibraryTable } from "./LibraryTable";
 import { LibraryToolbar } from "./LibraryToolbar";
 import { SelectionBar } from "./SelectionBar";
@@ -62,23 +64,35 @@ function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
   // Typing and sorting show at once; the list follows when it has the time.
   const settled = useDeferredValue(filters);
   const order = useDeferredValue(sort);
-  const rows = useMemo(() => sortRows(filterRows(resources, settled), order), [resources, settled, order]);
+  const [asked, setAsked] = useFilters();
+  const said = filtersParameter(asked);
+  const matching = useQuery({ ...matchingQuery(said ?? ""), enabled: said !== null });
+  const within = useMemo(
+    () => (said === null ? resources : resources.filter(({ id }) => matching.data?.has(id))),
+    [resources, said, matching.data],
+  );
+  const rows = useMemo(() => sortRows(filterRows(within, settled), order), [within, settled, order]);
   const chosen = useMemo(() => resources.filter(({ id }) => selected.has(id)), [resources, selected]);
   const deleteOne = useCallback((resource: Resource) => setLeaving([resource]), []);
   return (
     <>
       <LibraryToolbar
-        resources={resources}
+        resources={within}
         projects={projects}
         filters={filters}
         sort={sort}
         onFilters={setFilters}
         onSort={setSort}
       />
+      <LibraryFilters filters={asked} found={matching.data && within.length} onFilters={setAsked} />
       {chosen.length > 0 && (
         <SelectionBar chosen={chosen} onDelete={() => setLeaving(chosen)} onClear={() => setSelected(NOTHING)} />
       )}
-      {rows.length ? (
+      {said !== null && matching.isError ? (
+        <Failure error={matching.error} onRetry={() => void matching.refetch()} />
+      ) : said !== null && matching.isPending ? (
+        <Loading lines={6} />
+      ) : rows.length ? (
         <LibraryTable
           rows={rows}
           projects={projects}
@@ -90,7 +104,13 @@ function Files({ resources }: { resources: readonly Resource[] }): ReactNode {
         />
       ) : (
         <Empty icon={<FolderSearch size={38} aria-hidden />} title={t.nothingFound}>
-          <Button small onClick={() => setFilters(NO_FILTERS)}>
+          <Button
+            small
+            onClick={() => {
+              setFilters(NO_FILTERS);
+              setAsked([]);
+            }}
+          >
             {t.clearFilters}
           </Button>
         </Empty>

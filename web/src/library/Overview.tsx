@@ -13,6 +13,7 @@ import { FileIcon } from "../ui/FileIcon";
 import { Status } from "../ui/Status";
 import { CoverageCard } from "./CoverageCard";
 import { reportOf } from "./coverage";
+import { MetadataCard } from "./MetadataCard";
 import { childrenQuery } from "./queries";
 import { lengthOf } from "./rows";
 import { TimelineCard } from "./TimelineCard";
@@ -30,6 +31,7 @@ export function Overview({ resource }: { resource: Resource }): ReactNode {
         </div>
         <div className="stack overview-column">
           <TimelineCard resource={resource} />
+          <MetadataCard resource={resource} />
           <Details resource={resource} />
           <Versions resource={resource} />
         </div>

@@ -2,6 +2,7 @@
 import { api, type Resource, request, unwrap } from "../api/client";
 import { queryClient, resourceQuery } from "../api/queries";
 import { fileAddress } from "../lib/save";
+import type { MetadataValue } from "../metadata/values";
 import { noteSettled, noteUnsent } from "../upload/unsent";
 
 /** Read a file and the list again. */
@@ -16,6 +17,22 @@ export async function refreshResource(id: string): Promise<void> {
 export async function reindex(id: string): Promise<void> {
   await unwrap(api.POST("/resources/{resource_id}/reindex", { params: { path: { resource_id: id } } }));
   await refreshResource(id);
+}
+
+/** Change what is said of a file; a key of null is removed. Raises `ApiError`. */
+export async function describeFile(
+  id: string,
+  metadata: Record<string, MetadataValue | null>,
+  identifier: string,
+): Promise<void> {
+  const changed = await unwrap(
+    api.PATCH("/resources/{resource_id}", { params: { path: { resource_id: id } }, body: { metadata, identifier } }),
+  );
+  queryClient.setQueryData(
+    resourceQuery(id).queryKey,
+    (known) => known && { ...changed, stages: known.stages ?? null },
+  );
+  await Promise.all([refreshResource(id), queryClient.invalidateQueries({ queryKey: ["facets"] })]);
 }
 
 /** Upload a file as the next version. Raises `ApiError`. */

@@ -1,24 +1,46 @@
 // Choosing files, and how they are to be read.
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, FileUp, X } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { projectsQuery } from "../api/queries";
 import { formatBytes } from "../lib/format";
 import { useStore } from "../lib/store";
+import { MetadataEditor } from "../metadata/MetadataEditor";
+import { problemsOf, type RowProblem } from "../metadata/values";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { Notice } from "../ui/Notice";
 import { Switch } from "../ui/Switch";
 import { chosenFiles } from "./folders";
-import { addUploads, DEFAULT_OPTIONS, type UploadOptions, uploadDialog } from "./uploads";
+import { addUploads, DEFAULT_OPTIONS, type Problem, type UploadOptions, uploadDialog } from "./uploads";
 
 const MOST_LISTED = 100;
+const NONE: ReadonlyMap<number, RowProblem> = new Map();
 
 export function UploadDialog(): ReactNode {
-  const { open, files } = useStore(uploadDialog);
+  const { open, files, again } = useStore(uploadDialog);
   const [options, setOptions] = useState(DEFAULT_OPTIONS);
-  const close = (): void => uploadDialog.set({ open: false, files: [] });
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isTried, setTried] = useState(false);
+  const [taken, setTaken] = useState(again);
+  // A file that was refused comes with its details, once.
+  if (again !== taken) {
+    setTaken(again);
+    if (again) {
+      setOptions(again.options);
+      setProblem(again.problem);
+    }
+  }
+  const problems = problemsOf(options.metadata);
+  const close = (): void => {
+    setProblem(null);
+    setTried(false);
+    uploadDialog.set({ open: false, files: [] });
+  };
   const start = (): void => {
+    setTried(true);
+    if (problems.size) return;
     addUploads(files, options);
     setOptions({ ...DEFAULT_OPTIONS, project: options.project });
     close();
@@ -44,7 +66,16 @@ export function UploadDialog(): ReactNode {
           onFiles={(more) => uploadDialog.set((present) => ({ open: true, files: [...present.files, ...more] }))}
         />
         {files.length > 0 && <Chosen files={files} />}
-        <Options options={options} hasOneFile={files.length <= 1} onChange={setOptions} />
+        <Options
+          options={options}
+          hasOneFile={files.length <= 1}
+          problem={problem}
+          problems={isTried ? problems : NONE}
+          onChange={(changed) => {
+            setOptions(changed);
+            setProblem(null);
+          }}
+        />
       </div>
     </Dialog>
   );
@@ -116,17 +147,29 @@ function Chosen({ files }: { files: File[] }): ReactNode {
   );
 }
 
+/** Whether a field of the dialog says what is wrong. */
+function isShownAtAField({ key }: Problem, { metadata }: UploadOptions): boolean {
+  return key === "identifier" || metadata.some((row) => row.key.trim() === key);
+}
+
 interface OptionsProps {
   options: UploadOptions;
   hasOneFile: boolean;
+  problem: Problem | null;
+  problems: ReadonlyMap<number, RowProblem>;
   onChange: (options: UploadOptions) => void;
 }
 
-function Options({ options, hasOneFile, onChange }: OptionsProps): ReactNode {
+function Options({ options, hasOneFile, problem, problems, onChange }: OptionsProps): ReactNode {
   const projects = useQuery(projectsQuery());
+  const details = useRef<HTMLDetailsElement>(null);
+  const isWrong = problem !== null || problems.size > 0;
+  useEffect(() => {
+    if (isWrong && details.current) details.current.open = true;
+  }, [isWrong]);
   const set = (values: Partial<UploadOptions>): void => onChange({ ...options, ...values });
   return (
-    <details className="upload-options">
+    <details className="upload-options" ref={details}>
       <summary>
         {t.uploadOptions}
         <ChevronDown size={16} aria-hidden />
@@ -154,9 +197,16 @@ function Options({ options, hasOneFile, onChange }: OptionsProps): ReactNode {
               className="input"
               value={options.identifier}
               placeholder={t.identifierHint}
-              maxLength={512}
+              maxLength={128}
+              aria-invalid={problem?.key === "identifier"}
+              aria-describedby={problem?.key === "identifier" ? "identifier-problem" : undefined}
               onChange={(event) => set({ identifier: event.target.value })}
             />
+            {problem?.key === "identifier" && (
+              <span className="field-problem small" id="identifier-problem" role="alert">
+                {problem.message}
+              </span>
+            )}
           </label>
         )}
         <label className="field">
@@ -170,6 +220,15 @@ function Options({ options, hasOneFile, onChange }: OptionsProps): ReactNode {
             onChange={(event) => set({ password: event.target.value })}
           />
         </label>
+        <div className="upload-metadata">
+          <MetadataEditor
+            rows={options.metadata}
+            problems={problems}
+            refusal={problem && { key: problem.key ?? null, message: problem.message }}
+            onRows={(metadata) => set({ metadata })}
+          />
+        </div>
+        {problem && !isShownAtAField(problem, options) && <Notice kind="error">{problem.message}</Notice>}
         <div className="upload-switches">
           <Switch
             label={t.extractTables}

@@ -1,5 +1,14 @@
 // What is going up and being read, in a corner, whatever else one does.
-import { CheckCircle2, ChevronDown, ChevronUp, LoaderCircle, RotateCw, TriangleAlert, X } from "lucide-react";
+import {
+  CheckCircle2,
+  ChevronDown,
+  ChevronUp,
+  LoaderCircle,
+  PencilLine,
+  RotateCw,
+  TriangleAlert,
+  X,
+} from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { type BusyStatus, lookUp, needsPassword } from "../api/codes";
@@ -9,7 +18,17 @@ import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Status } from "../ui/Status";
-import { cancelUpload, clearFinished, isOver, needsAttention, retryUpload, type Upload, uploads } from "./uploads";
+import {
+  cancelUpload,
+  changeDetails,
+  clearFinished,
+  isAboutDetails,
+  isOver,
+  needsAttention,
+  retryUpload,
+  type Upload,
+  uploads,
+} from "./uploads";
 
 const STAGES = ["sending", "extracting", "indexing"] as const;
 /** Stages done in each state. */
@@ -136,6 +155,11 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
       {needsAttention(upload) &&
         (needsPassword(problem?.code) ? (
           <PasswordRetry id={id} />
+        ) : isAboutDetails(upload) ? (
+          <Button small onClick={() => changeDetails(id)}>
+            <PencilLine size={14} aria-hidden />
+            {t.changeDetails}
+          </Button>
         ) : (
           <Button small onClick={() => retryUpload(id)}>
             <RotateCw size={14} aria-hidden />

@@ -6,6 +6,7 @@ import { queryClient } from "../api/queries";
 import { newestQuery, putResource, readAgainSoon } from "../api/resources";
 import { renewSession } from "../api/session";
 import { createStore } from "../lib/store";
+import { type Metadata, type MetadataRow, metadataOf, refusedKey } from "../metadata/values";
 import { t } from "../strings";
 import { noteSettled, noteUnsent, strikeLost } from "./unsent";
 
@@ -16,6 +17,14 @@ export interface UploadOptions {
   multimodal: boolean;
   extractTables: boolean;
   extractImages: boolean;
+  metadata: readonly MetadataRow[];
+}
+
+/** What the server said against the details of a file: the key of metadata (or `identifier`) that it is about, if any. */
+export interface Problem {
+  code: string;
+  message: string;
+  key?: string | null;
 }
 
 export interface Upload {
@@ -33,7 +42,7 @@ export interface Upload {
   resourceId?: string;
   /** When each stage began, in milliseconds, for the timeline. */
   stages: { status: string; at: number }[];
-  problem?: { code: string; message: string };
+  problem?: Problem;
   isKnown?: boolean;
 }
 
@@ -44,13 +53,19 @@ export const DEFAULT_OPTIONS: UploadOptions = {
   multimodal: false,
   extractTables: true,
   extractImages: true,
+  metadata: [],
 };
 
 const AT_ONCE = 3;
 const RECONNECT_MS = 1_500;
 
 export const uploads = createStore<readonly Upload[]>([]);
-export const uploadDialog = createStore<{ open: boolean; files: File[] }>({ open: false, files: [] });
+/** `again`: the details of a file that the server has refused for them, to be changed. */
+export const uploadDialog = createStore<{
+  open: boolean;
+  files: File[];
+  again?: { options: UploadOptions; problem: Problem };
+}>({ open: false, files: [] });
 const requests = new Map<string, XMLHttpRequest>();
 let made = 0;
 
@@ -94,6 +109,23 @@ export function addUploads(files: readonly File[], options: UploadOptions): void
 /** Go on with what waits, after signing in again. */
 export function resumeUploads(): void {
   pump();
+}
+
+/** Whether a file was refused for what was said of it, and not for what it is. */
+export function isAboutDetails({ problem, resourceId }: Upload): boolean {
+  return resourceId === undefined && (problem?.code === "invalid_metadata" || problem?.code === "conflict");
+}
+
+/** Open the dialog with a refused file and its details, and say there what is wrong. */
+export function changeDetails(id: string): void {
+  const present = uploads.get().find((upload) => upload.id === id);
+  if (!present?.problem) return;
+  uploadDialog.set({
+    open: true,
+    files: [present.file],
+    again: { options: present.options, problem: present.problem },
+  });
+  cancelUpload(id);
 }
 
 /** Send a failed upload again, with a password if one is given. */
@@ -167,7 +199,7 @@ async function run(upload: Upload): Promise<void> {
       noteUnsent([entryOf(upload, false)]);
     const problem =
       error instanceof ApiError
-        ? { code: error.code, message: error.message }
+        ? { code: error.code, message: error.message, key: keyOfProblem(error, upload) }
         : { code: "connection", message: t.noConnection };
     change(upload.id, { status: "failed", problem });
   } finally {
@@ -177,7 +209,13 @@ async function run(upload: Upload): Promise<void> {
     readAgainSoon();
     void queryClient.invalidateQueries({ queryKey: ["projects"] });
     void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
+    void queryClient.invalidateQueries({ queryKey: ["facets"] });
   }
+}
+
+/** What a refusal is about: a conflict can only be about the identifier. */
+function keyOfProblem(error: ApiError, { options }: Upload): string | null {
+  return error.code === "conflict" && options.identifier ? "identifier" : refusedKey(error.details);
 }
 
 /** Whether a file was turned away for the session's sake: it waits until its owner is signed in again, or goes up with their newer token. */
@@ -192,6 +230,8 @@ function form({ file, name, options }: Upload): FormData {
   const data = new FormData();
   if (options.project) data.set("project", options.project);
   if (options.identifier) data.set("identifier", options.identifier);
+  const metadata: Metadata = metadataOf(options.metadata);
+  if (Object.keys(metadata).length) data.set("metadata", JSON.stringify(metadata));
   if (options.password) data.set("password", options.password);
   // Left out, it stays as a known file has it: what a model described is not thrown away.
   if (options.multimodal) data.set("multimodal", "true");

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
-import { fireEvent, screen } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
 import { describe, expect, test, vi } from "vitest";
 import { Picker, type PickerOption } from "../../src/ui/Picker";
 import { show } from "./rendering";
@@ -10,12 +11,18 @@ const options = (...labels: string[]): PickerOption[] =>
 const palette = (...labels: string[]) => (
   <Picker open onClose={() => undefined} title="Go to" placeholder="Find" options={options(...labels)} />
 );
+/** The dialog takes the focus a moment after it opens. */
+async function shown(children: ReactNode): Promise<ReturnType<typeof show>> {
+  const page = show(children);
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole("combobox")));
+  return page;
+}
 const highlighted = (): string | null =>
   screen.getByRole("option", { selected: true }).querySelector(".grow")?.textContent ?? null;
 
 describe("the highlighted entry of a list to pick from", () => {
   test("stays the same one when others arrive before it, and is what Enter picks", async () => {
-    const { user, again } = show(palette("New chat", "Library", "Settings"));
+    const { user, again } = await shown(palette("New chat", "Library", "Settings"));
     expect(highlighted()).toBe("New chat");
     await user.keyboard("{ArrowDown}{ArrowDown}");
     expect(highlighted()).toBe("Settings");
@@ -30,7 +37,7 @@ describe("the highlighted entry of a list to pick from", () => {
   });
 
   test("goes round at both ends, and is the first one after typing, or when its own entry is gone", async () => {
-    const { user, again } = show(palette("New chat", "Library", "Settings"));
+    const { user, again } = await shown(palette("New chat", "Library", "Settings"));
     await user.keyboard("{ArrowUp}");
     expect(highlighted()).toBe("Settings");
     await user.keyboard("{ArrowDown}{ArrowDown}");
