@@ -15,6 +15,7 @@ export function file(part: Partial<Resource>): Resource {
     detected_category: "rag",
     type: "txt",
     source: "upload",
+    options: { multimodal: false, extract_tables: true, extract_images: true, chunking: null },
     storage_backend: "local",
     project_ids: [],
     version: 1,
