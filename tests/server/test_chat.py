@@ -253,3 +253,5 @@ def test_what_was_inferred_can_be_taken_off_a_question(place: Place) -> None:
     place.model.script = Queue(Reply(text="They must be kept on a lead [1]."))
     done = place.ask("What does Harbour.md say about dogs?", ignore_inferred=["filename"]).json()
     assert done["inferred_filters"] == []
+    asked = place.server.client.get(f"/threads/{done['thread_id']}").json()["messages"][0]
+    assert asked["details"]["ignore_inferred"] == ["filename"]

@@ -128,6 +128,10 @@ export const t = {
   copy: "Copy with citations",
   copied: "Copied with citations",
   references: "References",
+  inferredWithout: (filter: string) => `Answer again without ${filter}`,
+  inferredUnused: (filter: string) => `${filter} (nothing found)`,
+  readingParts: (done: number, total: number) =>
+    `Reading your files: part ${formatNumber(Math.min(done + 1, total))} of ${formatNumber(total)}`,
   goodAnswer: "Good answer",
   badAnswer: "Bad answer",
   feedbackThanks: "Thanks for your feedback.",

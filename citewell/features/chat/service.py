@@ -78,7 +78,10 @@ class ChatService:
         if request.thread_id is not None:
             history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
-        details: JsonObject = {"scope": _scope_json(scope)}
+        details: dict[str, JsonValue] = {"scope": _scope_json(scope)}
+        if request.ignore_inferred:
+            ignored = request.ignore_inferred
+            details["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)
         asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
             owner_id=request.owner_id,

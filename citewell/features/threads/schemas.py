@@ -95,6 +95,7 @@ class MessageDetailsOut(TypedDict, total=False):
     picture: PictureOut
     no_answer: dict[str, str]
     inferred_filters: list[InferredFilterOut]
+    ignore_inferred: list[str] | bool
     notice: str
     stopped: bool
     error: ProblemOut

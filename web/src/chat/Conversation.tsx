@@ -8,12 +8,13 @@ import { Notice } from "../ui/Notice";
 import { notifyError } from "../ui/Toasts";
 import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
+import { InferredFilters } from "./InferredFilters";
 import { withoutMarkers } from "./markers";
 import { Nearest } from "./Nearest";
 import { AnswerPicture } from "./picture/AnswerPicture";
 import { ScopeNote } from "./ScopeNote";
 import { Sources } from "./Sources";
-import { scopeOf } from "./scope";
+import { ignoredOf, scopeOf } from "./scope";
 import { dropTurn, isStopped, type LiveTurn, openQuestion, refresh, startTurn, takeBack } from "./turns";
 
 const NEAR_END = 80;
@@ -49,13 +50,15 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
   };
 
   /** Take the question at `index` back and ask it again, under the scope that it had. */
-  const askAgain = async (index: number): Promise<void> => {
+  const askAgain = async (index: number, without?: string): Promise<void> => {
     const message = messages[index];
     if (!message) return;
     try {
       dropTurn(thread.id);
       await takeBack(thread.id, message.id);
-      void startTurn(thread.id, message.content, scopeOf(message.details));
+      const ignored = ignoredOf(message.details);
+      const all = without === undefined || ignored === true ? ignored : [...ignored, without];
+      void startTurn(thread.id, message.content, scopeOf(message.details), all);
     } catch (error) {
       notifyError(error);
     }
@@ -75,6 +78,7 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
                 message={message}
                 isLast={index === messages.length - 1 && !live}
                 onAgain={() => void askAgain(index - 1)}
+                onWithout={(id) => void askAgain(index - 1, id)}
               />
             ),
           )}
@@ -114,9 +118,10 @@ interface ReplyProps {
   message: Message;
   isLast: boolean;
   onAgain: () => void;
+  onWithout: (id: string) => void;
 }
 
-function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
+function Reply({ threadId, message, isLast, onAgain, onWithout }: ReplyProps): ReactNode {
   const problem = message.details.error;
   if (problem && !message.content) return <Unanswered text={problem.message || t.noAnswerKept} onAgain={onAgain} />;
   if (isStopped(message)) {
@@ -129,6 +134,7 @@ function Reply({ threadId, message, isLast, onAgain }: ReplyProps): ReactNode {
   }
   return (
     <article className="reply" aria-label={t.answer}>
+      <InferredFilters details={message.details} isLast={isLast} onWithout={onWithout} />
       <Answer text={message.content} citations={message.citations} />
       {message.details.notice && <Notice>{message.details.notice}</Notice>}
       <AnswerPicture picture={message.details.picture} />
@@ -146,7 +152,7 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
     // The server may have kept the question although its answer broke off.
     const open = openQuestion(messages, live.question);
     if (open) await takeBack(threadId, open.id);
-    void startTurn(threadId, live.question, live.scope);
+    void startTurn(threadId, live.question, live.scope, live.ignored);
   };
   const isOver = live.phase === "stopped" || live.phase === "failed";
   return (
@@ -154,11 +160,31 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
       <Question text={live.question} details={{ scope: live.scope }} />
       <article className="reply" aria-label={t.answer} aria-busy={!isOver}>
         {live.text && <Answer text={withoutMarkers(live.text)} />}
-        {live.phase === "thinking" && <Working text={t.thinking} />}
+        {live.phase === "thinking" && <Thinking progress={live.progress} />}
         {live.phase === "reconnecting" && <Working text={t.reconnecting} />}
         {isOver && <Unanswered text={live.problem ?? t.stopped} onAgain={() => void again().catch(notifyError)} />}
       </article>
     </>
+  );
+}
+
+/** What is under way before the first word: reading long files is counted part by part. */
+function Thinking({ progress }: Pick<LiveTurn, "progress">): ReactNode {
+  if (!progress?.total) return <Working text={t.thinking} />;
+  return (
+    <div className="reading">
+      <Working text={t.readingParts(progress.done, progress.total)} />
+      <div
+        className="progress"
+        role="progressbar"
+        aria-label={t.thinking}
+        aria-valuemin={0}
+        aria-valuenow={progress.done}
+        aria-valuemax={progress.total}
+      >
+        <div className="progress-bar" style={{ width: `${(progress.done / progress.total) * 100}%` }} />
+      </div>
+    </div>
   );
 }
 

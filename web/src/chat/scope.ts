@@ -26,6 +26,11 @@ export function withFilters({ filters: _, ...rest }: Scope, filters: Filter[]): 
   return filters.length ? { ...rest, filters } : rest;
 }
 
+/** What was not to be read from a question, as its details have it. */
+export function ignoredOf({ ignore_inferred: ignored }: Message["details"]): readonly string[] | true {
+  return ignored === true ? true : Array.isArray(ignored) ? ignored : [];
+}
+
 /** The scope that a message's details carry. */
 export function scopeOf(details: Message["details"]): Scope {
   if (!details.scope) return EVERYTHING;

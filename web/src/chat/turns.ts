@@ -4,13 +4,20 @@ import { ask, Interrupted } from "../api/chat";
 import { ApiError, api, type Message, type Schemas, type Thread, unwrap } from "../api/client";
 import { queryClient, threadQuery } from "../api/queries";
 import { sent } from "../filters/filters";
+import { timeZone } from "../lib/format";
 import { createStore } from "../lib/store";
 import { t } from "../strings";
 import type { Scope } from "./scope";
 
+export type Ignored = readonly string[] | true;
+
 export interface LiveTurn {
   question: string;
   scope: Scope;
+  /** Ids of filters that are not to be read from the question; true for none at all. */
+  ignored: Ignored;
+  /** Parts of long files that have been read for the answer. */
+  progress?: { done: number; total: number };
   text: string;
   phase: "thinking" | "streaming" | "reconnecting" | "stopped" | "failed";
   problem?: string;
@@ -44,12 +51,17 @@ export async function beginThread(question: string): Promise<Thread> {
 }
 
 /** Ask in a thread; resolves when the answer is in it, or when it was stopped or failed. */
-export async function startTurn(threadId: string, question: string, scope: Scope): Promise<void> {
+export async function startTurn(
+  threadId: string,
+  question: string,
+  scope: Scope,
+  ignored: Ignored = [],
+): Promise<void> {
   const controller = new AbortController();
   controllers.set(threadId, controller);
-  liveTurns.set((all) => ({ ...all, [threadId]: { question, scope, text: "", phase: "thinking" } }));
+  liveTurns.set((all) => ({ ...all, [threadId]: { question, scope, ignored, text: "", phase: "thinking" } }));
   try {
-    await withResuming(threadId, question, scope, controller.signal);
+    await withResuming(threadId, { question, scope, ignored }, controller.signal);
     if (controller.signal.aborted) return;
     await refresh(threadId);
     finish(threadId);
@@ -72,7 +84,10 @@ export function dropTurn(threadId: string): void {
   finish(threadId);
 }
 
-async function stream(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
+/** What is asked, and of what. */
+type Asked = Pick<LiveTurn, "question" | "scope" | "ignored">;
+
+async function stream(threadId: string, { question, scope, ignored }: Asked, signal: AbortSignal): Promise<void> {
   let text = "";
   for await (const event of ask(
     {
@@ -81,6 +96,8 @@ async function stream(threadId: string, question: string, scope: Scope, signal: 
       project: scope.project ?? null,
       resource_ids: scope.resource_ids ?? null,
       filters: sent(scope.filters ?? []),
+      ignore_inferred: ignored === true || [...ignored],
+      time_zone: timeZone(),
       references: false,
       debug: false,
       stream: true,
@@ -90,6 +107,8 @@ async function stream(threadId: string, question: string, scope: Scope, signal: 
     if ("stream" in event) {
       text += event.stream;
       change(threadId, { text, phase: "streaming" });
+    } else if ("progress" in event) {
+      change(threadId, { progress: event.progress });
     } else if ("error" in event) {
       throw new ApiError(event.error.message, event.error.code, 500);
     }
@@ -114,7 +133,8 @@ export function isStopped(message: Message | undefined): boolean {
   return message?.role === "assistant" && message.details.stopped === true;
 }
 
-async function withResuming(threadId: string, question: string, scope: Scope, signal: AbortSignal): Promise<void> {
+async function withResuming(threadId: string, asked: Asked, signal: AbortSignal): Promise<void> {
+  const { question } = asked;
   const before = queryClient.getQueryData(threadQuery(threadId).queryKey)?.messages.at(-1)?.id;
   for (const pause of [0, ...PAUSES]) {
     try {
@@ -123,7 +143,7 @@ async function withResuming(threadId: string, question: string, scope: Scope, si
         if (signal.aborted || (await isAnswered(threadId, question, before)) || signal.aborted) return;
         change(threadId, { phase: "thinking", text: "" });
       }
-      await stream(threadId, question, scope, signal);
+      await stream(threadId, asked, signal);
       return;
     } catch (error) {
       if (!isAway(error)) throw error;

@@ -3,6 +3,9 @@
 /** The language and region that the interface is written in. */
 export const LOCALE = "en-GB";
 
+/** Where the reader is, as servers know it: `Europe/Berlin`. */
+export const timeZone = (): string => new Intl.DateTimeFormat(LOCALE).resolvedOptions().timeZone;
+
 const number = new Intl.NumberFormat(LOCALE);
 const tenths = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const plural = new Intl.PluralRules(LOCALE);

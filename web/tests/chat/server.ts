@@ -15,6 +15,9 @@ interface Asked {
   thread_id: string;
   project: string | null;
   resource_ids: string[] | null;
+  filters: unknown[];
+  ignore_inferred: string[] | boolean;
+  time_zone: string;
 }
 
 /** What becomes of one question. */
@@ -101,6 +104,19 @@ export const breaksOff =
     if (kept === "finished") server.add("assistant", `${pieces.join("")} And the rest.`);
     return lines(pieces.map((stream) => ({ stream })));
   };
+
+/** Parts of long files are read, and then there is silence until it is stopped. */
+export const reads =
+  (...done: number[]): Behaviour =>
+  (_, __, signal) =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          for (const one of done) controller.enqueue(encoded({ progress: { done: one, total: 12 } }));
+          signal.addEventListener("abort", () => controller.error(new DOMException("stopped", "AbortError")));
+        },
+      }),
+    );
 
 /** Some of the answer, and then silence until it is stopped. */
 export const hangs =

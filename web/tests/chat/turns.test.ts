@@ -44,7 +44,7 @@ describe("a turn", () => {
   it("shows the question at once, then its answer as it grows, and leaves it to the thread", async () => {
     server.behaviours = [answers("Thirty ", "days.")];
     await ask();
-    expect(seen[0]).toEqual({ question: QUESTION, scope: {}, text: "", phase: "thinking" });
+    expect(seen[0]).toEqual({ question: QUESTION, scope: {}, ignored: [], text: "", phase: "thinking" });
     expect([...new Set(seen.map(({ text }) => text))]).toEqual(["", "Thirty ", "Thirty days."]);
     expect(phases()).toEqual(["thinking", "streaming"]);
     expect(live()).toBeUndefined();
@@ -60,6 +60,20 @@ describe("a turn", () => {
       ["p1", null],
       [null, null],
     ]);
+  });
+
+  it("asks within filters, leaving out what is not to be read from the question, and says where it is asked", async () => {
+    server.behaviours = [answers("Yes.")];
+    const filters = [{ field: "metadata.camera", operator: "eq", value: "Leica" }];
+    await ask({ filters });
+    const turn = turns.startTurn("t1", QUESTION, {}, ["date"]);
+    await vi.advanceTimersByTimeAsync(WAITED_OUT);
+    await turn;
+    expect(server.asked.map((asked) => [asked.filters, asked.ignore_inferred])).toEqual([
+      [filters, []],
+      [[], ["date"]],
+    ]);
+    expect(server.asked[0]?.time_zone).toBe(new Intl.DateTimeFormat("en-GB").resolvedOptions().timeZone);
   });
 
   it("says why the server refused, and does not ask again", async () => {

@@ -9,7 +9,7 @@ import { Conversation } from "../../src/chat/Conversation";
 import { EVERYTHING } from "../../src/chat/scope";
 import { liveTurns, startTurn, stopTurn } from "../../src/chat/turns";
 import { useStore } from "../../src/lib/store";
-import { answers, FakeServer, hangs, refusal } from "../chat/server";
+import { answers, FakeServer, hangs, reads, refusal } from "../chat/server";
 import { show } from "./rendering";
 
 const QUESTION = "How long is the notice?";
@@ -81,5 +81,39 @@ describe("a conversation", () => {
     await user.click(screen.getByRole("button", { name: "Ask again" }));
     await waitFor(() => expect(reply().textContent).toContain("Thirty days."));
     expect(screen.queryByText("Too many questions.")).toBeNull();
+  });
+
+  test("shows how far long files have been read before the first word", async () => {
+    server.behaviours = [reads(0, 4)];
+    show(<Chat />);
+    await screen.findByRole("log");
+    await ask();
+    const bar = await screen.findByRole("progressbar");
+    await waitFor(() => expect(bar.getAttribute("aria-valuenow")).toBe("4"));
+    expect(bar.getAttribute("aria-valuemax")).toBe("12");
+    expect(reply().textContent).toContain("part 5 of 12");
+    act(() => stopTurn("t1"));
+    expect(screen.queryByRole("progressbar")).toBeNull();
+  });
+
+  test("shows what the question was read to say of the files, and asks again without what is taken off", async () => {
+    const inferred = (id: string, applied: boolean) => ({
+      id,
+      label: `${id}: 7`,
+      words: `on ${id}`,
+      applied,
+      filter: {},
+    });
+    const asked = server.add("user", QUESTION, { ignore_inferred: ["date"] });
+    server.add("assistant", "Thirty days.", { inferred_filters: [inferred("page", true), inferred("tag", false)] });
+    server.behaviours = [answers("Sixty days.")];
+    const { user } = show(<Chat />);
+    const group = await screen.findByRole("group", { name: "Filters from the query" });
+    expect(within(group).getAllByRole("button")).toHaveLength(1);
+    expect(group.textContent).toContain("tag: 7 (nothing found)");
+    await user.click(within(group).getByRole("button", { name: "Answer again without page: 7" }));
+    await waitFor(() => expect(reply().textContent).toContain("Sixty days."));
+    expect(server.takenBack).toContain(asked.id);
+    expect(server.asked.map(({ ignore_inferred }) => ignore_inferred)).toEqual([["date", "page"]]);
   });
 });
