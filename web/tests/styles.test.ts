@@ -1,6 +1,6 @@
 // Style sheets stay findable: a class belongs to one file, is used by something, and its name is written out where it is used.
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const SOURCE = join(import.meta.dirname, "../src");
@@ -60,6 +60,14 @@ describe("style sheets", () => {
       // A brace in the first column ends the layer: nothing comes after it.
       if (!name.endsWith("layers.css")) expect(text.match(/^\}/gm), name).toHaveLength(1);
     }
+  });
+
+  test("they are imported by the page and by what it loads later, or a shared part's sheet could come before the order of layers", () => {
+    const lazy = code.flatMap(({ text }) => [...text.matchAll(/import\("[./\w-]*?(\w+)"\)/g)].map(([, name]) => name));
+    const importers = code.filter(({ text }) => /^import ".*\.css";$/m.test(text)).map(({ name }) => basename(name));
+    const allowed = ["main.tsx", "docs.ts", ...lazy.map((name) => `${name}.tsx`)];
+    expect(importers.length).toBeGreaterThan(3);
+    expect(importers.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
   test("each token has its value in one place", () => {

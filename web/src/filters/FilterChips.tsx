@@ -3,7 +3,6 @@ import { Filter as FilterIcon, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { t } from "../strings";
 import { type Filter, filterLabel, without } from "./filters";
-import "./filters.css";
 
 interface FilterChipsProps {
   filters: readonly Filter[];

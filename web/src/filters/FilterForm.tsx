@@ -7,8 +7,6 @@ import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Failure, Loading } from "../ui/Notice";
 import { type FieldType, type Filter, fieldLabel, type Operator, operatorsOf, typedValue, within } from "./filters";
-import "../styles/data.css";
-import "./filters.css";
 
 /** What every file has, with other values in each: there is nothing to count. */
 const UNCOUNTED: readonly Choice[] = [

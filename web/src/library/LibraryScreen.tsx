@@ -16,7 +16,6 @@ import { LibraryFilters, useFilters } from "./LibraryFilters";
 import { LibraryTable } from "./LibraryTable";
 import { LibraryToolbar } from "./LibraryToolbar";
 import { SelectionBar } from "./SelectionBar";
-import "../styles/data.css";
 import "./library.css";
 import { type Filters, filterRows, NEWEST_FIRST, NO_FILTERS, type Sort, sortRows } from "./rows";
 

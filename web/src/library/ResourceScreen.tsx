@@ -19,7 +19,6 @@ import { Contents } from "./Contents";
 import { DeleteFiles } from "./DeleteFiles";
 import { Overview } from "./Overview";
 import { ResourceHead } from "./ResourceHead";
-import "../styles/data.css";
 import "./library.css";
 import "./resource.css";
 

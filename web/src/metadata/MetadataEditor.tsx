@@ -7,7 +7,6 @@ import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { facetsQuery, type KnownKey, knownKeys } from "./facets";
 import { emptyRow, type MetadataRow, type RowProblem, VALUE_KINDS } from "./values";
-import "./metadata.css";
 
 /** A key of metadata that the server has refused, and why. */
 export interface Refusal {

@@ -9,7 +9,6 @@ import { Empty, Failure, Loading } from "../ui/Notice";
 import { ViewerPanel } from "../viewer/ViewerPanel";
 import { QueryForm } from "./QueryForm";
 import { Results } from "./Results";
-import "../styles/data.css";
 import "./playground.css";
 import { EMPTY_FORM, type Found, requestOf, type SearchForm } from "./request";
 

@@ -9,7 +9,6 @@ import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
-import "../styles/data.css";
 import "./settings.css";
 
 export default function SettingsScreen({ version }: { version: string }): ReactNode {
