@@ -26,6 +26,7 @@ from citewell.features.local_models.endpoints import router as local_models_rout
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.openai_compatible.endpoints import router as openai_router
 from citewell.features.projects.endpoints import router as projects_router
+from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.samples.endpoints import router as samples_router
 from citewell.features.search.endpoints import router as search_router
@@ -46,6 +47,7 @@ _ROUTERS = (
     openai_router,
     threads_router,
     projects_router,
+    reindexing_router,
     tokens_router,
     usage_router,
     indexes_router,

@@ -29,6 +29,7 @@ from citewell.types import (
     Facets,
     Hit,
     JsonValue,
+    Reindex,
     Resource,
     ResourceFilter,
     SearchRequest,
@@ -37,6 +38,7 @@ from citewell.types import (
 
 T = TypeVar("T")
 _PAGE = 200
+_POLL_SECONDS = 0.2
 # Conditions and groups of them, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
 
@@ -243,6 +245,22 @@ class AsyncCitewell:
         resource_id = await services.resources.resolve(services.local_owner, resource)
         return await services.resources.describe(services.local_owner, resource_id, _said(metadata, identifier, thread))
 
+    async def reindex(
+        self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
+    ) -> Reindex:
+        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL.
+
+        Unchanged texts are not embedded again. What is unfinished when the folder is closed goes on when it is opened again.
+        read_again: also read the bytes again
+        """
+        services = self._services
+        owner = services.local_owner
+        run = await services.reindexing.begin(owner, project, failed=failed, read_again=read_again)
+        while wait and run.waiting:
+            await asyncio.sleep(_POLL_SECONDS)
+            run = await services.reindexing.run(owner, run.id)
+        return run
+
     async def delete(self, resource: str) -> None:
         """Remove a resource, given by id or identifier, and everything made of it."""
         services = self._services
@@ -428,6 +446,16 @@ class Citewell:
     ) -> Resource:
         """Change what is said of a file, given by id or identifier: keys of metadata are set, or removed by None. Nothing is embedded again."""
         return self._call(self._citewell.describe(resource, metadata=metadata, identifier=identifier, thread=thread))
+
+    def reindex(
+        self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
+    ) -> Reindex:
+        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL.
+
+        Unchanged texts are not embedded again. What is unfinished when the folder is closed goes on when it is opened again.
+        read_again: also read the bytes again
+        """
+        return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
 
     def delete(self, resource: str) -> None:
         """Remove a resource, given by id or identifier, and everything made of it."""

@@ -4,7 +4,7 @@ import { compress } from "./build/compress.ts";
 import { pdfjsFiles } from "./build/pdfjs-files.ts";
 
 const API =
-  /^\/(?:chat|docs|doctor|health|indexes|ingest|openapi\.json|projects|ready|records|resources|samples|search|session|suggestions|threads|tokens|usage)(?:\/|\?|$)/;
+  /^\/(?:chat|docs|doctor|health|indexes|ingest|openapi\.json|projects|ready|records|reindex|resources|samples|search|session|suggestions|threads|tokens|usage)(?:\/|\?|$)/;
 
 export default defineConfig({
   plugins: [react(), pdfjsFiles(), compress()],

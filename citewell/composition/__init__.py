@@ -41,6 +41,7 @@ from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.projects.service import ProjectService
+from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
@@ -97,6 +98,7 @@ class Services:
     mcp: McpTools
     threads: ThreadService
     projects: ProjectService
+    reindexing: ReindexService
     usage: UsageService
     samples: SampleService
     suggestions: SuggestionService
@@ -299,6 +301,7 @@ async def _assemble(parts: _Parts) -> Services:
         ),
         threads=ThreadService(threads=threads, resources=stores.resources),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking),
+        reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),
         samples=SampleService(add_file=resources.add_file),
         suggestions=_suggestion_service(parts, extractive),

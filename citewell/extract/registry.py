@@ -76,11 +76,20 @@ def summary(detected: DetectedType, sink: Sink) -> ExtractionSummary:
     return ExtractionSummary(
         detected=detected,
         coverage=sink.coverage(),
-        metadata=_json_object(sink.metadata),
+        metadata=_json_object({**sink.metadata, **_counts(detected, sink)}),
         language=sink.language,
         blobs=tuple(sink.blobs),
         children=tuple(sink.children),
     )
+
+
+def _counts(detected: DetectedType, sink: Sink) -> dict[str, object]:
+    """How much was read, for a type with a reader; of data, the tables are those of its statistics."""
+    if detected.extractor is None:
+        return {}
+    counts: dict[str, object] = {**sink.counts()}
+    tables = sink.metadata.get("tables")
+    return counts | ({"table_count": len(cast("list[object]", tables))} if isinstance(tables, list) else {})
 
 
 def _json_object(metadata: dict[str, object]) -> JsonObject:

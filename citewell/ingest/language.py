@@ -10,6 +10,9 @@ from citewell.types import Element, ElementType
 _MAX_ELEMENTS = 200
 _MAX_ROWS = 2_000
 _MAX_CHARACTERS = 20_000
+_MIN_WORDS = 3
+"""Different words written small that cells must have: of fewer, any language may be told. Set by hand."""
+_AROUND_WORDS = "()[]{}\"'“”‘’«».,;:!?…"
 _IN_TABLES = frozenset({ElementType.ROW, ElementType.TABLE})
 
 
@@ -33,9 +36,11 @@ def _language_of_data(elements: Sequence[Element]) -> str | None:
     foreign = [text for text in texts if script_of(text) not in (Script.LATIN, Script.OTHER)]
     if 2 * len(foreign) > len(texts):
         return detect_language("\n".join(foreign)[:_MAX_CHARACTERS])
-    small = (word for text in texts if len(words := text.split()) > 1 for word in words if not word[0].isupper())
+    split = (text.split() for text in texts)
+    words = (word.strip(_AROUND_WORDS) for cell in split if len(cell) > 1 for word in cell)
+    small = [word for word in words if word.isalpha() and not word[0].isupper()]
     sample = " ".join(small)[:_MAX_CHARACTERS]
-    return detect_language(sample) if sample else None
+    return detect_language(sample) if len(set(small)) >= _MIN_WORDS else None
 
 
 def _texts(elements: Sequence[Element]) -> Iterator[str]:

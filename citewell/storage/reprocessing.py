@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -11,12 +12,25 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from citewell.errors import NotFound
 from citewell.storage.database import Database
-from citewell.storage.tables import resources
-from citewell.types import AskedOptions, ErrorStage, Stage, Status, UploadOptions, UploadOutcome
+from citewell.storage.tables import reindex_runs, resource_projects, resources
+from citewell.types import (
+    TERMINAL,
+    AskedOptions,
+    ErrorStage,
+    Reindex,
+    ReindexSelection,
+    Stage,
+    Status,
+    UploadOptions,
+    UploadOutcome,
+)
 
 _BEFORE_INDEXING = frozenset({Status.UPLOADED, Status.EXTRACTING})
 _READ_ONLY = ("id", "status", "options", "coverage", "error_stage", "extracted_at", "record_id")
+# How much later than at once it is the turn of files that nobody waits for, in seconds.
+_BACKGROUND_SECONDS = 3_600.0
 _KNOWN = [resources.c[name] for name in _READ_ONLY]
 
 
@@ -43,6 +57,95 @@ class ReprocessingRepository:
                 await _ask_children(connection, resource_id, replace(asked, password=None))
         return outcome
 
+    async def begin(self, owner_id: str, selection: ReindexSelection) -> Reindex:
+        """Make all the files of a selection wait for their stages, in one transaction: a process that ends loses none of it.
+
+        What the owner uploads within the next hour goes before them. Files that are being read are left alone.
+        """
+        now = time.time()
+        run = Reindex(id=str(uuid.uuid4()), selection=selection, total=0, waiting=0, failed=0, created_at=now)
+        async with self._database.write() as connection:
+            count = 0
+            for status, chosen in _selected(owner_id, selection).items():
+                values = _waiting_for(status) | {"due": now + _BACKGROUND_SECONDS, "reindex_id": run.id}
+                count += (await connection.execute(sa.update(resources).where(chosen).values(**values))).rowcount
+            row = {
+                "id": run.id,
+                "owner_id": owner_id,
+                "selection": asdict(selection),
+                "total": count,
+                "created_at": now,
+            }
+            await connection.execute(sa.insert(reindex_runs).values(**row))
+        return replace(run, total=count, waiting=count)
+
+    async def run(self, owner_id: str, run_id: str) -> Reindex:
+        """A run, with how far it is; `NotFound` when it is not the owner's."""
+        table = reindex_runs
+        rows = await self._database.rows(sa.select(table).where(table.c.id == run_id, table.c.owner_id == owner_id))
+        if not rows:
+            raise NotFound
+        return await self._progress(rows[0])
+
+    async def latest(self, owner_id: str, limit: int) -> list[Reindex]:
+        """The newest runs first."""
+        table = reindex_runs
+        query = sa.select(table).where(table.c.owner_id == owner_id).order_by(table.c.created_at.desc()).limit(limit)
+        return [await self._progress(row) for row in await self._database.rows(query)]
+
+    async def _progress(self, row: Mapping[Any, Any]) -> Reindex:
+        status = resources.c.status
+        query = (
+            sa.select(status, sa.func.count().label("files"))
+            .where(resources.c.reindex_id == row["id"])
+            .group_by(status)
+        )
+        counts = {Status(one["status"]): int(one["files"]) for one in await self._database.rows(query)}
+        return Reindex(
+            id=row["id"],
+            selection=ReindexSelection(**row["selection"]),
+            total=row["total"],
+            waiting=sum(count for state, count in counts.items() if state not in TERMINAL),
+            failed=counts.get(Status.FAILED, 0) + counts.get(Status.PARTIAL, 0),
+            created_at=row["created_at"],
+        )
+
+
+def _selected(owner_id: str, selection: ReindexSelection) -> dict[Status, sa.ColumnElement[bool]]:
+    """The files of a selection by the state they start over in."""
+    chosen = [resources.c.owner_id == owner_id, resources.c.status.not_in(_BEFORE_INDEXING)]
+    if selection.project_id is not None:
+        table = resource_projects.c
+        inside = sa.select(table.resource_id).where(table.project_id == selection.project_id)
+        chosen.append(resources.c.id.in_(inside))
+    if selection.failed:
+        chosen.append(resources.c.status.in_([Status.FAILED, Status.PARTIAL]))
+    has_file = resources.c.record_id.is_(None)
+    is_read = sa.and_(resources.c.extracted_at.is_not(None), resources.c.status.not_in([Status.STORED, Status.FAILED]))
+    from_bytes = has_file if selection.read_again else sa.and_(has_file, resources.c.status == Status.FAILED)
+    from_text = sa.and_(is_read, sa.not_(has_file)) if selection.read_again else is_read
+    return {Status.EXTRACTED: sa.and_(*chosen, from_text), Status.UPLOADED: sa.and_(*chosen, from_bytes)}
+
+
+def _waiting_for(status: Status) -> dict[str, Any]:
+    """What makes a row wait for the stage that begins in this state; who works on it now has lost the lease."""
+    is_description = resources.c.error_stage == ErrorStage.DESCRIPTION
+    return {
+        "status": status,
+        "attempt": 0,
+        "not_before": 0,
+        "lease_worker": None,
+        "lease_until": None,
+        "fence": resources.c.fence + 1,
+        "error_message": None,
+        "error_code": None,
+        **(
+            {"deaths": 0, "error_stage": None}
+            if status is Status.UPLOADED
+            else {"error_stage": sa.case((is_description, ErrorStage.DESCRIPTION))}
+        ),
+    }
+
 
 async def _ask_children(connection: AsyncConnection, resource_id: str, asked: AskedOptions) -> None:
     parents = [resource_id]
@@ -61,10 +164,9 @@ async def _ask(
     wanted = asked.over(known)
     outcome, stage = _due_work(row, known, wanted, retry=retry)
     if stage is Stage.EXTRACT:
-        await _start_over(connection, row["id"], Status.UPLOADED, {"deaths": 0, "error_stage": None}, wanted)
+        await _start_over(connection, row["id"], Status.UPLOADED, wanted)
     elif stage is Stage.INDEX:
-        kept = ErrorStage.DESCRIPTION if row["error_stage"] == ErrorStage.DESCRIPTION else None
-        await _start_over(connection, row["id"], Status.EXTRACTED, {"error_stage": kept}, wanted)
+        await _start_over(connection, row["id"], Status.EXTRACTED, wanted)
     elif wanted != known:  # it will be indexed by them when its turn comes
         options = asdict(replace(wanted, password=known.password))
         await connection.execute(sa.update(resources).where(resources.c.id == row["id"]).values(options=options))
@@ -102,24 +204,6 @@ def _unlocks(row: Mapping[Any, Any], status: Status, known: UploadOptions, wante
     return status is Status.FAILED or status in _BEFORE_INDEXING or "encrypted" in json.dumps(row["coverage"])
 
 
-async def _start_over(
-    connection: AsyncConnection, resource_id: str, status: Status, values: Mapping[str, Any], options: UploadOptions
-) -> None:
-    """Make a file wait for a stage; who works on it now has lost the lease."""
-    await connection.execute(
-        sa.update(resources)
-        .where(resources.c.id == resource_id)
-        .values(
-            status=status,
-            options=asdict(options),
-            due=time.time(),
-            attempt=0,
-            not_before=0,
-            lease_worker=None,
-            lease_until=None,
-            fence=resources.c.fence + 1,
-            error_message=None,
-            error_code=None,
-            **values,
-        )
-    )
+async def _start_over(connection: AsyncConnection, resource_id: str, status: Status, options: UploadOptions) -> None:
+    values = _waiting_for(status) | {"options": asdict(options), "due": time.time()}
+    await connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(**values))

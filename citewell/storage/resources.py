@@ -41,7 +41,7 @@ from citewell.types import (
     UploadOptions,
 )
 
-_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due"}
+_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due", "reindex_id"}
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # Columns that grow with a file's content; summaries leave them out.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}

@@ -105,12 +105,26 @@ resources = sa.Table(
     sa.Column("lease_until", Time),
     sa.Column("not_before", Time, nullable=False, server_default="0"),
     sa.Column("due", Time, nullable=False, server_default="0"),
+    # the run that last sent it through the stages again
+    sa.Column("reindex_id", Id),
     sa.UniqueConstraint("owner_id", "content_hash"),
     sa.UniqueConstraint("owner_id", "record_id"),
     sa.Index("ix_resources_owner_created", "owner_id", "created_at", "id"),
     sa.Index("ix_resources_status", "status", "created_at"),
     sa.Index("ix_resources_parent_id", "parent_id"),
+    sa.Index("ix_resources_reindex_id", "reindex_id"),
     sa.Index("ix_resources_queue", "status", "owner_id", "due", "id"),
+)
+
+reindex_runs = sa.Table(
+    "reindex_runs",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("selection", Json, nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Index("ix_reindex_runs_owner_created", "owner_id", "created_at"),
 )
 
 resource_versions = sa.Table(

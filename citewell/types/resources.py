@@ -84,6 +84,34 @@ class UploadOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexSelection:
+    """Which files to send through the stages again.
+
+    failed:     only those that are FAILED or PARTIAL
+    read_again: from their bytes, in place of only what was read from them
+    """
+
+    project_id: str | None = None
+    failed: bool = False
+    read_again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindex:
+    """A run that sends files through the stages again, and how far it is.
+
+    total: files when it began. waiting: those still under way; failed: of the others, FAILED or PARTIAL. created_at: seconds since 1970 UTC
+    """
+
+    id: str
+    selection: ReindexSelection
+    total: int
+    waiting: int
+    failed: int
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes.
 

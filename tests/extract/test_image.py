@@ -53,6 +53,24 @@ def test_heic_is_read(tmp_path: Path) -> None:
     assert len(reading.of(ElementType.IMAGE)) == 1
 
 
+@pytest.mark.parametrize(
+    ("fields", "date"),
+    [
+        ({0x9003: "2024:05:03 12:30:01"}, "2024-05-03T12:30:01"),
+        ({0x9003: "2024:05:03 12:30:01", 0x9011: "+02:00"}, "2024-05-03T12:30:01+02:00"),
+        ({0x9003: "2024:05:03 12:30:01", 0x9011: "local"}, "2024-05-03T12:30:01"),
+        ({0x9003: "0000:00:00 00:00:00", 0x9004: "2023-01-02 03:04:05"}, "2023-01-02T03:04:05"),
+        ({0x9003: "0000:00:00 00:00:00"}, None),
+        ({0x9003: "yesterday"}, None),
+    ],
+)
+def test_a_picture_has_the_date_at_which_it_was_taken(tmp_path: Path, fields: dict[int, str], date: str | None) -> None:
+    exif = Image.Exif()
+    exif.get_ifd(0x8769).update(fields)
+    metadata = read_bytes(tmp_path, "a.jpg", picture("JPEG", exif=exif)).summary.metadata
+    assert metadata.get("date") == date
+
+
 def test_a_picture_is_turned_as_its_camera_says(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -62,6 +80,8 @@ def test_a_picture_is_turned_as_its_camera_says(tmp_path: Path) -> None:
     metadata = reading.summary.metadata
     assert (metadata["width"], metadata["height"]) == (40, 60)
     assert metadata["location"] == {"latitude": -5.5, "longitude": -0.21}
+    assert metadata["camera"] == "Cam era"
+    assert "date" not in metadata
 
 
 def test_notes_in_a_picture_are_plain_text(tmp_path: Path) -> None:

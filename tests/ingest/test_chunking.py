@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput, NotFound
 from citewell.ingest.chunking import fitted, with_settings
-from citewell.ports import Embedder
+from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SUMMARY_OF, AskedOptions, Chunk, JsonObject
@@ -80,6 +80,37 @@ async def test_a_file_that_is_sent_again_is_cut_as_it_is_asked_for_now(tmp_path:
         with pytest.raises(InvalidInput):
             await uploaded(services, TEXT, "a.txt", "My files", AskedOptions(chunking={"strategy": "poems"}))
         assert not list((tmp_path / "uploads").iterdir()), "a refused upload leaves nothing"
+
+
+async def test_indexing_everything_again_embeds_only_what_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = HashEmbedder("default", 64)
+    texts: list[str] = []
+    embed = embedder.embed
+
+    async def counted(given: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        texts.extend(given)
+        return await embed(given, kind)
+
+    monkeypatch.setattr(embedder, "embed", counted)
+
+    def build(settings: EmbeddingSettings) -> Embedder:
+        return embedder
+
+    monkeypatch.setattr(registry, "build_embedder", build)
+    async with open_services(load_settings(data=tmp_path)) as services:
+        owner = services.local_owner
+        before = await uploaded(services, TEXT, "a.txt", "My files")
+        assert texts
+        texts.clear()
+        run = await services.reindexing.begin(owner, read_again=True)
+        await services.workers.drain()
+        assert (run.total, (await services.reindexing.run(owner, run.id)).waiting) == (1, 0)
+        assert texts == []
+        assert await uploaded(services, TEXT, "a.txt", "My files") == before
+        with pytest.raises(NotFound):
+            await services.reindexing.begin(owner, "No such project")
 
 
 async def test_the_semantic_chunker_is_given_the_embedder(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def test_a_document_is_in_the_language_of_its_prose() -> None:
         (("Ratenzahlung für das Gerät", "noch nicht bezahlt"), "de"),
         (("佐藤太郎の店", "三木英子の町", "大阪"), "ja"),
         (("12", "2024-05-01"), None),
+        (("'col-2', 'col-3', 'col-4' by 'col-1'",), None),
+        (("salt and pepper", "bread and butter"), "en"),
     ],
 )
 def test_data_is_in_the_language_of_the_words_in_its_cells(cells: tuple[str, ...], language: str | None) -> None:

@@ -180,6 +180,15 @@ def test_a_known_file_is_read_again_with_the_options_of_now(held: Path, tmp_path
     assert "tokens:1000:100" in _citewell("add", page, "--data", held, "--chunking", "tokens:many", code=2)
 
 
+def test_reindex_says_how_many_files_it_did(folder: Path, held: Path) -> None:
+    assert "2 files indexed again" in _citewell("reindex", "--all", "--data", folder)
+    done = _json("reindex", "--project", "My files", "--read-again", "--data", held)
+    assert (done["state"], done["failed"]) == ("finished", 0)
+    assert done["total"] >= 2
+    assert _json("reindex", "--failed", "--data", held)["total"] == 0
+    assert "--all" in _citewell("reindex", "--data", held, code=2)
+
+
 def test_a_refused_file_fails_the_command(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_bytes(b"")
     said = _citewell("add", tmp_path / "empty.txt", "--data", folder, code=1)

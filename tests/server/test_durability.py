@@ -137,3 +137,26 @@ def _index_equals_sql(server: RunningServer, chunks: int) -> None:
             await index.close()
 
     assert asyncio.run(count()) == chunks
+
+
+def test_indexing_everything_again_goes_on_after_kill_9(tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "again") as server:
+        project = server.client.post("/projects", json={"name": "Cut"}).json()["id"]
+        files = [server.upload(*_document(number), project="Cut").json()["id"] for number in range(9)]
+        before = {one: server.wait(one)["chunk_count"] for one in files}
+        chunking = {"strategy": "characters", "size": 120, "overlap": 0}
+        server.client.patch(f"/projects/{project}", json={"chunking": chunking})
+        run = server.client.post("/reindex", json={"project": "Cut"}).json()
+        assert (run["total"], run["state"]) == (9, "running")
+        server.kill()
+        server.start()
+        end = time.monotonic() + 120
+        while (now := server.client.get(f"/reindex/{run['id']}").json())["state"] == "running":
+            assert time.monotonic() < end, now
+            time.sleep(0.1)
+        assert (now["done"], now["failed"]) == (9, 0)
+        after = {one: server.client.get(f"/resources/{one}").json() for one in files}
+        assert {one["status"] for one in after.values()} == {"indexed", "analyzed"}
+        documents = [one for one in files if after[one]["type"] == "md"]
+        assert all(after[one]["chunk_count"] > before[one] for one in documents)
+        assert [one["id"] for one in server.client.get("/reindex").json()["runs"]] == [run["id"]]

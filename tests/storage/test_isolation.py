@@ -40,6 +40,7 @@ from citewell.types import (
     AskedOptions,
     ChunkPlace,
     ChunkType,
+    ReindexSelection,
     ResourceFilter,
     Scope,
     SearchRequest,
@@ -475,6 +476,26 @@ async def _(world: World) -> None:
         assert await again.ask(world.ben.owner, world.ada.resource, AskedOptions(password="x")) is None
         assert await again.ask(world.ben.owner, world.ben.resource, AskedOptions(password="x"))
     assert await again.ask(world.ada.owner, world.ada.resource, AskedOptions()) is UploadOutcome.RETRIED
+
+
+@isolates(ReprocessingRepository.begin)
+async def _(world: World) -> None:
+    again = ReprocessingRepository(world.database)
+    async with world.unchanged():
+        await again.begin(world.ben.owner, ReindexSelection())
+    assert (await again.begin(world.ada.owner, ReindexSelection())).total
+
+
+@isolates(ReprocessingRepository.run)
+@isolates(ReprocessingRepository.latest)
+async def _(world: World) -> None:
+    again = ReprocessingRepository(world.database)
+    run = await again.begin(world.ada.owner, ReindexSelection())
+    assert (await again.run(world.ada.owner, run.id)).id == run.id
+    assert [one.id for one in await again.latest(world.ada.owner, 9)] == [run.id]
+    assert await again.latest(world.ben.owner, 9) == []
+    with pytest.raises(NotFound):
+        await again.run(world.ben.owner, run.id)
 
 
 # ---- Records ----

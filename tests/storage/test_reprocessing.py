@@ -14,7 +14,15 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.types import AskedOptions, ErrorStage, Stage, Status, UploadOptions, UploadOutcome
+from citewell.types import (
+    AskedOptions,
+    ErrorStage,
+    ReindexSelection,
+    Stage,
+    Status,
+    UploadOptions,
+    UploadOutcome,
+)
 from tests.storage.rows import add_resource, new_resource
 
 LOCKED = {"skipped": ["one.pdf: encrypted"]}
@@ -127,3 +135,77 @@ async def test_a_text_without_a_file_is_left_alone(database: Database) -> None:
     await _set(database, resource_id, status=Status.INDEXED, extracted_at=1.0, record_id="r1")
     again = ReprocessingRepository(database)
     assert await again.ask(owner, resource_id, AskedOptions(multimodal=True)) is UploadOutcome.UNCHANGED
+
+
+async def _library(database: Database) -> tuple[str, dict[Status, str]]:
+    """Files of one owner, one in each of these states, all read."""
+    owner, ids = "", dict[Status, str]()
+    for status in (Status.INDEXED, Status.PARTIAL, Status.FAILED, Status.STORED, Status.EXTRACTING, Status.INDEXING):
+        owner, ids[status] = await add_resource(database, "ada")
+        await _set(database, ids[status], status=status, extracted_at=1.0, error_code="corrupt")
+    return owner, ids
+
+
+@pytest.mark.parametrize(
+    ("selection", "extracted", "uploaded"),
+    [
+        (ReindexSelection(), {Status.INDEXED, Status.PARTIAL, Status.INDEXING}, {Status.FAILED}),
+        (ReindexSelection(failed=True), {Status.PARTIAL}, {Status.FAILED}),
+        (ReindexSelection(failed=True, read_again=True), set(), {Status.PARTIAL, Status.FAILED}),
+        (
+            ReindexSelection(read_again=True),
+            set(),
+            {Status.INDEXED, Status.PARTIAL, Status.FAILED, Status.STORED, Status.INDEXING},
+        ),
+    ],
+)
+async def test_a_run_sends_its_files_to_the_stage_that_they_need(
+    database: Database, selection: ReindexSelection, extracted: set[Status], uploaded: set[Status]
+) -> None:
+    owner, ids = await _library(database)
+    _, other = await add_resource(database, "ben")
+    await _set(database, other, status=Status.FAILED)
+    run = await ReprocessingRepository(database).begin(owner, selection)
+    kept = ResourceRepository(database)
+    for before, resource_id in ids.items():
+        found = await kept.get(owner, resource_id)
+        after = Status.EXTRACTED if before in extracted else Status.UPLOADED if before in uploaded else before
+        assert found.status is after, before
+    assert (run.total, run.waiting, run.failed) == (len(extracted | uploaded), len(extracted | uploaded), 0)
+    (row,) = await database.rows(sa.select(resources.c.status).where(resources.c.id == other))
+    assert row["status"] == Status.FAILED
+
+
+async def test_a_run_says_how_far_it_is(database: Database) -> None:
+    owner, ids = await _library(database)
+    again = ReprocessingRepository(database)
+    run = await again.begin(owner, ReindexSelection())
+    await _set(database, ids[Status.INDEXED], status=Status.INDEXED)
+    await _set(database, ids[Status.FAILED], status=Status.FAILED)
+    now = await again.run(owner, run.id)
+    assert (now.total, now.waiting, now.failed) == (4, 2, 1)
+    later = await again.begin(owner, ReindexSelection(failed=True))
+    assert later.total == 1
+    assert [one.id for one in await again.latest(owner, 5)] == [later.id, run.id]
+    assert (await again.run(owner, run.id)).failed == 0, "the later run has it now"
+
+
+async def test_what_is_uploaded_during_a_run_goes_first(database: Database) -> None:
+    owner, old = await add_resource(database, "ada")
+    await _set(database, old, status=Status.FAILED)
+    await ReprocessingRepository(database).begin(owner, ReindexSelection())
+    _, new = await add_resource(database, "ada")
+    jobs = JobRepository(database)
+    claimed = [await jobs.claim(Stage.EXTRACT, "w") for _ in range(2)]
+    assert [job.resource_id for job in claimed if job] == [new, old]
+
+
+async def test_a_run_over_a_project_takes_only_its_files(database: Database) -> None:
+    owner, outside = await add_resource(database, "ada")
+    project = await ProjectRepository(database).resolve(owner, "Leases", create=True)
+    inside, _ = await ResourceRepository(database).create(new_resource(owner), project)
+    for one in (outside, inside.id):
+        await _set(database, one, status=Status.INDEXED, extracted_at=1.0)
+    run = await ReprocessingRepository(database).begin(owner, ReindexSelection(project_id=project))
+    assert run.total == 1
+    assert (await ResourceRepository(database).get(owner, inside.id)).status is Status.EXTRACTED

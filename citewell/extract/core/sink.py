@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ ELEMENTS_FILE = "elements.jsonl"
 TITLE_FILE = "title.txt"
 """What the file calls itself, as far as that is known when its first element is written."""
 _WORD = re.compile(r"\w+")
+_COUNTED_UNITS = frozenset({"page", "slide", "sheet", "chapter", "message"})
+_PARAGRAPHS = frozenset({ElementType.PARAGRAPH, ElementType.LIST_ITEM})
 _UNSURE = 0.75
 """Mean confidence of OCR below which a page gets a warning, as the engine's own threshold for a doubtful line. Set by hand."""
 _MUCH_BY_OCR = 0.2
@@ -97,6 +100,7 @@ class Sink:
         self._warnings: list[str] = []
         self._skipped: list[str] = []
         self._elements = 0
+        self._paragraphs = 0
         self._written = 0
         self._file = (folder / ELEMENTS_FILE).open("wb")
 
@@ -222,6 +226,13 @@ class Sink:
             empty_units=sum(1 for u in units if not (u.characters or u.tables or u.images)),
         )
 
+    def counts(self) -> dict[str, int]:
+        """How much was read, by name: `page_count` and the like for the units that the file has, words, tables, images."""
+        counts = Counter(f"{unit.unit}_count" for unit in self._units if unit.unit in _COUNTED_UNITS)
+        for name in ("word", "character", "table", "image"):
+            counts[f"{name}_count"] = sum(getattr(unit, f"{name}s") for unit in self._units)
+        return {**counts, "paragraph_count": self._paragraphs}
+
     def _write(self, element: JsonObject) -> None:
         line = _encoded(element)
         self._written += len(line)
@@ -242,6 +253,7 @@ class Sink:
     def _count(self, element: Element) -> None:
         unit = self._present_unit()
         characters = len(element.text)
+        self._paragraphs += element.type in _PARAGRAPHS
         unit.characters += characters
         unit.words += len(_WORD.findall(element.text))
         unit.tables += element.type is ElementType.TABLE

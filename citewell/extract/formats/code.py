@@ -7,6 +7,7 @@ from pathlib import Path
 
 from citewell.extract.core.decode import file_encoding, stream_text
 from citewell.extract.core.sink import Sink
+from citewell.extract.formats.plain import counted_lines
 from citewell.types import ElementType, Locator
 
 _TARGET = 1_500
@@ -20,7 +21,7 @@ def extract(path: Path, sink: Sink) -> None:
     encoding = file_encoding(path)
     sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
-    for number, (start, text) in enumerate(pieces(stream_text(path, encoding))):
+    for number, (start, text) in enumerate(pieces(counted_lines(stream_text(path, encoding), sink))):
         sink.emit(ElementType.CODE, text, Locator(char_start=start, char_end=start + len(text)))
         if number % 500 == 0:
             sink.progress(start)

@@ -27,7 +27,7 @@ _TAG = re.compile(r"<[^<>]*>")
 def extract(path: Path, sink: Sink) -> None:
     """Read a Markdown file in any encoding."""
     decoded = decode_file(path, MAX_MARKDOWN_BYTES)
-    sink.metadata["encoding"] = decoded.encoding
+    sink.metadata |= {"encoding": decoded.encoding, "line_count": len(decoded.text.splitlines())}
     sink.start_unit("file", 1)
     if decoded.replaced:
         sink.warn(f"{decoded.replaced} characters could not be decoded as {decoded.encoding}.")

@@ -27,13 +27,22 @@ def extract(path: Path, sink: Sink) -> None:
     sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
     replaced = 0
-    for number, (start, text) in enumerate(paragraphs(stream_text(path, encoding))):
+    for number, (start, text) in enumerate(paragraphs(counted_lines(stream_text(path, encoding), sink))):
         replaced += text.count("\ufffd")
         sink.emit(ElementType.PARAGRAPH, text, Locator(char_start=start, char_end=start + len(text)))
         if number % _PROGRESS_EVERY == 0:
             sink.progress(start)
     if replaced:
         sink.warn(f"{replaced} characters could not be decoded as {encoding}.")
+
+
+def counted_lines(lines: Iterable[str], sink: Sink) -> Iterator[str]:
+    """The lines, whose number is `line_count` of the sink's metadata in the end."""
+    count = 0
+    for line in lines:
+        count += 1
+        yield line
+    sink.metadata["line_count"] = count
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -23,6 +23,14 @@ GERMAN = "Die Größe der Übung überrascht: fünf Äpfel für Jürgen, süße 
 POLISH = "Zażółć gęślą jaźń. Wątek o źródłach i żółwiach, których nikt nie widział w Łodzi ani w Gdańsku."
 
 
+def test_what_is_in_a_text_is_counted(tmp_path: Path) -> None:
+    metadata = read_bytes(tmp_path, "a.txt", b"One line\nand another.\n\nThe second paragraph.\n").summary.metadata
+    counted = {name: metadata[f"{name}_count"] for name in ("line", "paragraph", "word", "character", "table", "image")}
+    assert counted == {"line": 4, "paragraph": 2, "word": 7, "character": 42, "table": 0, "image": 0}
+    assert read_bytes(tmp_path, "b.md", b"# Title\n\n- one\n- two\n").summary.metadata["line_count"] == 4
+    assert read_bytes(tmp_path, "c.py", b"a = 1\nb = 2\n").summary.metadata["line_count"] == 2
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [

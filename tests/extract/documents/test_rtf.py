@@ -30,7 +30,8 @@ def test_headings_by_style_name_and_outline_level(tmp_path: Path) -> None:
         ("title", "Three", 3),
     ]
     assert reading.elements[1].locator.headings == ("One",)
-    assert reading.summary.metadata == {"title": "Report", "author": "Ann"}
+    metadata = reading.summary.metadata
+    assert (metadata["title"], metadata["author"]) == ("Report", "Ann")
 
 
 @pytest.mark.parametrize(

@@ -128,4 +128,7 @@ def check(reading: Reading, present: list[int] | list[float], total: int) -> Non
     assert math.isclose(facts["sum"], math.fsum(present), rel_tol=1e-9, abs_tol=1e-6)
     assert math.isclose(facts["mean"], math.fsum(present) / len(present), rel_tol=1e-9, abs_tol=1e-6)
     if len(present) > 1:
+        quartiles = statistics.quantiles(map(float, present), n=4, method="inclusive")
+        for name, expected in zip(("q25", "median", "q75"), quartiles, strict=True):
+            assert math.isclose(facts[name], expected, rel_tol=1e-9, abs_tol=1e-6), name
         assert math.isclose(facts["stddev"], statistics.stdev(present), rel_tol=1e-6, abs_tol=1e-3)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import SupportsFloat, cast
 
 from PIL import ExifTags, Image
@@ -28,10 +30,14 @@ _FIELDS = (
 )
 _COMMENTS = ("comment", "Comment", "Description", "Title", "Author")
 _MAX_LENGTH = 1_000
+_MOMENT = re.compile(r"(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})", re.ASCII)
+_OFFSET = re.compile(r"[+-][01]\d:[0-5]\d", re.ASCII)
 
 
 def notes(image: Image.Image) -> dict[str, JsonValue]:
-    """`exif` and `comments` (name → text), `dpi` and `location` (degrees), each only where the picture has it."""
+    """`exif` and `comments` (name → text), `camera`, `date` (when it was taken, ISO 8601), `dpi` and `location` (decimal degrees), each
+    only where the picture has it.
+    """
     found: dict[str, JsonValue] = {}
     exif = _exif(image)
     fields = {name: text for name in _FIELDS if (text := _plain(exif.get(name)))}
@@ -40,6 +46,10 @@ def notes(image: Image.Image) -> dict[str, JsonValue]:
     comments = {name: text for name in _COMMENTS if (text := _plain(image.info.get(name)))}
     if comments:
         found["comments"] = comments
+    if camera := " ".join(fields[name] for name in ("Make", "Model") if name in fields):
+        found["camera"] = camera
+    if taken := _taken(exif):
+        found["date"] = taken
     if location := _location(exif):
         found["location"] = location
     if dpi := _dpi(image.info.get("dpi")):
@@ -73,6 +83,22 @@ def _plain(value: object) -> str:
     if not isinstance(value, str):
         return ""
     return "".join(c if c.isprintable() else " " for c in value).strip()[:_MAX_LENGTH]
+
+
+def _taken(exif: Mapping[str, object]) -> str | None:
+    """When the picture was taken; with the camera's offset from UTC where it is noted, else as the camera's clock showed it."""
+    for name in ("DateTimeOriginal", "DateTimeDigitized"):
+        match = _MOMENT.match(_plain(exif.get(name)))
+        if match is None:
+            continue
+        year, month, day, hour, minute, second = map(int, match.groups())
+        try:
+            moment = datetime(year, month, day, hour, minute, second)
+        except ValueError:  # cameras whose clock was never set write zeros
+            continue
+        offset = _plain(exif.get(name.replace("DateTime", "OffsetTime")))
+        return moment.isoformat() + (offset if _OFFSET.fullmatch(offset) else "")
+    return None
 
 
 def _location(exif: Mapping[str, object]) -> dict[str, JsonValue] | None:

@@ -17,6 +17,7 @@ from citewell.extract.core.safezip import SafeZip
 from citewell.extract.core.sink import Sink
 from citewell.types import ExtractOptions
 
+_MAX_PAGE_DIGITS = 6
 _PROPERTIES = {
     "title": "title",
     "creator": "author",
@@ -145,9 +146,19 @@ def read_properties(package: OfficePackage, sink: Sink) -> None:
             text = (element.text or "").strip()
             if key and text:
                 sink.metadata[key] = text[:1000]
+    _read_page_count(package, sink)
     language = sink.metadata.get("language")
     if isinstance(language, str) and re.match(r"[A-Za-z]{2,3}(-|$)", language):
         sink.language = language.split("-")[0].lower()
+
+
+def _read_page_count(package: OfficePackage, sink: Sink) -> None:
+    """How many pages the program that saved the file laid out, where it says so."""
+    for part in package.related("", "extended-properties"):
+        root = package.optional_xml(part, sink)
+        stated = next((e.text or "" for e in root if local_name(e) == "Pages"), "") if root is not None else ""
+        if stated.strip().isascii() and stated.strip().isdigit() and len(stated) <= _MAX_PAGE_DIGITS:
+            sink.metadata["page_count"] = int(stated)
 
 
 def attribute(element: XmlElement, name: str) -> str | None:

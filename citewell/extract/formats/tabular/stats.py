@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _NUMBERS = ("integer", "number")
 _ORDERED = (*_NUMBERS, "date", "datetime", "time")
 _EXACT_DISTINCT_ROWS = 500_000
-"""Rows up to which different values are counted exactly; beyond, they are estimated."""
+"""Rows up to which different values and quartiles are exact; beyond, they are estimated."""
+_QUANTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 _COLUMNS_PER_QUERY = 25
 """Columns summed up in one query,"""
 _CELLS_PER_QUERY = 1_000_000
@@ -51,7 +52,7 @@ def inferred(name: str, found: ColumnKind) -> Column:
 def describe(
     connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int, beat: Callable[[], None]
 ) -> list[JsonObject]:
-    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, mean and sum too.
+    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, for numbers quartiles, mean and sum too.
 
     `beat` is called on the way.
     """
@@ -95,6 +96,9 @@ def _aggregates(column: Column, rows: int, low: str) -> dict[str, str]:
             total = f"sum({finite})" if dtype == "integer" else f"fsum({finite})"
             exact = "HUGEINT" if dtype == "integer" else "DOUBLE"
             above = f"({finite}::{exact} - {low}::{exact})::DOUBLE"
+            number = f"{finite}::DOUBLE"
+            share = "quantile_cont" if rows <= _EXACT_DISTINCT_ROWS else "approx_quantile"
+            wanted |= {key: f"{share}({number}, {at})" for key, at in _QUANTILES.items()}
             wanted |= {"sum": total, "mean": f"favg({finite})", "stddev": f"stddev_samp({above})"}
         if dtype == "number":
             wanted["not_finite"] = f"count({name}) - count({finite})"

@@ -1,0 +1,39 @@
+"""Sends many files through the stages again, after a change of settings or a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.reprocessing import ReprocessingRepository
+from citewell.types import Reindex, ReindexSelection
+
+_MAX_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexService:
+    """Runs of an owner. What a run asks for is in the rows of the files, so it goes on after a restart; the embedding cache spares unchanged texts."""
+
+    reprocessing: ReprocessingRepository
+    projects: ProjectRepository
+    wake: Callable[[], None]
+
+    async def begin(
+        self, owner_id: str, project: str | None = None, *, failed: bool = False, read_again: bool = False
+    ) -> Reindex:
+        """Begin a run over all files, or those of a project given by id or name; `failed` and `read_again` as in `ReindexSelection`."""
+        project_id = await self.projects.resolve(owner_id, project) if project else None
+        selection = ReindexSelection(project_id=project_id, failed=failed, read_again=read_again)
+        begun = await self.reprocessing.begin(owner_id, selection)
+        self.wake()
+        return begun
+
+    async def run(self, owner_id: str, run_id: str) -> Reindex:
+        """One run, and how far it is; `NotFound`."""
+        return await self.reprocessing.run(owner_id, run_id)
+
+    async def latest(self, owner_id: str) -> list[Reindex]:
+        """The newest runs first."""
+        return await self.reprocessing.latest(owner_id, _MAX_LISTED)
