@@ -9,17 +9,31 @@ import signal
 from citewell.composition import open_services
 from citewell.console import out
 from citewell.errors import ConfigurationError
-from citewell.settings import Settings, change
+from citewell.settings import LocalBlobs, Settings, change
 
 log = logging.getLogger(__name__)
 
 
 def work(settings: Settings) -> None:
-    """Work until told to stop. Raises `ConfigurationError` unless database and vector store can be shared."""
-    if settings.database_url is None or settings.store.is_embedded:
+    """Work until told to stop. Raises `ConfigurationError` unless database, vector store and files can be shared."""
+    alone = [
+        why
+        for why, is_alone in (
+            (
+                "a database that it shares with the server: set CITEWELL_DATABASE_URL to a Postgres",
+                settings.database_url is None,
+            ),
+            ("a vector store that it shares: set CITEWELL_VECTOR_STORE=pgvector", settings.store.is_embedded),
+            (
+                "files that it can reach: set CITEWELL_BLOB_BACKEND to s3, gcs or azure",
+                isinstance(settings.blobs, LocalBlobs),
+            ),
+        )
+        if is_alone
+    ]
+    if alone:
         raise ConfigurationError(
-            "A worker needs a database (CITEWELL_DATABASE_URL) and a vector store that it can share with the server, and the only one, "
-            "CITEWELL_VECTOR_STORE=edge, belongs to one process. Run `citewell serve`: it does this work itself."
+            f"A worker needs {'; '.join(alone)}. Or run `citewell serve` alone: it does this work itself."
         )
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)

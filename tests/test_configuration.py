@@ -181,7 +181,6 @@ def test_a_reserved_name_is_known_and_noted_where_it_is_set(bare: pytest.MonkeyP
     value = {
         **dict.fromkeys(("s3_endpoint", "qdrant_url"), "http://h"),
         "redis_url": "redis://r",
-        "pgvector_url": "postgresql://h/d",
         "qdrant_port": "7000",
     }.get(keyword, "word")
     bare.setenv(VARIABLES[keyword][-1], value)

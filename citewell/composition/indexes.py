@@ -20,7 +20,7 @@ from citewell.indexes.migration import IndexMigration, Opener
 from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import IndexCondition, condition_of
 from citewell.ports import Embedder, PlanningEmbedder, VectorIndex
-from citewell.settings import Settings, change
+from citewell.settings import EdgeStore, Settings, change
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.indexes import IndexRepository, IndexState
@@ -58,8 +58,9 @@ class IndexOpener:
 
     async def _open_store(self, settings: Settings, embedder: Embedder) -> tuple[VectorIndex, bool]:
         """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
-        if not settings.store.is_embedded:
-            return await registry.open_index(settings.store, embedder.fingerprint), True
+        if not isinstance(settings.store, EdgeStore):
+            store = await registry.open_index(settings.store, embedder.fingerprint)
+            return store, await condition_of(store, self.content) is IndexCondition.WHOLE
         try:
             store = await registry.open_index(settings.store, embedder.fingerprint)
             condition = await condition_of(store, self.content)

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
+from citewell.errors import ConfigurationError
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
@@ -25,11 +26,15 @@ from citewell.settings.values import (
     HttpAddress,
     ListeningHost,
     Natural,
+    PostgresAddress,
     PriceTable,
     Seconds,
     Share,
+    SqlName,
     async_url,
     is_loopback,
+    is_postgres,
+    plain_postgres_url,
 )
 
 # Settings that more than one class reads.
@@ -44,6 +49,7 @@ _VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
 _OpenAIKey = Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")]
 _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
 _PineconeKey = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
+_DatabaseUrl = Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")]
 _Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
 _MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
@@ -199,6 +205,29 @@ class EdgeStore(SettingsGroup):
     def index_folder(self, fingerprint: str) -> Path:
         """The folder of one model's index."""
         return self.data / "indexes" / "".join(c if c.isalnum() or c in "-." else "_" for c in fingerprint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PgvectorStore(SettingsGroup):
+    """Postgres with the pgvector extension, which processes share: the database at `url`, else the one of everything else."""
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["pgvector"], _VECTOR_STORE] = "pgvector"
+    url: Annotated[PostgresAddress | None, named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL")] = None
+    database_url: _DatabaseUrl = None
+    schema: Annotated[SqlName, named("pgvector_schema")] = "citewell"
+
+    @property
+    def dsn(self) -> str:
+        """The database's address as its driver takes it; `ConfigurationError` where neither setting names a Postgres."""
+        address = self.url or self.database_url
+        if address is None or not is_postgres(address):
+            raise ConfigurationError(
+                f"{self.name_of('provider')} is 'pgvector', which needs a Postgres: set {self.name_of('url')} to its address, such as "
+                "postgresql://user:password@localhost/citewell."
+            )
+        return plain_postgres_url(address)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,7 +428,7 @@ class AnthropicVision(_Anthropic):
 
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
-StoreSettings: TypeAlias = EdgeStore
+StoreSettings: TypeAlias = EdgeStore | PgvectorStore
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
@@ -411,7 +440,7 @@ class Settings(SettingsGroup):
     """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
 
     data: DataFolderSetting
-    database_url: Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")] = None
+    database_url: _DatabaseUrl = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
     server: ServerSettings
     auth: AuthSettings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from citewell.errors import ConfigurationError
-from citewell.settings.values import HttpAddress, PineconeHost, Port, PostgresAddress, QdrantHost, RedisAddress
+from citewell.settings.values import HttpAddress, PineconeHost, Port, QdrantHost, RedisAddress
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
@@ -63,9 +63,6 @@ RESERVED: Mapping[str, Reserved] = {
             *(str, "vector_store", ("qdrant",)),
         ),
         Reserved(named("qdrant_api_key", "QDRANT_API_KEY"), SecretStr, "vector_store", ("qdrant",)),
-        Reserved(
-            named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL"), PostgresAddress, "vector_store", ("pgvector",)
-        ),
         Reserved(named("redis_url", "REDIS_URL"), RedisAddress, "vector_store", ("redis",)),
         Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
@@ -87,6 +84,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("rerank_model", "rerank_base_url", "rerank_seconds"),
         ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
     ),
+    **dict.fromkeys(("pgvector_url", "pgvector_schema"), ("vector_store", ("pgvector",))),
     **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
     **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
     **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),
@@ -98,8 +96,8 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 NOT_READ: Mapping[str, str] = {
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
     "FILES_API_TTL_HOURS": "files are kept until they are deleted",
-    "SUPABASE_URL": "there is no vector store in Postgres; CITEWELL_DATABASE_URL takes the database's connection string for everything else",
-    "SUPABASE_KEY": "there is no vector store in Postgres; CITEWELL_DATABASE_URL takes the database's connection string for everything else",
+    "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
+    "SUPABASE_KEY": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
     "AIRTABLE_PAT": "there is no connector for Airtable; send its records to POST /records",
     "AIRTABLE_BASE_ID": "there is no connector for Airtable; send its records to POST /records",
     "AIRTABLE_TABLE_NAME": "there is no connector for Airtable; send its records to POST /records",

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 MAX_NUMBER = 2**31 - 1
 MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+_SQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 
@@ -41,6 +42,20 @@ def async_url(url: str) -> str:
         mode = parsed.query["sslmode"]
         parsed = parsed.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
     return parsed.render_as_string(hide_password=False)
+
+
+def is_postgres(url: str) -> bool:
+    """Whether a database's URL is one of a Postgres server."""
+    from sqlalchemy import make_url
+
+    return make_url(url).drivername in _POSTGRES
+
+
+def plain_postgres_url(url: str) -> str:
+    """A Postgres server's URL without the name of a driver, as libpq and asyncpg take it."""
+    from sqlalchemy import make_url
+
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def _http(value: str) -> str:
@@ -84,6 +99,14 @@ def _sql(value: str, drivers: frozenset[str]) -> str:
     named = url.database or url.host or "host" in url.query
     if url.drivername not in drivers or not named or any(character.isspace() for character in url.host or ""):
         raise ValueError(problem)
+    return value
+
+
+def _sql_name(value: str) -> str:
+    if not _SQL_NAME.fullmatch(value):
+        raise ValueError(
+            "must be a name of up to 63 letters, digits and underscores, and begin with a letter or an underscore"
+        )
     return value
 
 
@@ -142,6 +165,7 @@ HttpAddress = Annotated[str, AfterValidator(_http)]
 RedisAddress = Annotated[str, AfterValidator(_redis)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]
 PostgresAddress = Annotated[str, AfterValidator(_postgres)]
+SqlName = Annotated[str, AfterValidator(_sql_name)]
 ListeningHost = Annotated[str, AfterValidator(_listening)]
 QdrantHost = Annotated[str, AfterValidator(_qdrant_host)]
 PineconeHost = Annotated[str, AfterValidator(_pinecone_host)]

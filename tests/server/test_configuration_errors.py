@@ -286,7 +286,19 @@ def test_what_there_is_no_adapter_or_key_for_is_one_line(
 
 
 def test_a_worker_that_has_nothing_to_share_is_one_line(tmp_path: Path) -> None:
-    refused(run(tmp_path, "worker", "--data", "data"), "CITEWELL_DATABASE_URL", "CITEWELL_VECTOR_STORE")
+    done = run(tmp_path, "worker", "--data", "data")
+    refused(done, "CITEWELL_DATABASE_URL", "CITEWELL_VECTOR_STORE", "CITEWELL_BLOB_BACKEND")
+
+
+def test_vectors_in_postgres_need_a_postgres(tmp_path: Path) -> None:
+    refused(run(tmp_path, "ls", "--data", "data", VECTOR_STORE="pgvector"), "VECTOR_STORE", "CITEWELL_PGVECTOR_URL")
+    done = run(
+        tmp_path, "ls", "--data", "data", VECTOR_STORE="pgvector", PGVECTOR_URL="postgresql://u:geheim@127.0.0.1:9/d"
+    )
+    assert "geheim" not in refused(done, "Postgres")
+    refused(
+        run(tmp_path, "ls", "--data", "data", CITEWELL_PGVECTOR_SCHEMA="a-b"), "CITEWELL_PGVECTOR_SCHEMA", "letters"
+    )
 
 
 def test_the_library_raises_what_the_command_line_prints(tmp_path: Path) -> None:

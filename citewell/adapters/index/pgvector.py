@@ -1,0 +1,332 @@
+"""A vector store in Postgres with the pgvector extension, Supabase included: one table of points per model.
+
+Meaning is searched by a graph (HNSW) over numbers of 2 bytes, whose best are compared by all digits, and exactly where a filter admits few points. Words are searched by an
+index over terms and weighed with the document frequencies of the owner's points, which every write keeps up to date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import asyncpg
+import numpy as np
+import orjson
+
+from citewell.adapters.index.pgvector_filters import BoundSql
+from citewell.adapters.index.pgvector_schema import WORD_DIMENSIONS, Connection, PointTables, prepare
+from citewell.errors import CitewellError, Unavailable
+from citewell.points import OWNER, RESOURCE, TYPE, pulled
+from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.settings import PgvectorStore
+from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored
+
+_BATCH = 500
+_CONNECTIONS = 8
+_SECONDS = 60.0
+# Up to so many points that a filter admits are compared one by one, which is exact.
+_EXACT_UP_TO = 5_000
+# The graph holds numbers of 2 bytes: so many more points than asked for are compared once again by all their digits.
+_MORE = 20
+# Of each connection. A filtered search of the graph goes on until it has what was asked for, or has seen so many points.
+_SESSION = {
+    "hnsw.ef_search": "200",
+    "hnsw.iterative_scan": "strict_order",
+    "hnsw.max_scan_tuples": "200000",
+    "hnsw.scan_mem_multiplier": "4",
+    "plan_cache_mode": "force_custom_plan",
+    "jit": "off",
+    "application_name": "citewell",
+}
+_FAILURES = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+T = TypeVar("T")
+
+
+class PgvectorIndex:
+    """One index in one database, which any number of processes may use at once. Open it with `open`."""
+
+    def __init__(self, pool: asyncpg.Pool, tables: PointTables) -> None:
+        self._pool = pool
+        self._tables = tables
+        self._closed = False
+
+    @classmethod
+    async def open(cls, url: str, name: str, dimensions: int, *, schema: str = "citewell") -> PgvectorIndex:
+        """Open the index of this name, or create it. `Unavailable` when the database cannot be reached."""
+        try:
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=_CONNECTIONS,
+                command_timeout=_SECONDS,
+                timeout=_SECONDS,
+                server_settings=_SESSION,
+            )
+        except (*_FAILURES, ValueError) as error:
+            raise Unavailable(f"The vector store in Postgres cannot be reached: {_reason(error)}") from error
+        try:
+            async with pool.acquire() as connection:
+                return cls(pool, await prepare(connection, schema, name, dimensions))
+        except BaseException as error:
+            await pool.close()
+            if isinstance(error, _FAILURES):
+                raise Unavailable(f"The vector store in Postgres does not open: {_reason(error)}") from error
+            raise
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Dense and sparse search, filters, and writes that survive the process."""
+        return frozenset({Capability.SPARSE, Capability.FILTERS, Capability.PERSISTENT})
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See `VectorIndex.upsert`; committed when this returns."""
+        latest = list({point.id: point for point in points}.values())
+        for start in range(0, len(latest), _BATCH):
+            await self._write(self._upsert, latest[start : start + _BATCH])
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        if query.limit < 1:
+            self._check_open()
+            return []
+        if query.dense is not None:
+            return await self._run(lambda connection: self._search_dense(connection, query))
+        if query.sparse is not None:
+            words = query.sparse
+            return await self._run(lambda connection: self._search_words(connection, query, words))
+        raise ValueError("A vector query has a dense or a sparse vector.")
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """See `VectorIndex.vectors`."""
+        return await self._run(lambda connection: self._vectors(connection, ids))
+
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """See `VectorIndex.set_payload`; committed when this returns."""
+        sql = BoundSql()
+        changed = sql.bind(orjson.dumps(payload).decode(), "jsonb")
+        statement = f"UPDATE {self._tables.points} SET payload = payload || {changed} WHERE {sql.where(filter)}"
+        await self._run(lambda connection: connection.execute(statement, *sql.values))
+
+    async def delete(self, filter: Filter) -> None:
+        """See `VectorIndex.delete`."""
+        await self._write(self._delete, filter)
+
+    async def delete_ids(self, ids: Sequence[str]) -> None:
+        """See `VectorIndex.delete_ids`."""
+        if ids:
+            await self._write(self._delete_ids, ids)
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """See `VectorIndex.count`; exact."""
+        sql = BoundSql()
+        where = f" WHERE {sql.where(filter)}" if filter is not None else ""
+        statement = f"SELECT count(*) FROM {self._tables.points}{where}"
+
+        async def counted(connection: Connection) -> int:
+            return int(await connection.fetchval(statement, *sql.values) or 0)
+
+        return await self._run(counted)
+
+    async def close(self) -> None:
+        """See `VectorIndex.close`."""
+        if not self._closed:
+            self._closed = True
+            await self._pool.close()
+
+    # Searching.
+
+    async def _search_dense(self, connection: Connection, query: VectorQuery) -> list[ScoredId]:
+        dense: Sequence[float] = query.dense or ()
+        if query.pulls:
+            vectors = await self._vectors(connection, [key for key, _ in query.pulls])
+            dense = pulled(dense, query.pulls, vectors).tolist()
+        counted = BoundSql()
+        admitted = f"{counted.where(query.filter)} AND dense IS NOT NULL"
+        few = await connection.fetchval(
+            f"SELECT count(*) <= {_EXACT_UP_TO} FROM (SELECT FROM {self._tables.points} WHERE {admitted} LIMIT {_EXACT_UP_TO + 1})",
+            *counted.values,
+        )
+        sql = BoundSql()
+        vector, limit = f"{sql.bind(_vector(dense), 'text')}::vector", sql.bind(query.limit, "bigint")
+        candidates = (
+            f"SELECT id, dense FROM {self._tables.points} WHERE {sql.where(query.filter)} AND dense IS NOT NULL"
+        )
+        if not few:
+            half, more = f"halfvec({len(dense)})", sql.bind(query.limit + max(_MORE, query.limit // 5), "bigint")
+            candidates += f" ORDER BY dense::{half} <#> {vector}::{half} LIMIT {more}"
+        statement = (
+            f"WITH candidates AS MATERIALIZED ({candidates}) SELECT id, -(dense <#> {vector}) AS score FROM candidates "
+            f"ORDER BY score DESC, id LIMIT {limit}"
+        )
+        return _scored(await connection.fetch(statement, *sql.values))
+
+    async def _search_words(self, connection: Connection, query: VectorQuery, words: SparseVector) -> list[ScoredId]:
+        owner = query.filter.owner_id
+        names = {_term(owner, index): index for index in words.indices}
+        held = await connection.fetch(
+            f"SELECT term, points FROM {self._tables.terms} WHERE term = ANY($1::bigint[])", [_term(owner), *names]
+        )
+        frequencies: dict[int, int] = {row["term"]: row["points"] for row in held}
+        total = frequencies.pop(_term(owner), 0)
+        if not frequencies:
+            return []
+        said = dict(zip(words.indices, words.values, strict=True))
+        weights = [
+            (names[name], said[names[name]] * math.log((total - number + 0.5) / (number + 0.5) + 1.0))
+            for name, number in frequencies.items()
+        ]
+        sql = BoundSql()
+        vector, limit = sql.bind(_words(weights), "text") + "::sparsevec", sql.bind(query.limit, "bigint")
+        terms = sql.bind(list(frequencies), "bigint[]")
+        statement = (
+            f"SELECT id, -(words <#> {vector}) AS score FROM {self._tables.points} "
+            f"WHERE terms && {terms} AND {sql.where(query.filter)} ORDER BY score DESC, id LIMIT {limit}"
+        )
+        return _scored(await connection.fetch(statement, *sql.values))
+
+    async def _vectors(self, connection: Connection, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        rows = await connection.fetch(
+            f"SELECT id, dense::text FROM {self._tables.points} WHERE id = ANY($1::uuid[]) AND dense IS NOT NULL",
+            list(ids),
+        )
+        return {str(row["id"]): np.asarray(orjson.loads(row["dense"]), dtype=np.float32) for row in rows}
+
+    # Writing. Writes of one owner's points wait for each other, as they change the same document frequencies.
+
+    async def _upsert(self, connection: Connection, points: Sequence[Point]) -> None:
+        await self._lock(connection, {str(point.payload[OWNER]) for point in points})
+        gone = await self._remove(connection, "id = ANY($1::uuid[])", [point.id for point in points])
+        terms = [_terms(point) for point in points]
+        await connection.execute(
+            f"""INSERT INTO {self._tables.points} (id, owner_id, resource_id, type, dense, words, terms, payload)
+            SELECT id, owner_id, resource_id, type, dense::halfvec, words::sparsevec, terms::bigint[], payload::jsonb
+            FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+            AS given (id, owner_id, resource_id, type, dense, words, terms, payload)
+            ON CONFLICT (id) DO UPDATE SET owner_id = excluded.owner_id, resource_id = excluded.resource_id, type = excluded.type,
+            dense = excluded.dense, words = excluded.words, terms = excluded.terms, payload = excluded.payload""",
+            [point.id for point in points],
+            [str(point.payload[OWNER]) for point in points],
+            [str(point.payload[RESOURCE]) for point in points],
+            [str(point.payload[TYPE]) for point in points],
+            [None if point.dense is None else _vector(point.dense) for point in points],
+            [_words_of(point) for point in points],
+            [f"{{{','.join(map(str, one))}}}" for one in terms],
+            [orjson.dumps(point.payload).decode() for point in points],
+        )
+        added = Counter(term for one in terms for term in one)
+        added.subtract(gone)
+        await self._change_frequencies(connection, added)
+
+    async def _delete(self, connection: Connection, filter: Filter) -> None:
+        await self._lock(connection, {filter.owner_id})
+        sql = BoundSql()
+        where = sql.where(filter)
+        gone = await self._remove(connection, where, *sql.values)
+        await self._change_frequencies(connection, Counter({term: -number for term, number in gone.items()}))
+
+    async def _delete_ids(self, connection: Connection, ids: Sequence[str]) -> None:
+        owners = await connection.fetch(
+            f"SELECT DISTINCT owner_id FROM {self._tables.points} WHERE id = ANY($1::uuid[])", list(ids)
+        )
+        await self._lock(connection, {row["owner_id"] for row in owners})
+        gone = await self._remove(connection, "id = ANY($1::uuid[])", list(ids))
+        await self._change_frequencies(connection, Counter({term: -number for term, number in gone.items()}))
+
+    async def _lock(self, connection: Connection, owners: Iterable[str]) -> None:
+        for key in sorted(_number(f"{self._tables.points}\0{owner}") for owner in owners):
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
+
+    async def _remove(self, connection: Connection, where: str, *values: Any) -> Counter[int]:
+        """Delete points; returns how many held each term."""
+        rows = await connection.fetch(
+            f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING terms) "
+            "SELECT term, count(*) AS points FROM gone, unnest(terms) AS term GROUP BY term",
+            *values,
+        )
+        return Counter({row["term"]: row["points"] for row in rows})
+
+    async def _change_frequencies(self, connection: Connection, changes: Counter[int]) -> None:
+        changed = sorted((term, number) for term, number in changes.items() if number)
+        if not changed:
+            return
+        terms, numbers = [term for term, _ in changed], [number for _, number in changed]
+        await connection.execute(
+            f"INSERT INTO {self._tables.terms} AS known (term, points) SELECT * FROM unnest($1::bigint[], $2::bigint[]) "
+            "ON CONFLICT (term) DO UPDATE SET points = known.points + excluded.points",
+            *(terms, numbers),
+        )
+        if any(number < 0 for number in numbers):
+            await connection.execute(
+                f"DELETE FROM {self._tables.terms} WHERE term = ANY($1::bigint[]) AND points <= 0", terms
+            )
+
+    async def _write(self, call: Callable[[Connection, T], Awaitable[None]], argument: T) -> None:
+        async def in_transaction(connection: Connection) -> None:
+            async with connection.transaction():
+                await call(connection, argument)
+
+        await self._run(in_transaction)
+
+    async def _run(self, call: Callable[[Connection], Awaitable[Any]]) -> Any:
+        self._check_open()
+        try:
+            async with self._pool.acquire(timeout=_SECONDS) as connection:
+                return await call(connection)
+        except CitewellError:
+            raise
+        except _FAILURES as error:
+            raise Unavailable(f"The vector store in Postgres failed: {_reason(error)}") from error
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("The index is closed.")
+
+
+async def build(settings: PgvectorStore, fingerprint: Fingerprint) -> PgvectorIndex:
+    """The index of a model's vectors; see `PgvectorIndex.open`."""
+    return await PgvectorIndex.open(settings.dsn, str(fingerprint), fingerprint.dimensions, schema=settings.schema)
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _term(owner: str, index: int | None = None) -> int:
+    """The name of a term of an owner, or of all its points with words."""
+    return _number(f"{owner}\0{'' if index is None else index}")
+
+
+def _terms(point: Point) -> list[int]:
+    if point.sparse is None or not point.sparse.indices:
+        return []
+    owner = str(point.payload[OWNER])
+    return [_term(owner), *{_term(owner, index) for index in point.sparse.indices}]
+
+
+def _words_of(point: Point) -> str | None:
+    if point.sparse is None or not point.sparse.indices:
+        return None
+    return _words(zip(point.sparse.indices, point.sparse.values, strict=True))
+
+
+def _words(weights: Iterable[tuple[int, float]]) -> str:
+    placed: dict[int, float] = {}
+    for index, weight in weights:
+        place = 1 + index % WORD_DIMENSIONS
+        placed[place] = placed.get(place, 0.0) + weight
+    return f"{{{','.join(f'{place}:{weight:.7g}' for place, weight in sorted(placed.items()))}}}/{WORD_DIMENSIONS}"
+
+
+def _vector(values: Sequence[float]) -> str:
+    return f"[{','.join(f'{value:.8g}' for value in values)}]"
+
+
+def _scored(rows: Sequence[asyncpg.Record]) -> list[ScoredId]:
+    return scored([(str(row["id"]), float(row["score"])) for row in rows])

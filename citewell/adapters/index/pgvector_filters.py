@@ -1,0 +1,106 @@
+"""Typed filters as conditions on the `payload` column in SQL. Values and texts are bound; only names of fields are written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import orjson
+
+from citewell.errors import InvalidFilter
+from citewell.points import FieldKind, field_kind, keyword
+from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonValue, Negation, Operator
+
+_ORDERS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}
+
+
+@dataclass(slots=True)
+class BoundSql:
+    """SQL with its parameters, which are numbered as they are bound."""
+
+    values: list[object] = field(default_factory=list[object])
+
+    def bind(self, value: object, kind: str = "") -> str:
+        """The placeholder of a value, cast to a type where one is given."""
+        self.values.append(value)
+        return f"${len(self.values)}{kind and '::'}{kind}"
+
+    def where(self, filter: Filter) -> str:
+        """The condition of `filter`. `InvalidFilter` for a field that no point has."""
+        parts = [f"owner_id = {self.bind(filter.owner_id)}"]
+        if filter.resource_ids is not None:
+            parts.append(f"resource_id = ANY({self.bind(list(filter.resource_ids), 'text[]')})")
+        if filter.types is not None:
+            parts.append(f"type = ANY({self.bind([kind.value for kind in filter.types], 'text[]')})")
+        return " AND ".join([*parts, *(self._expression(one) for one in filter.conditions)])
+
+    def _expression(self, expression: Expression) -> str:
+        match expression:
+            case Condition():
+                return self._condition(expression)
+            case AllOf(parts):
+                return _joined([self._expression(part) for part in parts], "AND", "TRUE")
+            case AnyOf(parts):
+                return _joined([self._expression(part) for part in parts], "OR", "FALSE")
+            case Negation(part):
+                return f"(NOT {self._expression(part)})"
+
+    def _condition(self, condition: Condition) -> str:
+        kind = field_kind(condition.field)
+        if kind is None:
+            raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
+        path = condition.field.split(".")
+        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        if condition.operator is Operator.EXISTS:
+            present = f"coalesce(payload #> {self.bind(path, 'text[]')}, 'null') NOT IN ('null', '[]', '{{}}')"
+            return f"({present})" if condition.value else f"(NOT {present})"
+        if kind is FieldKind.KEYWORD:
+            return self._of_texts(path, condition, [keyword(str(value)) for value in values])
+        return self._of_numbers(path, condition, [_number(condition.field, value) for value in values])
+
+    def _of_texts(self, path: list[str], condition: Condition, texts: list[str]) -> str:
+        match condition.operator:
+            case Operator.EQ | Operator.IN:
+                return _joined([self._holds(path, text) for text in texts], "OR", "FALSE")
+            case Operator.CONTAINS:
+                return self._any_text(path, f"strpos(one #>> '{{}}', {self.bind(texts[0], 'text')}) > 0")
+            case Operator.PREFIX:
+                return self._any_text(path, f"starts_with(one #>> '{{}}', {self.bind(texts[0], 'text')})")
+            case _:
+                raise InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
+
+    def _of_numbers(self, path: list[str], condition: Condition, numbers: list[float]) -> str:
+        if condition.operator in (Operator.EQ, Operator.IN):
+            return _joined([self._holds(path, number) for number in numbers], "OR", "FALSE")
+        if (order := _ORDERS.get(condition.operator)) is None:
+            raise InvalidFilter(
+                f"The field {condition.field!r} holds numbers, which have no {condition.operator.value!r}."
+            )
+        limit = max(numbers) if order.startswith(">") else min(numbers)
+        bound = self.bind(orjson.dumps({"limit": limit}).decode(), "jsonb")
+        return f"coalesce(jsonb_path_exists(payload, '{_json_path(path)} ? (@ {order} $limit)', {bound}, true), FALSE)"
+
+    def _holds(self, path: list[str], value: JsonValue) -> str:
+        """Whether a field is a value or a list with it; an index over payloads answers both."""
+        alone, listed = value, [value]
+        for name in reversed(path):
+            alone, listed = {name: alone}, {name: listed}
+        both = [self.bind(orjson.dumps(one).decode(), "jsonb") for one in (alone, listed)]
+        return f"(payload @> {both[0]} OR payload @> {both[1]})"
+
+    def _any_text(self, path: list[str], condition: str) -> str:
+        return f"EXISTS (SELECT 1 FROM jsonb_path_query(payload, '{_json_path(path)}') AS one WHERE {condition})"
+
+
+def _joined(parts: list[str], word: str, empty: str) -> str:
+    return f"({f' {word} '.join(parts)})" if parts else empty
+
+
+def _json_path(path: list[str]) -> str:
+    """The values at a path, one by one where they are a list. The names are those of `field_kind`: letters, digits and `_`."""
+    return "$" + "".join(f'."{name}"' for name in path) + "[*]"
+
+
+def _number(field: str, value: str | int | float) -> float:
+    if isinstance(value, str):
+        raise InvalidFilter(f"The field {field!r} takes numbers.")
+    return value

@@ -1,0 +1,112 @@
+"""The tables of the pgvector store, and how they are made and brought up to date."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import asyncpg
+
+from citewell.errors import ConfigurationError, Unavailable
+
+Connection: TypeAlias = "asyncpg.Connection | asyncpg.pool.PoolConnectionProxy"
+MAX_DIMENSIONS = 4_000
+"""Of vectors that pgvector builds a search graph over, with 2 bytes per number there."""
+WORD_DIMENSIONS = 1_000_000_000
+"""The most that a `sparsevec` has: terms are numbers of 32 bits, so two of four billion share a place in it."""
+MIN_VERSION = (0, 8)  # of the extension: filtered searches go on until they have enough
+_LOCK = 4_861_267  # of this schema, while tables are made
+
+
+@dataclass(frozen=True, slots=True)
+class PointTables:
+    """The names of one index's tables, quoted: its points, and in how many points of an owner each term is."""
+
+    points: str
+    terms: str
+
+    @classmethod
+    def of(cls, schema: str, index: str) -> PointTables:
+        """The tables of an index by its name, such as a model's fingerprint."""
+        name = hashlib.sha256(index.encode()).hexdigest()[:16]
+        return cls(f"{quoted(schema)}.{quoted(f'points_{name}')}", f"{quoted(schema)}.{quoted(f'terms_{name}')}")
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+async def prepare(connection: Connection, schema: str, index: str, dimensions: int) -> PointTables:
+    """Make what does not exist of an index's tables; several processes may do so at once.
+
+    `ConfigurationError` when the extension is missing and this user may not create it, is too old, or the model has too many dimensions;
+    `Unavailable` when the tables are of an index of other dimensions.
+    """
+    if dimensions > MAX_DIMENSIONS:
+        raise ConfigurationError(
+            f"pgvector searches vectors of up to {MAX_DIMENSIONS} dimensions; this model has {dimensions}."
+        )
+    tables = PointTables.of(schema, index)
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+        await _require_extension(connection)
+        for statement in _statements(schema, tables, dimensions):
+            await connection.execute(statement)
+        await connection.execute(
+            f"INSERT INTO {quoted(schema)}.indexes (name, dimensions) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+            *(index, dimensions),
+        )
+        known = await connection.fetchval(f"SELECT dimensions FROM {quoted(schema)}.indexes WHERE name = $1", index)
+    if known != dimensions:
+        raise Unavailable(
+            f"The index {index} in Postgres has vectors of {known} dimensions, and the model {dimensions}."
+        )
+    return tables
+
+
+async def _require_extension(connection: Connection) -> None:
+    try:
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except (asyncpg.InsufficientPrivilegeError, asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError) as error:
+        raise ConfigurationError(
+            f"CITEWELL_VECTOR_STORE=pgvector needs the extension `vector` in the database, which could not be created: {error}. "
+            "Install pgvector on the server, or let an administrator run CREATE EXTENSION vector there."
+        ) from error
+    version = str(await connection.fetchval("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_VERSION:
+        raise ConfigurationError(
+            f"The extension `vector` in the database is version {version}; 0.8 is the least that filtered searches need. "
+            "Update pgvector on the server, then run ALTER EXTENSION vector UPDATE."
+        )
+
+
+def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
+    points, space = tables.points, quoted(schema)
+    own = points.rsplit(".", 1)[1].strip('"')
+    return [
+        f"CREATE SCHEMA IF NOT EXISTS {space}",
+        f"CREATE TABLE IF NOT EXISTS {space}.indexes (name text PRIMARY KEY, dimensions integer NOT NULL)",
+        f"""CREATE TABLE IF NOT EXISTS {points} (
+            id uuid PRIMARY KEY,
+            owner_id text NOT NULL,
+            resource_id text NOT NULL,
+            type text NOT NULL,
+            dense vector({dimensions}),
+            words sparsevec({WORD_DIMENSIONS}),
+            terms bigint[] NOT NULL,
+            payload jsonb NOT NULL
+        ) WITH (toast_tuple_target = 8160)""",
+        f"CREATE TABLE IF NOT EXISTS {tables.terms} (term bigint PRIMARY KEY, points bigint NOT NULL)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_file')} ON {points} (owner_id, resource_id)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_terms')} ON {points} USING gin (terms)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_payload')} ON {points} USING gin (payload jsonb_path_ops)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_dense')} ON {points} USING hnsw ((dense::halfvec({dimensions})) halfvec_ip_ops)"
+        " WITH (m = 16, ef_construction = 64)",
+        # Citewell connects as the owner of the tables, whom this does not bind; anybody else who is let in sees one owner's rows.
+        f"ALTER TABLE {points} ENABLE ROW LEVEL SECURITY",
+        f"""DO $$ BEGIN
+            CREATE POLICY owner_only ON {points} USING (owner_id = current_setting('citewell.owner_id', true));
+        EXCEPTION WHEN duplicate_object THEN NULL; END $$""",
+    ]

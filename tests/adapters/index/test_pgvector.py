@@ -1,0 +1,171 @@
+"""The store in Postgres passes the suite on a real server, and says what is wrong with a database it cannot use."""
+
+import asyncio
+import contextlib
+import random
+import uuid
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+import pytest
+
+from citewell.adapters.index.memory import MemoryIndex
+from citewell.adapters.index.pgvector import PgvectorIndex
+from citewell.errors import ConfigurationError, Unavailable
+from citewell.testing.vector_index import (
+    DIMENSIONS,
+    FilterConformance,
+    PersistenceConformance,
+    SparseConformance,
+    VectorIndexConformance,
+    about,
+    make_point,
+    near,
+    point_id,
+)
+from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator
+
+
+@pytest.fixture
+def schema() -> str:
+    return f"s{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def open_index(postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorIndex]]:
+    return lambda: PgvectorIndex.open(postgres, "words/model:32", DIMENSIONS, schema=schema)
+
+
+class TestPgvectorIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
+    @pytest.fixture
+    def open_index(self, postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorIndex]]:
+        return lambda: PgvectorIndex.open(postgres, "words/model:32", DIMENSIONS, schema=schema)
+
+
+OpenIndex = Callable[[], Awaitable[PgvectorIndex]]
+
+
+async def test_document_frequencies_agree_with_the_reference_after_any_writes(open_index: OpenIndex) -> None:
+    chance, index, reference = random.Random(0), await open_index(), MemoryIndex()
+    for _ in range(40):
+        numbers = [chance.randrange(60) for _ in range(8)]
+        owners = ("ann", "bob")
+        match chance.randrange(4):
+            case 0:
+                ids = [point_id(n) for n in numbers]
+                await asyncio.gather(index.delete_ids(ids), reference.delete_ids(ids))
+            case 1:
+                scope = Filter(owner_id=chance.choice(owners), resource_ids=(f"r{chance.randrange(3)}",))
+                await asyncio.gather(index.delete(scope), reference.delete(scope))
+            case _:
+                points = [
+                    make_point(n, owner=owners[n % 2], resource=f"r{n % 3}", terms=sorted(chance.sample(range(9), 3)))
+                    for n in numbers
+                ]
+                await index.upsert(points)
+                await reference.upsert(points)
+        for scope in (Filter(owner_id="ann"), Filter(owner_id="bob", resource_ids=("r1",))):
+            ours, theirs = [await one.search(about(1, 4, 7, filter=scope, limit=60)) for one in (index, reference)]
+            assert {one.id: pytest.approx(one.score, rel=1e-4) for one in ours} == {one.id: one.score for one in theirs}
+    await index.close()
+
+
+def _expressions(chance: random.Random, depth: int = 2) -> Expression:
+    if depth and chance.random() < 0.5:
+        parts = tuple(_expressions(chance, depth - 1) for _ in range(chance.randrange(1, 4)))
+        return chance.choice([AnyOf(parts), Negation(parts[0])])
+    return chance.choice(
+        [
+            Condition("page", chance.choice([Operator.GT, Operator.LTE, Operator.EQ]), chance.randrange(6)),
+            Condition("tag", Operator.IN, (f"t{chance.randrange(4)}", "none")),
+            Condition("tag", Operator.PREFIX, chance.choice(["t", "t1", "x"])),
+            Condition("filename", Operator.CONTAINS, chance.choice(["1", "file", "%", "_"])),
+            Condition("sheet", Operator.EXISTS, chance.random() < 0.5),
+        ]
+    )
+
+
+async def test_random_filters_admit_what_they_admit_in_the_reference(open_index: OpenIndex) -> None:
+    chance, index, reference = random.Random(1), await open_index(), MemoryIndex()
+    points = [
+        make_point(
+            n, page=list(range(n % 7)) or None, filename=f"file {n}.pdf", tag=[f"t{n % 4}", f"t{n % 3}"],
+            sheet="s" if n % 5 == 0 else None,
+        )
+        for n in range(80)
+    ]  # fmt: skip
+    await index.upsert(points)
+    await reference.upsert(points)
+    for _ in range(150):
+        scope = Filter(owner_id="ann", conditions=(_expressions(chance),))
+        ours, theirs = [await one.search(near(1, filter=scope, limit=80)) for one in (index, reference)]
+        assert {one.id for one in ours} == {one.id for one in theirs}, scope
+        assert await index.count(scope) == len(theirs)
+    await index.close()
+
+
+async def test_two_models_have_tables_of_their_own_and_one_name_has_one_size(postgres: str, schema: str) -> None:
+    first = await PgvectorIndex.open(postgres, "one", DIMENSIONS, schema=schema)
+    second = await PgvectorIndex.open(postgres, "two", DIMENSIONS, schema=schema)
+    await first.upsert([make_point(1)])
+    assert (await first.count(), await second.count()) == (1, 0)
+    with pytest.raises(Unavailable, match="32 dimensions, and the model 64"):
+        await PgvectorIndex.open(postgres, "one", 64, schema=schema)
+    with pytest.raises(ConfigurationError, match="up to 4000 dimensions"):
+        await PgvectorIndex.open(postgres, "big", 4_001, schema=schema)
+    await first.close()
+    await second.close()
+
+
+async def test_several_processes_may_open_a_new_index_at_once(postgres: str, schema: str) -> None:
+    opened = await asyncio.gather(
+        *[PgvectorIndex.open(postgres, "shared", DIMENSIONS, schema=schema) for _ in range(4)]
+    )
+    await asyncio.gather(*[index.upsert([make_point(n, terms=[1])]) for n, index in enumerate(opened)])
+    assert [await index.count() for index in opened] == [4, 4, 4, 4]
+    scores = {one.score for one in await opened[0].search(about(1))}
+    assert len(scores) == 1
+    for index in opened:
+        await index.close()
+
+
+async def test_a_server_that_is_not_there_is_unavailable_and_no_password_is_told() -> None:
+    with pytest.raises(Unavailable) as caught:
+        await PgvectorIndex.open("postgresql://ann:s3cret@127.0.0.1:9/none", "a", DIMENSIONS)
+    assert "s3cret" not in caught.value.message
+
+
+async def test_another_role_sees_one_owners_points_only(postgres: str, open_index: OpenIndex, schema: str) -> None:
+    index = await open_index()
+    await index.upsert([make_point(n, owner="bob" if n % 2 else "ann") for n in range(6)])
+    connection = await asyncpg.connect(postgres)
+    role = f"reader_{schema}"
+    table = await connection.fetchval(
+        "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'points%'", schema
+    )
+    await connection.execute(
+        f"CREATE ROLE {role}; GRANT USAGE ON SCHEMA {schema} TO {role}; GRANT SELECT ON {schema}.{table} TO {role}"
+    )
+    try:
+        await connection.execute(f"SET ROLE {role}")
+        assert await connection.fetchval(f"SELECT count(*) FROM {schema}.{table}") == 0
+        await connection.execute("SELECT set_config('citewell.owner_id', 'bob', false)")
+        assert {row["owner_id"] for row in await connection.fetch(f"SELECT owner_id FROM {schema}.{table}")} == {"bob"}
+    finally:
+        await connection.execute(f"RESET ROLE; DROP OWNED BY {role}; DROP ROLE {role}")
+        await connection.close()
+        await index.close()
+
+
+async def test_a_connection_that_is_cut_is_replaced(postgres: str, open_index: OpenIndex) -> None:
+    index = await open_index()
+    await index.upsert([make_point(1)])
+    connection = await asyncpg.connect(postgres)
+    await connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'citewell' AND pid <> pg_backend_pid()"
+    )
+    await connection.close()
+    with contextlib.suppress(Unavailable):  # a connection that was cut may be noticed by using it
+        await index.count()
+    assert await index.count() == 1
+    await index.close()
