@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         WrongPassword,
     )
     from citewell.library import AnswerStream, AsyncAnswerStream, AsyncCitewell, Citewell
-    from citewell.types import Answer, Citation, Hit, Resource
+    from citewell.types import Answer, Citation, Hit, RerankLimits, Resource
 
 __all__ = [
     "Answer",
@@ -100,6 +100,7 @@ __all__ = [
     "ProviderUnavailable",
     "RateLimited",
     "RequestTimeout",
+    "RerankLimits",
     "Resource",
     "SpendingLimitReached",
     "TooLarge",
@@ -122,6 +123,7 @@ _ELSEWHERE = {
     "Answer": "citewell.types",
     "Citation": "citewell.types",
     "Hit": "citewell.types",
+    "RerankLimits": "citewell.types",
     "Resource": "citewell.types",
 }
 

@@ -30,6 +30,7 @@ from citewell.types import (
     Hit,
     JsonValue,
     Reindex,
+    RerankLimits,
     Resource,
     ResourceFilter,
     SearchRequest,
@@ -48,6 +49,7 @@ class SearchWishes(TypedDict, total=False):
 
     project:    its id or name; resource_ids: ids or identifiers of files; types: of passages
     conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
+    rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
     ignore_inferred: ids of filters not to infer from the words of the query, or True for all
     time_zone:  where it is asked, such as Europe/Berlin: when `yesterday` was
     """
@@ -57,6 +59,7 @@ class SearchWishes(TypedDict, total=False):
     types: Iterable[ChunkType] | None
     conditions: Filters
     rerank: bool | None
+    rerank_limits: RerankLimits | None
     ignore_inferred: Iterable[str] | bool
     time_zone: str | None
 
@@ -154,6 +157,7 @@ class AsyncCitewell:
             types=tuple(types) if types is not None else None,
             conditions=as_filters(wishes.get("conditions", ())),
             rerank=wishes.get("rerank"),
+            rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
             ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
             time_zone=wishes.get("time_zone"),
         )
@@ -167,10 +171,11 @@ class AsyncCitewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        rerank_limits: RerankLimits | None = None,
         ignore_inferred: Iterable[str] | bool = False,
         time_zone: str | None = None,
     ) -> Answer:
-        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find.
+        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find, `rerank_limits` how many it sees and keeps.
 
         A follow-up names the `thread_id` of the answer before it. `ignore_inferred` and `time_zone` are as in `search`; the answer's
         `inferred_filters` are what the question was read to say of the files. Raises `ProviderError` when a provider fails.
@@ -181,6 +186,7 @@ class AsyncCitewell:
             resource_ids=resource_ids,
             thread_id=thread_id,
             rerank=rerank,
+            rerank_limits=rerank_limits,
             ignore_inferred=ignore_inferred,
             time_zone=time_zone,
         )
@@ -197,6 +203,7 @@ class AsyncCitewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        rerank_limits: RerankLimits | None = None,
         ignore_inferred: Iterable[str] | bool = False,
         time_zone: str | None = None,
     ) -> AsyncAnswerStream:
@@ -209,6 +216,7 @@ class AsyncCitewell:
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             thread_id=thread_id,
             rerank=rerank,
+            rerank_limits=rerank_limits or RerankLimits(),
             ignore_inferred=_ignored(ignore_inferred),
             time_zone=time_zone,
         )
@@ -384,6 +392,7 @@ class Citewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        rerank_limits: RerankLimits | None = None,
         ignore_inferred: Iterable[str] | bool = False,
         time_zone: str | None = None,
     ) -> Answer:
@@ -395,6 +404,7 @@ class Citewell:
                 resource_ids=resource_ids,
                 thread_id=thread_id,
                 rerank=rerank,
+                rerank_limits=rerank_limits,
                 ignore_inferred=ignore_inferred,
                 time_zone=time_zone,
             )
@@ -408,6 +418,7 @@ class Citewell:
         resource_ids: Iterable[str] | None = None,
         thread_id: str | None = None,
         rerank: bool | None = None,
+        rerank_limits: RerankLimits | None = None,
         ignore_inferred: Iterable[str] | bool = False,
         time_zone: str | None = None,
     ) -> AnswerStream:
@@ -418,6 +429,7 @@ class Citewell:
             resource_ids=resource_ids,
             thread_id=thread_id,
             rerank=rerank,
+            rerank_limits=rerank_limits,
             ignore_inferred=ignore_inferred,
             time_zone=time_zone,
         )

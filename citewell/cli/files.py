@@ -39,6 +39,13 @@ Project = Annotated[str | None, typer.Option("--project", help="A project's name
 Rerank = Annotated[
     bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
 ]
+RerankCandidates = Annotated[
+    int | None, typer.Option(help="How many passages the reranker is given; else as configured.")
+]
+RerankTopN = Annotated[int | None, typer.Option(help="How many passages the reranker keeps; else as configured.")]
+RerankThreshold = Annotated[
+    float | None, typer.Option(help="The least score on the reranker's own scale; else as configured.")
+]
 Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier; may be repeated.")]
 Filters = Annotated[
     list[str] | None,
@@ -125,11 +132,15 @@ def search(
     within: Within = None,
     filters: Filters = None,
     rerank: Rerank = None,
+    rerank_candidates: RerankCandidates = None,
+    rerank_top_n: RerankTopN = None,
+    rerank_threshold: RerankThreshold = None,
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
     scope = {"project": project, "resource_ids": within, "filters": typed_filters(filters or ())}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
+    body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     found = run(_call(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
         print_json(found)
@@ -146,17 +157,25 @@ def ask(
     within: Within = None,
     thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
     rerank: Rerank = None,
+    rerank_candidates: RerankCandidates = None,
+    rerank_top_n: RerankTopN = None,
+    rerank_threshold: RerankThreshold = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
     scope = {"project": project, "resource_ids": within}
     body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
+    body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:
         print_json(answer)
     else:
         console.print_notice(answer)
         console.print_answer(answer)
+
+
+def _rerank_limits(candidates: int | None, top_n: int | None, threshold: float | None) -> dict[str, float | None]:
+    return {"rerank_candidates": candidates, "rerank_top_n": top_n, "rerank_threshold": threshold}
 
 
 @app.command()

@@ -84,6 +84,11 @@ def test_answers_and_searches_are_reranked_on_demand(held: Path) -> None:
     found = _json("search", "engines at night", "--rerank", "--top-k", "2", "--data", held)["hits"]
     assert len(found) == 2
     assert all("rerank" in hit["scores"] for hit in found)
+    limits = ("--rerank", "--rerank-candidates", "2", "--rerank-top-n", "1")
+    assert len(_json("search", "engines at night", *limits, "--data", held)["hits"]) == 1
+    assert "Set `rerank`" in _citewell(
+        "search", "engines", "--no-rerank", "--rerank-top-n", "1", "--data", held, code=1
+    )
 
 
 def test_metadata_is_added_searched_by_and_asked_within(held: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell import Citewell
+from citewell import Citewell, RerankLimits
 from citewell.errors import (
     DataFolderBusy,
     InvalidInput,
@@ -50,6 +50,21 @@ def test_how_many_and_whether_to_rerank_are_as_configured_unless_told(tmp_path: 
         assert cw.ask("Where does the spare key 3 hang?", rerank=False).text
         with pytest.raises(InvalidInput, match="RERANK_PROVIDER"):
             cw.ask("Where does the spare key 3 hang?", rerank=True)
+
+
+def test_how_many_a_reranker_keeps_is_said_per_request(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("\n\n".join(f"# Key {n}\n\n" + f"The spare key {n} hangs behind door {n}. " * 12 for n in range(6)))
+    with Citewell(tmp_path / "data") as cw:
+        cw.add(note)
+        kept = RerankLimits(candidates=4, top_n=2)
+        assert len(cw.search("spare key", 5, rerank=True, rerank_limits=kept)) == 2
+        assert cw.search("spare key", 5, rerank=True, rerank_limits=RerankLimits(threshold=1e9)) == []
+        assert cw.ask("Where does the spare key 3 hang?", rerank=True, rerank_limits=kept).text
+        with pytest.raises(InvalidInput, match="rerank_top_n"):
+            cw.ask("Where?", rerank=True, rerank_limits=RerankLimits(top_n=0))
+        with pytest.raises(InvalidInput, match="Set `rerank`"):
+            cw.search("spare key", rerank=False, rerank_limits=kept)
 
 
 def test_texts_are_found_by_their_record_id_and_replaced_by_it(tmp_path: Path) -> None:
