@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs samples requirements clean
+.PHONY: help run test test-live quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs providers samples requirements clean
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -27,6 +27,7 @@ help:
 	@echo "make lint          ruff, pyright, import contracts, biome"
 	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
+	@echo "make providers     run the tests of the adapters, and write the table of docs/providers.md again"
 	@echo "make samples       write samples/ again"
 	@echo "make requirements  re-pin requirements/*.txt (UPGRADE=1 for the newest versions)"
 
@@ -83,6 +84,9 @@ bench: $(BASE)
 docs: $(DEV)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
+
+providers: $(DEV)
+	@$(BIN)/python scripts/provider_table.py
 
 samples: $(DEV)
 	@$(BIN)/python scripts/make_samples.py

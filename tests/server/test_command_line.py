@@ -87,7 +87,7 @@ def test_answers_and_searches_are_reranked_on_demand(held: Path) -> None:
     limits = ("--rerank", "--rerank-candidates", "2", "--rerank-top-n", "1")
     assert len(_json("search", "engines at night", *limits, "--data", held)["hits"]) == 1
     assert "Set `rerank`" in _citewell(
-        "search", "engines", "--no-rerank", "--rerank-top-n", "1", "--data", held, code=1
+        "search", "engines", "--no-rerank", "--rerank-top-n", "1", "--data", held, code=2
     )
 
 
