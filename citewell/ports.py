@@ -178,7 +178,12 @@ def multimodal(embedder: Embedder) -> MultimodalEmbedder | None:
 
 
 class EmbedderWrapper:
-    """Delegates everything to the embedder it wraps."""
+    """Delegates everything to the embedder it wraps.
+
+    reads_windows: texts longer than `max_tokens` get a vector of all their windows
+    """
+
+    reads_windows = False
 
     def __init__(self, inner: Embedder) -> None:
         self.inner = inner
@@ -217,6 +222,16 @@ class EmbedderWrapper:
     async def close(self) -> None:
         """Close the connections of the wrapped embedder, if it has any."""
         await close_connections(self.inner)
+
+
+def reads_windows(embedder: Embedder) -> bool:
+    """Whether the embedder, or one that it wraps, reads texts of any length."""
+    layer: Embedder = embedder
+    while isinstance(layer, EmbedderWrapper):
+        if layer.reads_windows:
+            return True
+        layer = layer.inner
+    return False
 
 
 @dataclass(frozen=True, slots=True)

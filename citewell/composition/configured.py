@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder
+from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
@@ -34,6 +34,8 @@ def build_embedder(settings: Settings, database: Database) -> Embedder:
         gate = _gate(settings, database, remote.provider, adapter.fingerprint.model, limits)
         embedder = RetryingEmbedder(embedder if gate is None else GatedEmbedder(embedder, gate))
         embedder = BatchingEmbedder(embedder, adapter.limits)
+    else:
+        embedder = WindowedEmbedder(embedder)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
 
 

@@ -10,11 +10,14 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput
-from citewell.ports import Embedder, FloatMatrix
+from citewell.ports import Embedder, FloatMatrix, reads_windows
 from citewell.settings import ChunkingSettings
 from citewell.types import Category, JsonObject, Resource
+from citewell.types.chunking import measured_in_characters
 
 _MAX_TABLE_TOKENS = 512
+_CHARACTERS_PER_TOKEN = 2
+"""Characters of a token, taken low: fewer only in scripts without spaces."""
 
 
 def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
@@ -25,17 +28,29 @@ def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
 def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, embedder: Embedder) -> ChunkConfig:
     """The settings for one resource: rows for data, else its own, else its project's, else the server's."""
     own = resource.options.chunking
-    config = fitted(with_settings(default, {"chunking": own} if own else project), embedder)
+    config = with_settings(default, {"chunking": own} if own else project)
     if resource.detected_category == Category.DATA:
-        return replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
-    return config
+        config = replace(config, strategy=Strategy.ROWS, size=None, overlap=None)
+    return fitted(config, embedder)
 
 
 def fitted(config: ChunkConfig, embedder: Embedder) -> ChunkConfig:
     """The settings for what an embedder reads. Of one that reads far more than a passage, only so much is used that a whole table
-    kept in one chunk remains a passage, and that chunks of the size that is set fit with their headings.
+    kept in one chunk remains a passage, and that chunks of the size that is set fit with their headings. Larger chunks that
+    somebody asked for are kept whole where the embedder reads long texts in windows; by default a chunk is one window.
     """
-    return replace(config, max_tokens=min(embedder.max_tokens, max(_MAX_TABLE_TOKENS, 2 * config.effective_size)))
+    used = max(_MAX_TABLE_TOKENS, 2 * config.effective_size)
+    if _asks_for_more(config, embedder.max_tokens) and reads_windows(embedder):
+        return replace(config, max_tokens=used)
+    return replace(config, max_tokens=min(embedder.max_tokens, used))
+
+
+def _asks_for_more(config: ChunkConfig, max_tokens: int) -> bool:
+    """Whether chunks of the size that was set, or that `tokens` promises, are longer than the embedder reads."""
+    if config.size is None and config.strategy is not Strategy.TOKENS:
+        return False
+    size = config.effective_size
+    return (size // _CHARACTERS_PER_TOKEN if measured_in_characters(config.strategy) else size) > max_tokens
 
 
 def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:

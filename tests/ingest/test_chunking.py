@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from citewell.adapters import registry
+from citewell.adapters.embedder.wrappers import WindowedEmbedder
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput, NotFound
@@ -16,7 +17,7 @@ from citewell.ingest.chunking import fitted, with_settings
 from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
-from citewell.types import SUMMARY_OF, AskedOptions, Chunk, JsonObject
+from citewell.types import SUMMARY_OF, AskedOptions, Chunk, JsonObject, SearchRequest
 
 TEXT = "\n\n".join(
     " ".join(f"The {thing} of house {n} was {state} in the winter." for n in range(12))
@@ -111,6 +112,30 @@ async def test_indexing_everything_again_embeds_only_what_is_new(
         assert await uploaded(services, TEXT, "a.txt", "My files") == before
         with pytest.raises(NotFound):
             await services.reindexing.begin(owner, "No such project")
+
+
+@pytest.mark.parametrize("strategy", ["tokens", "sections"])
+async def test_passages_longer_than_the_embedder_reads_are_kept_whole(tmp_path: Path, strategy: str) -> None:
+    text = "\n\n".join(f"{TEXT} Winter {number}." for number in range(8))
+    async with open_services(load_settings(data=tmp_path)) as services:
+        usual = await uploaded(services, text, "a.txt", "My files")
+        assert max(chunk.token_count for chunk in usual) <= 256
+        asked = AskedOptions(chunking={"strategy": strategy, "size": 1000, "overlap": 100})
+        long = await uploaded(services, text, "a.txt", "My files", asked)
+        assert 700 < max(chunk.token_count for chunk in long) <= 2000
+        assert len(long) < len(usual) / 2
+        last = (await services.search.search(SearchRequest(owner_id=services.local_owner, query="Winter 7"))).hits
+        assert last[0].chunk.text.endswith("Winter 7.")
+
+
+def test_only_sizes_that_are_asked_for_exceed_what_the_embedder_reads() -> None:
+    embedder = WindowedEmbedder(HashEmbedder(max_tokens=256))
+    assert fitted(ChunkConfig(), embedder).max_tokens == 256
+    assert fitted(ChunkConfig(size=100), embedder).max_tokens == 256
+    assert fitted(ChunkConfig(strategy=Strategy.CHARACTERS), embedder).max_tokens == 256
+    assert fitted(ChunkConfig(strategy=Strategy.CHARACTERS, size=4000), embedder).max_tokens == 8000
+    assert fitted(ChunkConfig(strategy=Strategy.TOKENS), embedder).max_tokens == 2000
+    assert fitted(ChunkConfig(strategy=Strategy.TOKENS), HashEmbedder(max_tokens=256)).max_tokens == 256
 
 
 async def test_the_semantic_chunker_is_given_the_embedder(tmp_path: Path) -> None:

@@ -28,6 +28,9 @@ _Input = TypeVar("_Input", str, Pictured)
 Calls: TypeAlias = AsyncGenerator[tuple[Sequence[int], FloatMatrix]]
 """The vectors of one call after the other, each with the places of its inputs."""
 _REMEMBERED = 8_192
+_SPECIAL_TOKENS = 2
+# Tokens that two windows of a long text share, so that a sentence is whole in one of them. By decision 0012.
+_WINDOW_OVERLAP = 32
 _MAX_REMEMBERED_LENGTH = 2_000
 
 
@@ -133,6 +136,44 @@ class BatchingEmbedder(EmbedderWrapper):
 
     def _tokens(self, texts: Sequence[str]) -> list[int]:
         return [min(count, self.max_tokens) for count in self.tokenizer.count(texts)]
+
+
+class WindowedEmbedder(EmbedderWrapper):
+    """Gives a document longer than `max_tokens` the normalised mean of the vectors of its windows, which overlap a little.
+
+    Queries are left to the embedder, which reads their beginning.
+    """
+
+    reads_windows = True
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        """As `citewell.ports.Embedder.embed`, of texts of any length."""
+        # No tokenizer makes more tokens than characters of a text, but for its special ones.
+        if kind == "query" or all(len(text) <= self._budget for text in texts):
+            return await self.inner.embed(texts, kind)
+        windows = await asyncio.to_thread(lambda: [self._windows(text) for text in texts])
+        vectors = await self.inner.embed([window for each in windows for window in each], kind)
+        starts = np.cumsum([0, *map(len, windows)])[:-1]
+        sums = np.add.reduceat(vectors, starts, axis=0)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        is_one = np.array([len(each) == 1 for each in windows])[:, None]
+        return np.where(is_one, sums, sums / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+    @property
+    def _budget(self) -> int:
+        return self.max_tokens - _SPECIAL_TOKENS
+
+    def _windows(self, text: str) -> list[str]:
+        """Windows of equal length, as few as cover the text."""
+        if len(text) <= self._budget:
+            return [text]
+        spans = self.tokenizer.offsets(text)
+        left = len(spans) - self._budget
+        if left <= 0:
+            return [text]
+        more = -(-left // (self._budget - min(_WINDOW_OVERLAP, self._budget // 2)))
+        firsts = [round(number * left / more) for number in range(more + 1)]
+        return [text[spans[first][0] : spans[first + self._budget - 1][1]] for first in firsts]
 
 
 class CachingEmbedder(EmbedderWrapper):
