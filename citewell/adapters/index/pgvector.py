@@ -22,6 +22,7 @@ from citewell.errors import CitewellError, Unavailable
 from citewell.points import OWNER, RESOURCE, TYPE, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import PgvectorStore
+from citewell.text.sparse import K1
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored
 
 _BATCH = 500
@@ -31,6 +32,8 @@ _SECONDS = 60.0
 _EXACT_UP_TO = 5_000
 # The graph holds numbers of 2 bytes: so many more points than asked for are compared once again by all their digits.
 _MORE = 20
+# Points of an owner that hold a word, above which it is common.
+_COMMON = 2_000
 # Of each connection. A filtered search of the graph goes on until it has what was asked for, or has seen so many points.
 _SESSION = {
     "hnsw.ef_search": "200",
@@ -151,16 +154,13 @@ class PgvectorIndex:
         )
         sql = BoundSql()
         vector, limit = f"{sql.bind(_vector(dense), 'text')}::vector", sql.bind(query.limit, "bigint")
-        candidates = (
-            f"SELECT id, dense FROM {self._tables.points} WHERE {sql.where(query.filter)} AND dense IS NOT NULL"
-        )
+        source = f"{self._tables.points} WHERE {sql.where(query.filter)} AND dense IS NOT NULL"
         if not few:
             half, more = f"halfvec({len(dense)})", sql.bind(query.limit + max(_MORE, query.limit // 5), "bigint")
-            candidates += f" ORDER BY dense::{half} <#> {vector}::{half} LIMIT {more}"
-        statement = (
-            f"WITH candidates AS MATERIALIZED ({candidates}) SELECT id, -(dense <#> {vector}) AS score FROM candidates "
-            f"ORDER BY score DESC, id LIMIT {limit}"
-        )
+            source = (
+                f"(SELECT id, dense FROM {source} ORDER BY dense::{half} <#> {vector}::{half} LIMIT {more}) AS nearest"
+            )
+        statement = f"SELECT id, -(dense <#> {vector}) AS score FROM {source} ORDER BY score DESC, id LIMIT {limit}"
         return _scored(await connection.fetch(statement, *sql.values))
 
     async def _search_words(self, connection: Connection, query: VectorQuery, words: SparseVector) -> list[ScoredId]:
@@ -174,16 +174,29 @@ class PgvectorIndex:
         if not frequencies:
             return []
         said = dict(zip(words.indices, words.values, strict=True))
-        weights = [
-            (names[name], said[names[name]] * math.log((total - number + 0.5) / (number + 0.5) + 1.0))
+        weights = {
+            name: said[names[name]] * math.log((total - number + 0.5) / (number + 0.5) + 1.0)
             for name, number in frequencies.items()
-        ]
+        }
+        vector = _words((names[name], weight) for name, weight in weights.items())
+        # Points with common words only are many, and seldom among the best: they are looked at only where they could be.
+        rare = [name for name, number in frequencies.items() if number <= _COMMON]
+        if rare and len(rare) < len(weights):
+            found = await self._with_terms(connection, query, vector, rare)
+            most = (K1 + 1) * sum(weight for name, weight in weights.items() if name not in rare)
+            if len(found) == query.limit and found[-1].score >= most:
+                return found
+        return await self._with_terms(connection, query, vector, list(weights))
+
+    async def _with_terms(
+        self, connection: Connection, query: VectorQuery, vector: str, terms: Sequence[int]
+    ) -> list[ScoredId]:
+        """The points that hold one of the terms, by all words of the query."""
         sql = BoundSql()
-        vector, limit = sql.bind(_words(weights), "text") + "::sparsevec", sql.bind(query.limit, "bigint")
-        terms = sql.bind(list(frequencies), "bigint[]")
+        words, limit = f"{sql.bind(vector, 'text')}::sparsevec", sql.bind(query.limit, "bigint")
         statement = (
-            f"SELECT id, -(words <#> {vector}) AS score FROM {self._tables.points} "
-            f"WHERE terms && {terms} AND {sql.where(query.filter)} ORDER BY score DESC, id LIMIT {limit}"
+            f"SELECT id, -(words <#> {words}) AS score FROM {self._tables.points} "
+            f"WHERE terms && {sql.bind(terms, 'bigint[]')} AND {sql.where(query.filter)} ORDER BY score DESC, id LIMIT {limit}"
         )
         return _scored(await connection.fetch(statement, *sql.values))
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
+from citewell.adapters.index import pgvector
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.pgvector import PgvectorIndex
 from citewell.errors import ConfigurationError, Unavailable
@@ -101,6 +102,25 @@ async def test_random_filters_admit_what_they_admit_in_the_reference(open_index:
         ours, theirs = [await one.search(near(1, filter=scope, limit=80)) for one in (index, reference)]
         assert {one.id for one in ours} == {one.id for one in theirs}, scope
         assert await index.count(scope) == len(theirs)
+    await index.close()
+
+
+@pytest.mark.parametrize("common", [0, 8, 1_000])
+async def test_words_that_most_points_hold_are_left_out_only_where_they_change_nothing(
+    open_index: OpenIndex, monkeypatch: pytest.MonkeyPatch, common: int
+) -> None:
+    monkeypatch.setattr(pgvector, "_COMMON", common)
+    chance, index, reference = random.Random(2), await open_index(), MemoryIndex()
+    points = [
+        make_point(n, terms=sorted({t for t in range(12) if chance.random() < 0.6 / (t + 1)} | {0} if n % 7 else {50}))
+        for n in range(120)
+    ]
+    await index.upsert(points)
+    await reference.upsert(points)
+    for _ in range(40):
+        query = about(*chance.sample(range(12), 4), 0, limit=chance.choice([1, 3, 10, 200]))
+        ours, theirs = [await one.search(query) for one in (index, reference)]
+        assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], rel=1e-4)
     await index.close()
 
 
