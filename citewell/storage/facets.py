@@ -10,7 +10,14 @@ import sqlalchemy as sa
 from citewell.filters import METADATA_PREFIX
 from citewell.metadata import iso
 from citewell.storage.database import Database
-from citewell.storage.file_filters import date_column, metadata_rows, tag_rows, text_column
+from citewell.storage.file_filters import (
+    date_column,
+    kind_of_row,
+    metadata_rows,
+    number_of_row,
+    tag_rows,
+    text_column,
+)
 from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Facet, Facets, FacetValue, MetadataKind, ResourceFilter
@@ -18,7 +25,8 @@ from citewell.types import Facet, Facets, FacetValue, MetadataKind, ResourceFilt
 MAX_FACET_KEYS = 200
 MAX_FACET_VALUES = 200
 MAX_FACET_VALUE_LENGTH = 80
-_TEXTS = ("type", "extension", "language", "thread")
+_TEXTS = ("type", "extension", "language")
+_DATES = ("date", "uploaded_at")
 _BUILT_IN = ("category", "type", "extension", "language", "tag", "project", "thread", "date", "uploaded_at")
 
 
@@ -38,51 +46,75 @@ class FacetRepository:
         mine = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions).cte("mine")
         total = await self._database.rows(sa.select(sa.func.count().label("files")).select_from(mine))
         rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year)
-        fields = await self._database.rows(_fields(rows))
-        frequent = await self._database.rows(_frequent(rows, [row["field"] for row in fields], values))
-        by_field: dict[tuple[str, str], list[FacetValue]] = {}
-        for row in frequent:
-            by_field.setdefault((row["field"], row["kind"]), []).append(FacetValue(_value(row), row["files"]))
-        facets = [_facet(row, by_field.get((row["field"], row["kind"]), [])) for row in fields]
+        found: dict[tuple[str, str], tuple[Mapping[Any, Any], list[FacetValue]]] = {}
+        for row in await self._database.rows(_counted(rows, values)):
+            _, listed = found.setdefault((row["field"], row["kind"]), (row, []))
+            if row["files"] is not None:
+                listed.append(FacetValue(_value(row), row["files"]))
+        facets = [_facet(row, listed) for row, listed in found.values()]
         return Facets(files=int(total[0]["files"]), fields=tuple(sorted(facets, key=_order)))
 
     def _rows(self, where: sa.ColumnElement[bool], by_year: bool) -> sa.CTE:
         """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`."""
-        is_sqlite = self._database.is_sqlite
-        tag, said = tag_rows(is_sqlite), metadata_rows(is_sqlite)
+        file = self._files(where).c
+        tag = tag_rows(self._database.is_sqlite)
         linked = resource_projects.c.resource_id == resources.c.id
         named = resources.join(resource_projects, linked).join(
             projects, projects.c.id == resource_projects.c.project_id
         )
         parts = [
-            _part(resources, "category", resources.c.detected_category, where),
-            *(_part(resources, name, text_column(name), where, _shown(name)) for name in _TEXTS),
-            _part(resources.join(tag, sa.true()), "tag", tag.c.value, where),
-            _part(named, "project", projects.c.name, where),
-            self._dates("date", date_column(), where, by_year),
-            self._dates("uploaded_at", resources.c.created_at, where, by_year),
+            *(_part(file.id, name, file[name]) for name in ("category", *_TEXTS)),
+            _part(file.id, "thread", file.thread, shown=file.thread_said),
+            _part(resources.c.id, "tag", tag.c.value).select_from(resources.join(tag, sa.true())).where(where),
+            _part(resources.c.id, "project", projects.c.name).select_from(named).where(where),
+            *(_part(file.id, name, self._period(file[name], by_year), number=file[name]) for name in _DATES),
         ]
-        kind = said.kind
-        value = sa.case(
-            (kind == MetadataKind.DATE.value, self._period(said.number, by_year)),
-            (kind == MetadataKind.NUMBER.value, sa.cast(said.number, sa.Text)),
-            else_=sa.func.citewell_fold(said.text, type_=sa.Text),
-        )
-        own = sa.select(
+        return sa.union_all(*parts, self._of_metadata(where, by_year)).cte("value_rows").prefix_with("MATERIALIZED")
+
+    def _files(self, where: sa.ColumnElement[bool]) -> sa.CTE:
+        """What each file has one of, computed once."""
+        columns = [text_column(name).label(name) for name in (*_TEXTS, "thread")]
+        query = sa.select(
             resources.c.id,
-            (sa.literal(METADATA_PREFIX, sa.Text) + said.key).label("field"),
+            resources.c.detected_category.label("category"),
+            *columns,
+            resources.c.thread.label("thread_said"),
+            date_column().label("date"),
+            resources.c.created_at.label("uploaded_at"),
+        )
+        return query.where(where).cte("files").prefix_with("MATERIALIZED")
+
+    def _of_metadata(self, where: sa.ColumnElement[bool], by_year: bool) -> sa.Select[*tuple[Any, ...]]:
+        """Step by step, each of them once for a value: as one expression, the same text would be read as a date many times."""
+        said = metadata_rows(self._database.is_sqlite)
+        said_by = resources.join(said.keys, sa.true()).join(said.items, sa.true())
+        texts = (
+            sa.select(
+                resources.c.id,
+                said.key.label("key"),
+                said.shape.label("shape"),
+                said.text.label("text"),
+                said.dated.label("dated"),
+            )
+            .select_from(said_by)
+            .where(where)
+            .cte("metadata_texts")
+            .prefix_with("MATERIALIZED")
+        ).c
+        kind, number = kind_of_row(texts.shape, texts.dated), number_of_row(texts.shape, texts.text, texts.dated)
+        value = sa.case(
+            (kind == MetadataKind.DATE.value, self._period(number, by_year)),
+            (kind == MetadataKind.NUMBER.value, sa.cast(number, sa.Text)),
+            else_=sa.func.citewell_fold(texts.text, type_=sa.Text),
+        )
+        return sa.select(
+            texts.id,
+            (sa.literal(METADATA_PREFIX, sa.Text) + texts.key).label("field"),
             kind.label("kind"),
             value.label("value"),
-            said.text.label("text"),
-            said.number.label("number"),
-        ).select_from(resources.join(said.keys, sa.true()).join(said.items, sa.true()))
-        return sa.union_all(*parts, own.where(where)).cte("value_rows")
-
-    def _dates(
-        self, name: str, number: sa.ColumnElement[Any], where: sa.ColumnElement[bool], by_year: bool
-    ) -> sa.Select[*tuple[Any, ...]]:
-        period = self._period(number, by_year)
-        return _part(resources, name, period, where, kind=MetadataKind.DATE, number=number)
+            texts.text.label("text"),
+            number.label("number"),
+        )
 
     def _period(self, number: sa.ColumnElement[Any], by_year: bool) -> sa.ColumnElement[Any]:
         """The month or year in UTC in which an instant is, as YYYY-MM or YYYY."""
@@ -93,54 +125,56 @@ class FacetRepository:
 
 
 def _part(
-    source: sa.FromClause,
+    id: sa.ColumnElement[Any],
     field: str,
     value: sa.ColumnElement[Any],
-    where: sa.ColumnElement[bool],
-    text: sa.ColumnElement[Any] | None = None,
     *,
-    kind: MetadataKind = MetadataKind.TEXT,
+    shown: sa.ColumnElement[Any] | None = None,
     number: sa.ColumnElement[Any] | None = None,
 ) -> sa.Select[*tuple[Any, ...]]:
+    """The rows of one field: of texts, or of dates where their number is given."""
+    kind = MetadataKind.TEXT if number is None else MetadataKind.DATE
+    return sa.select(
+        id.label("id"),
+        sa.literal(field, sa.Text).label("field"),
+        sa.literal(kind.value, sa.Text).label("kind"),
+        value.label("value"),
+        (value if shown is None else shown).label("text"),
+        sa.cast(sa.null() if number is None else number, sa.Double).label("number"),
+    ).where(value.is_not(None))
+
+
+def _counted(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
+    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods."""
+    fields, ranked = _fields(rows).subquery("fields"), _ranked(rows).subquery("ranked")
+    same = sa.and_(ranked.c.field == fields.c.field, ranked.c.kind == fields.c.kind, ranked.c.place <= most)
     return (
-        sa.select(
-            resources.c.id,
-            sa.literal(field, sa.Text).label("field"),
-            sa.literal(kind.value, sa.Text).label("kind"),
-            value.label("value"),
-            (value if text is None else text).label("text"),
-            sa.cast(sa.null() if number is None else number, sa.Double).label("number"),
-        )
-        .select_from(source)
-        .where(where, value.is_not(None))
+        sa.select(fields, ranked.c.value, ranked.c.text, ranked.c.number, ranked.c.files)
+        .select_from(fields.outerjoin(ranked, same))
+        .order_by(fields.c.field, fields.c.kind, ranked.c.place)
     )
 
 
-def _shown(field: str) -> sa.ColumnElement[Any] | None:
-    """The text as it was given, where it is compared in another form."""
-    return resources.c.thread if field == "thread" else None
-
-
 def _fields(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
-    """Each field and kind: how many files have it, how many values there are, the least and the greatest number."""
-    files = sa.func.count(rows.c.id.distinct())
+    """How many files have each field, how many values there are, the least and the greatest number."""
+    holders = sa.func.count(rows.c.id.distinct())
     return (
         sa.select(
             rows.c.field,
             rows.c.kind,
-            files.label("files"),
-            sa.func.count(rows.c.value.distinct()).label("values"),
+            holders.label("holders"),
+            sa.func.count(rows.c.value.distinct()).label("distinct_values"),
             sa.func.min(rows.c.number).label("least"),
             sa.func.max(rows.c.number).label("greatest"),
         )
         .group_by(rows.c.field, rows.c.kind)
-        .order_by(sa.case((rows.c.field.in_(_BUILT_IN), 0), else_=1), files.desc(), rows.c.field, rows.c.kind)
+        .order_by(sa.case((rows.c.field.in_(_BUILT_IN), 0), else_=1), holders.desc(), rows.c.field, rows.c.kind)
         .limit(len(_BUILT_IN) + MAX_FACET_KEYS)
     )
 
 
-def _frequent(rows: sa.CTE, fields: Sequence[str], most: int) -> sa.Select[*tuple[Any, ...]]:
-    """The most frequent values of each field and kind, most frequent first; of dates, the latest periods."""
+def _ranked(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
+    """Every value that is not too long to be shown, with its place among those of its field and kind."""
     files = sa.func.count(rows.c.id.distinct())
     counted = (
         sa.select(
@@ -151,15 +185,14 @@ def _frequent(rows: sa.CTE, fields: Sequence[str], most: int) -> sa.Select[*tupl
             sa.func.min(rows.c.number).label("number"),
             files.label("files"),
         )
-        .where(rows.c.field.in_(fields), sa.func.length(rows.c.value) <= MAX_FACET_VALUE_LENGTH)
+        .where(sa.func.length(rows.c.value) <= MAX_FACET_VALUE_LENGTH)
         .group_by(rows.c.field, rows.c.kind, rows.c.value)
-        .cte("counted")
+        .subquery("counted")
     )
     latest = sa.case((counted.c.kind == MetadataKind.DATE.value, counted.c.value), else_="")
     order = (latest.desc(), counted.c.files.desc(), counted.c.number, counted.c.value)
     place = sa.func.row_number().over(partition_by=(counted.c.field, counted.c.kind), order_by=order)
-    ranked = sa.select(counted, place.label("place")).subquery()
-    return sa.select(ranked).where(ranked.c.place <= most).order_by(ranked.c.field, ranked.c.kind, ranked.c.place)
+    return sa.select(counted, place.label("place"))
 
 
 def _value(row: Mapping[Any, Any]) -> str | float | bool:
@@ -188,8 +221,8 @@ def _facet(row: Mapping[Any, Any], values: Sequence[FacetValue]) -> Facet:
     return Facet(
         field=row["field"],
         kind=kind,
-        files=row["files"],
-        distinct=row["values"],
+        files=row["holders"],
+        distinct=row["distinct_values"],
         values=tuple(values),
         least=least,
         greatest=greatest,

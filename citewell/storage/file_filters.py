@@ -17,6 +17,9 @@ from citewell.types import AllOf, AnyOf, Category, Condition, Expression, Metada
 Column = sa.ColumnElement[Any]
 # Fields of passages: a list of files has none.
 _OF_PASSAGES = {"page", "slide", "sheet", "row"}
+_NUMBERS = ("integer", "real", "number")
+# What every date begins with, on SQLite and on Postgres: most texts are no dates, and need not be read as one.
+_LIKE_A_DAY = {True: "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'", False: r"'^\d{4}-\d\d-\d\d'"}
 _ORDERS: dict[Operator, Callable[[Column, Any], sa.ColumnElement[bool]]] = {
     Operator.GT: lambda column, value: column > value,
     Operator.GTE: lambda column, value: column >= value,
@@ -27,14 +30,17 @@ _ORDERS: dict[Operator, Callable[[Column, Any], sa.ColumnElement[bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MetadataRows:
-    """The values of a file's metadata as rows, a list as several. number: also of a date, in seconds since 1970."""
+    """The values of a file's metadata as rows, a list as several.
+
+    shape: the type of the value in JSON, as the database calls it; dated: of a text that is a date, seconds since 1970
+    """
 
     keys: sa.FromClause
     items: sa.FromClause
     key: Column
-    kind: Column
+    shape: Column
     text: Column
-    number: Column
+    dated: Column
 
 
 def file_condition(expression: Expression, is_sqlite: bool) -> sa.ColumnElement[bool]:
@@ -66,20 +72,26 @@ def metadata_rows(is_sqlite: bool) -> MetadataRows:
         held = sa.case((shape == "array", said.c.value), else_=sa.func.jsonb_build_array(said.c.value))
         item = sa.func.jsonb_array_elements_text(held).table_valued("value", name="item")
         text = item.c.value
-    dated = sa.func.citewell_seconds(text, type_=sa.Double)
-    kind = sa.case(
+    is_date = text.op("GLOB" if is_sqlite else "~")(sa.literal_column(_LIKE_A_DAY[is_sqlite]))
+    dated = sa.case((is_date, sa.func.citewell_seconds(text, type_=sa.Double)), else_=sa.null())
+    return MetadataRows(said, item, said.c.key, shape, text, dated)
+
+
+def kind_of_row(shape: Column, dated: Column) -> Column:
+    """The `MetadataKind` of a row of metadata; texts of a list are never dates."""
+    return sa.case(
         (shape.in_(["true", "false", "boolean"]), MetadataKind.BOOLEAN.value),
-        (shape.in_(["integer", "real", "number"]), MetadataKind.NUMBER.value),
-        (shape == "array", MetadataKind.TEXT.value),
-        (dated.is_(None), MetadataKind.TEXT.value),
+        (shape.in_(_NUMBERS), MetadataKind.NUMBER.value),
+        (sa.or_(shape == "array", dated.is_(None)), MetadataKind.TEXT.value),
         else_=MetadataKind.DATE.value,
     )
-    number = sa.case(
-        (shape.in_(["integer", "real", "number"]), sa.cast(text, sa.Double)),
-        (shape.in_(["text", "string"]), dated),
-        else_=sa.null(),
+
+
+def number_of_row(shape: Column, text: Column, dated: Column) -> Column:
+    """What a row of metadata is ordered by: a number, or of a date its seconds since 1970."""
+    return sa.case(
+        (shape.in_(_NUMBERS), sa.cast(text, sa.Double)), (shape.in_(["text", "string"]), dated), else_=sa.null()
     )
-    return MetadataRows(said, item, said.c.key, kind, text, number)
 
 
 def tag_rows(is_sqlite: bool) -> sa.TableValuedAlias:
@@ -155,9 +167,11 @@ def _of_metadata(condition: Condition, key: str, kind: MetadataKind, is_sqlite: 
     if field_kind(condition.field) is FieldKind.KEYWORD:
         value: Column = sa.func.citewell_fold(rows.text, type_=sa.Text)
     else:
-        value = rows.number
+        value = number_of_row(rows.shape, rows.text, rows.dated)
     query = sa.select(sa.literal(1)).select_from(rows.keys.join(rows.items, sa.true()))
-    return query.where(rows.key == key, rows.kind == kind.value, _fits(condition, value)).exists()
+    return query.where(
+        rows.key == key, kind_of_row(rows.shape, rows.dated) == kind.value, _fits(condition, value)
+    ).exists()
 
 
 def _fits(condition: Condition, column: Column) -> sa.ColumnElement[bool]:

@@ -5,7 +5,7 @@ const LOAN = "What is the maximum loan size for first-time borrowers?";
 test("an answer streams in, and its citation opens the page with the very words marked", async ({ home: page }) => {
   const reply = await ask(page, LOAN);
   await expect(reply).toContainText("GHS 5,000");
-  const chip = reply.getByRole("button", { name: "Source 1: Loan Policy.pdf, page 3", exact: true });
+  const chip = reply.getByRole("button", { name: "Source 1: Loan Policy.pdf, page 3", exact: true }).first();
   await expect(chip).toHaveText("1");
   await chip.hover();
   await expect(page.locator(".passage mark")).toContainText("A first-time borrower may receive at most GHS 5,000");
@@ -33,7 +33,7 @@ test("an answer streams in, and its citation opens the page with the very words 
 
 test("a chip has its card on keyboard focus, and the sources below lead to the same place", async ({ home: page }) => {
   const reply = await ask(page, LOAN);
-  const chip = reply.getByRole("button", { name: /^Source 1:/ });
+  const chip = reply.getByRole("button", { name: /^Source 1:/ }).first();
   await page.keyboard.press("Shift+Tab");
   await chip.focus();
   await expect(page.locator(".passage")).toContainText("Loan Policy.pdf");
