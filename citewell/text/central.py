@@ -26,6 +26,9 @@ class CentralThresholds:
     word_weight:      of how common its words are among all sentences, scaled to 0..1
     opening_weight:   of being the first sentence of its passage
     front_weight:     of being in the first passage, where a text says what it is
+    first_weight:     of being the first sentence of the text, which has nothing before it to refer to
+    lowercase:        share of its words with a letter that begin with a small one, in scripts that have them; less is a name or a reference
+    short_line:       a line of less than this share of the longest line of a sentence ends what stands before the sentence
     title_weight:     of the share of the title's words that it has
     leaning_cost:     of beginning with a word that refers to the sentence before
     overlap_cost:     of the share of its words that are in a sentence already chosen
@@ -41,6 +44,9 @@ class CentralThresholds:
     word_weight: float = 1.0
     opening_weight: float = 0.3
     front_weight: float = 0.9
+    first_weight: float = 0.6
+    lowercase: float = 0.45
+    short_line: float = 0.6
     title_weight: float = 0.5
     leaning_cost: float = 0.6
     overlap_cost: float = 1.0
@@ -50,7 +56,7 @@ class CentralThresholds:
 
 _THRESHOLDS = CentralThresholds()
 _LEANING = re.compile(
-    r"(?:this|these|that|those|it|they|he|she|such|however|therefore|thus|moreover|furthermore|also|but|and|or|so|then|here|in addition"
+    r"(?:this|these|that|those|it|its|they|their|he|his|she|her|such|however|therefore|thus|moreover|furthermore|also|but|and|or|so|then|here|in addition"
     r"|for example|for instance|as a result)\b",
     re.I,
 )
@@ -74,6 +80,7 @@ class _Candidate:
     text: str
     terms: frozenset[str]
     opens: bool
+    is_first: bool
 
 
 def central_sentences(
@@ -95,7 +102,11 @@ def central_sentences(
         return []
     scores = _scores(candidates, len(passages), vectors, frozenset(analyze(title, language)))
     parts = _parts(passages, most)
-    best = max(scores)
+    # Being the first says nothing of how good the others must be.
+    best = max(
+        score - _THRESHOLDS.first_weight * candidate.is_first
+        for candidate, score in zip(candidates, scores, strict=True)
+    )
     chosen: list[_Candidate] = []
     for part in range(most):
         found = [
@@ -124,6 +135,7 @@ def _candidates(passages: Sequence[str], language: str | None, *, whole: bool) -
     known: set[str] = set()
     for passage, text in enumerate(passages):
         for number, (start, end) in enumerate(sentence_spans(text)):
+            start = _after_labels(text, start, end)
             mark = _MARK.match(text, start, end)
             start = mark.end() if mark else start
             sentence = " ".join(text[start:end].split())
@@ -132,8 +144,21 @@ def _candidates(passages: Sequence[str], language: str | None, *, whole: bool) -
             known.add(sentence.casefold())
             terms = frozenset(analyze(sentence, language))
             if terms:
-                found.append(_Candidate(Quote(passage, start, end), sentence, terms, number == 0))
+                first = whole and not found
+                found.append(_Candidate(Quote(passage, start, end), sentence, terms, number == 0, first))
     return found
+
+
+def _after_labels(text: str, start: int, end: int) -> int:
+    """Where a sentence begins that has lines of labels before it: after the last line but its own last one that ends early."""
+    lines = text[start:end].splitlines(keepends=True)
+    longest = max(map(len, lines), default=0)
+    if len(lines) == 1 or longest < _THRESHOLDS.min_characters:
+        return start
+    kept = len(lines) - 1
+    while kept and len(lines[kept - 1].rstrip()) >= _THRESHOLDS.short_line * longest:
+        kept -= 1
+    return start + sum(map(len, lines[:kept]))
 
 
 def _is_prose(sentence: str, *, whole: bool) -> bool:
@@ -147,7 +172,16 @@ def _is_prose(sentence: str, *, whole: bool) -> bool:
         return False
     if sum(c.isalpha() or c.isspace() for c in sentence) < limits.letters * len(sentence):
         return False
+    if whole and _is_of_names(sentence):
+        return False
     return not whole or (sentence.rstrip("\"'”’)]»").endswith(_END) and not sentence[0].islower())
+
+
+def _is_of_names(sentence: str) -> bool:
+    """Whether few of its words begin with a small letter."""
+    initials = [next((c for c in word if c.isalpha()), "") for word in sentence.split()]
+    cased = [c for c in initials if c and c.lower() != c.upper()]
+    return sum(c.islower() for c in cased) < _THRESHOLDS.lowercase * len(cased)
 
 
 def _scores(
@@ -170,7 +204,7 @@ def _scores(
         + limits.opening_weight * candidate.opens
         + limits.front_weight * (candidate.quote.passage == 0)
         + limits.title_weight * len(candidate.terms & title) / max(1, len(title))
-        - limits.leaning_cost * bool(_LEANING.match(candidate.text))
+        + (limits.first_weight if candidate.is_first else -limits.leaning_cost * bool(_LEANING.match(candidate.text)))
         for candidate, word in zip(candidates, common, strict=True)
     ]
 

@@ -56,3 +56,32 @@ def test_labels_rows_and_lines_of_contents_are_no_sentences() -> None:
 def test_a_text_of_lines_alone_is_told_by_its_longer_lines() -> None:
     slides = ["- Loans after one visit\n- Weekly repayments by phone", "- Three branches in two regions"]
     assert said(slides, 3) == ["Loans after one visit", "Weekly repayments by phone", "Three branches in two regions"]
+
+
+def test_a_text_opens_with_what_it_says_of_itself_without_the_labels_before_it() -> None:
+    text = (
+        "Iwan Roberts\nHeight 6 ft 3 in\nYears Team Apps\n1986 Watford 63\nToggle the table of contents\n"
+        "Iwan Wyn Roberts is a Welsh former professional footballer who played as a forward\n"
+        "for a number of clubs and the national team. His career started at Watford as a trainee before\n"
+        "he signed his first professional contract with the club in 1986."
+    )
+    (first, *_) = central_sentences([text], None, 2)
+    said = text[first.start : first.end]
+    assert " ".join(said.split()).startswith("Iwan Wyn Roberts is a Welsh former professional footballer who played as")
+
+
+def test_the_first_sentence_leans_on_nothing() -> None:
+    texts = [
+        "This handbook tells loan officers how to visit members. Members are visited by loan officers twice a year.",
+        "Loan officers write down every visit to members. Members sign what loan officers write down after visits.",
+    ]
+    (first, *_) = central_sentences(texts, None, 2)
+    assert texts[0][first.start : first.end].startswith("This handbook tells")
+
+
+def test_references_and_lists_of_names_are_not_quoted() -> None:
+    prose = "The club captained by Roberts was promoted after a long season of narrow wins."
+    texts = [
+        f"{prose} Watford F.C. vs Norwich City F.C. Official Programme of May. Retrieved 27 July 2020 via Newspapers."
+    ]
+    assert [texts[0][quote.start : quote.end] for quote in central_sentences(texts, None, 1)] == [prose]
