@@ -18,6 +18,7 @@ from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput
 from citewell.features.chat.service import ChatRequest
 from citewell.features.resources.service import Said
+from citewell.features.turns import projects_named
 from citewell.filters import as_filters
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
@@ -47,7 +48,7 @@ Filters: TypeAlias = Iterable[Expression] | JsonValue
 class SearchWishes(TypedDict, total=False):
     """How and where to search.
 
-    project:    its id or name; resource_ids: ids or identifiers of files; types: of passages
+    project:    its id or name; projects: of several, any of which counts; resource_ids: ids or identifiers of files; types: of passages
     conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
     rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
     ignore_inferred: ids of filters not to infer from the words of the query, or True for all
@@ -55,6 +56,7 @@ class SearchWishes(TypedDict, total=False):
     """
 
     project: str | None
+    projects: Iterable[str] | None
     resource_ids: Iterable[str] | None
     types: Iterable[ChunkType] | None
     conditions: Filters
@@ -152,7 +154,7 @@ class AsyncCitewell:
             owner_id=services.local_owner,
             query=query,
             top_k=services.search.top_k if top_k is None else top_k,
-            project_id=wishes.get("project"),
+            projects=projects_named(wishes.get("project"), wishes.get("projects")),
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
             conditions=as_filters(wishes.get("conditions", ())),
@@ -168,14 +170,17 @@ class AsyncCitewell:
         question: str,
         *,
         project: str | None = None,
+        projects: Iterable[str] | None = None,
         resource_ids: Iterable[str] | None = None,
+        conditions: Filters = (),
         thread_id: str | None = None,
         rerank: bool | None = None,
         rerank_limits: RerankLimits | None = None,
         ignore_inferred: Iterable[str] | bool = False,
         time_zone: str | None = None,
     ) -> Answer:
-        """An answer with checked citations; `rerank` says whether the reranker orders what its searches find, `rerank_limits` how many it sees and keeps.
+        """An answer with checked citations, from the files that `conditions` admit; `rerank` says whether the reranker orders what is found,
+        `rerank_limits` how many passages it sees and keeps.
 
         A follow-up names the `thread_id` of the answer before it. `ignore_inferred` and `time_zone` are as in `search`; the answer's
         `inferred_filters` are what the question was read to say of the files. Raises `ProviderError` when a provider fails.
@@ -183,7 +188,9 @@ class AsyncCitewell:
         asked = self.stream(
             question,
             project=project,
+            projects=projects,
             resource_ids=resource_ids,
+            conditions=conditions,
             thread_id=thread_id,
             rerank=rerank,
             rerank_limits=rerank_limits,
@@ -200,7 +207,9 @@ class AsyncCitewell:
         question: str,
         *,
         project: str | None = None,
+        projects: Iterable[str] | None = None,
         resource_ids: Iterable[str] | None = None,
+        conditions: Filters = (),
         thread_id: str | None = None,
         rerank: bool | None = None,
         rerank_limits: RerankLimits | None = None,
@@ -212,8 +221,9 @@ class AsyncCitewell:
         request = ChatRequest(
             owner_id=services.local_owner,
             message=question,
-            project=project,
+            projects=projects_named(project, projects),
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
+            filters=as_filters(conditions),
             thread_id=thread_id,
             rerank=rerank,
             rerank_limits=rerank_limits or RerankLimits(),
@@ -389,7 +399,9 @@ class Citewell:
         question: str,
         *,
         project: str | None = None,
+        projects: Iterable[str] | None = None,
         resource_ids: Iterable[str] | None = None,
+        conditions: Filters = (),
         thread_id: str | None = None,
         rerank: bool | None = None,
         rerank_limits: RerankLimits | None = None,
@@ -401,7 +413,9 @@ class Citewell:
             self._citewell.ask(
                 question,
                 project=project,
+                projects=projects,
                 resource_ids=resource_ids,
+                conditions=conditions,
                 thread_id=thread_id,
                 rerank=rerank,
                 rerank_limits=rerank_limits,
@@ -415,7 +429,9 @@ class Citewell:
         question: str,
         *,
         project: str | None = None,
+        projects: Iterable[str] | None = None,
         resource_ids: Iterable[str] | None = None,
+        conditions: Filters = (),
         thread_id: str | None = None,
         rerank: bool | None = None,
         rerank_limits: RerankLimits | None = None,
@@ -426,7 +442,9 @@ class Citewell:
         stream = self._citewell.stream(
             question,
             project=project,
+            projects=projects,
             resource_ids=resource_ids,
+            conditions=conditions,
             thread_id=thread_id,
             rerank=rerank,
             rerank_limits=rerank_limits,

@@ -36,6 +36,9 @@ from citewell.types import TERMINAL
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
+Projects = Annotated[
+    list[str] | None, typer.Option("--project", help="A project's name or id; may be repeated, any of them counts.")
+]
 Rerank = Annotated[
     bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
 ]
@@ -128,7 +131,7 @@ def search(
     query: str,
     data: Data = None,
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many; else as configured.")] = None,
-    project: Project = None,
+    projects: Projects = None,
     within: Within = None,
     filters: Filters = None,
     rerank: Rerank = None,
@@ -138,7 +141,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
-    scope = {"project": project, "resource_ids": within, "filters": typed_filters(filters or ())}
+    scope = {"projects": projects, "resource_ids": within, "filters": typed_filters(filters or ())}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     found = run(_call(load_settings(data=data), "POST", "/search", json=body))
@@ -153,8 +156,9 @@ def search(
 def ask(
     question: str,
     data: Data = None,
-    project: Project = None,
+    projects: Projects = None,
     within: Within = None,
+    filters: Filters = None,
     thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
     rerank: Rerank = None,
     rerank_candidates: RerankCandidates = None,
@@ -163,7 +167,7 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
-    scope = {"project": project, "resource_ids": within}
+    scope = {"projects": projects, "resource_ids": within, "filters": typed_filters(filters or ())}
     body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))

@@ -23,6 +23,9 @@ from typing_extensions import TypedDict
 from citewell.filters import FIELDS
 from citewell.types import Citation, ElementType, Hit, Metadata, Operator, OriginalPicture
 
+MAX_PROJECTS = 100
+"""Projects that one request may name."""
+
 
 class RequestBody(BaseModel):
     """What a request may carry: an unknown field is an error, and so are NaN and infinite numbers."""
@@ -279,9 +282,10 @@ class StageDetailsOut(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="ignore"))
 class ScopeOut(TypedDict, total=False):
-    """What a question may draw on: a project, certain files, or the files that satisfy filters; empty for everything."""
+    """What a question may draw on: a project or several, certain files, or the files that satisfy filters; empty for everything."""
 
     project: str
+    projects: list[str]
     resource_ids: list[str]
     filters: list[Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -50,27 +50,26 @@ class TurnRunner:
     async def scope(
         self,
         owner_id: str,
-        project: str | None,
-        resource_ids: tuple[str, ...] | None,
+        projects: Sequence[str] | None,
+        resource_ids: Sequence[str] | None,
         filters: tuple[Expression, ...] = (),
     ) -> Scope:
-        """The scope, checked, with files given by id or identifier: an unknown project or file is `NotFound` rather than an empty answer.
+        """The scope, checked, with projects given by id or name and files by id or identifier: an unknown project or file is `NotFound` rather than an empty answer.
 
         filters choose among these files; `InvalidFilter` for one that no list of files takes.
         """
-        project_id = await self.projects.resolve(owner_id, project) if project else None
-        if resource_ids is not None:
-            resource_ids = await self.metadata.resolve(owner_id, resource_ids, [project_id] if project_id else None)
+        project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
+        named = None if resource_ids is None else await self.metadata.resolve(owner_id, resource_ids, project_ids)
         if not filters:
-            return Scope(project_id=project_id, resource_ids=resource_ids)
+            return Scope(project_ids=project_ids, resource_ids=named)
         if any(metadata_key(condition.field) for condition in conditions_in(filters)):
             validate_keys(filters, await self.metadata.keys(owner_id))
-        narrowed = ResourceFilter(project_id=project_id, conditions=filters)
+        narrowed = ResourceFilter(project_ids=project_ids, conditions=filters)
         chosen = await self.metadata.filtered_ids(owner_id, narrowed)
-        if resource_ids is not None:
-            within = frozenset(resource_ids)
+        if named is not None:
+            within = frozenset(named)
             chosen = tuple(one for one in chosen if one in within)
-        return Scope(project_id=project_id, resource_ids=chosen, filters=filters, tagged=resource_ids)
+        return Scope(project_ids=project_ids, resource_ids=chosen, filters=filters, tagged=named)
 
     async def run(
         self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None
@@ -109,6 +108,13 @@ class TurnRunner:
         spent = priced[: len(used.spent)]
         stuffing = priced[-1] if used.stuffing is not None else None
         return replace(done, usage=replace(used, spent=spent, stuffing=stuffing))
+
+
+def projects_named(project: str | None, projects: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The projects of a request that may name one and several; None where it names none."""
+    if project is None and projects is None:
+        return None
+    return (*((project,) if project is not None else ()), *(projects or ()))
 
 
 def checked_text(message: str) -> str:

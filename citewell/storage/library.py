@@ -33,8 +33,8 @@ class SqlLibrary:
         if scope.resource_ids is not None:
             found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
         else:
-            project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-            found, _ = await self.resources.page(owner_id, ResourceFilter(project_id=project), _MAX_LISTED, None)
+            inside = await self._inside(owner_id, scope)
+            found, _ = await self.resources.page(owner_id, inside, _MAX_LISTED, None)
         return [_info(resource) for resource in found]
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:
@@ -43,8 +43,8 @@ class SqlLibrary:
         known = self._counted.get(key)
         if known is not None and known[1] > now:
             return known[0]
-        project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-        count = await self.resources.count_characters(owner_id, project, scope.resource_ids)
+        inside = await self._inside(owner_id, scope)
+        count = await self.resources.count_characters(owner_id, inside)
         if len(self._counted) >= _MAX_COUNTED:
             self._counted.clear()
         self._counted[key] = (count, now + _COUNTED_SECONDS)
@@ -74,6 +74,11 @@ class SqlLibrary:
         """Those of `ids` that exist in this version."""
         await self.resources.get(owner_id, resource_id)
         return await self.content.elements_by_id(resource_id, version, ids)
+
+    async def _inside(self, owner_id: str, scope: Scope) -> ResourceFilter:
+        named = scope.project_ids
+        projects = None if named is None else await self.projects.resolve_all(owner_id, named)
+        return ResourceFilter(project_ids=projects, ids=scope.resource_ids)
 
 
 def _within(element: Element, first: int, last: int) -> bool:

@@ -44,16 +44,20 @@ class SqlChunks:
         return [mine[chunk.id] for chunk in found if chunk.id in mine]
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """Resource ids that the request admits; None when it does not narrow.
+        """Resource ids that the request admits within its scope; None when nothing narrows it.
 
         `NotFound` for an unknown project or identifier; an unknown id admits nothing.
         """
-        if request.project_id is None:
-            return await self._ids(request, None)
-        project_id = await self.projects.resolve(request.owner_id, request.project_id)
-        inside = await self.projects.resource_ids(request.owner_id, project_id)
-        wanted = await self._ids(request, [project_id])
-        return inside if wanted is None else tuple(set(inside) & set(wanted))
+        projects = request.scope.project_ids
+        if request.projects is not None:
+            named = await self.projects.resolve_all(request.owner_id, request.projects)
+            projects = named if projects is None else tuple(one for one in named if one in projects)
+        bounds = [request.scope.resource_ids, await self._ids(request, projects)]
+        if projects is not None:
+            bounds.append(await self.projects.resource_ids(request.owner_id, projects))
+        first, *others = [bound for bound in bounds if bound is not None] or [None]
+        sets = [set(other) for other in others if other is not None]
+        return None if first is None else tuple(one for one in first if all(one in other for other in sets))
 
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float

@@ -41,6 +41,10 @@ class ProjectRepository:
         except Conflict:  # another request has just created it
             return await self.resolve(owner_id, wanted)
 
+    async def resolve_all(self, owner_id: str, ids_or_names: Sequence[str]) -> tuple[str, ...]:
+        """The ids of projects given by id or name, each once; `NotFound` for one that the owner does not have."""
+        return tuple(dict.fromkeys([await self.resolve(owner_id, one) for one in ids_or_names]))
+
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
         """A new project; `Conflict` when the owner already has one of that name."""
         project = Project(
@@ -107,12 +111,13 @@ class ProjectRepository:
                 sa.delete(projects).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
             )
 
-    async def resource_ids(self, owner_id: str, project_id: str) -> tuple[str, ...]:
-        """Ids of the resources in a project of this owner."""
+    async def resource_ids(self, owner_id: str, project_ids: Sequence[str]) -> tuple[str, ...]:
+        """Ids of the resources in any of these projects of this owner, each once."""
         query = (
             sa.select(resource_projects.c.resource_id)
+            .distinct()
             .join(projects, projects.c.id == resource_projects.c.project_id)
-            .where(projects.c.id == project_id, projects.c.owner_id == owner_id)
+            .where(projects.c.id.in_(project_ids), projects.c.owner_id == owner_id)
         )
         return tuple(row["resource_id"] for row in await self._database.rows(query))
 

@@ -152,14 +152,14 @@ class ResourceRepository:
         found = [_resource(row, linked) for row in rows[:limit]]
         return found, _next_cursor(found, len(rows) > limit)
 
-    async def with_tables(self, owner_id: str, project_id: str | None, limit: int) -> list[Resource]:
-        """The newest resources of which exact copies of tables are kept, and no more than `limit` of them."""
+    async def with_tables(self, owner_id: str, filter: ResourceFilter, limit: int) -> list[Resource]:
+        """The newest of those resources of which exact copies of tables are kept, and no more than `limit` of them."""
         copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
         query = sa.select(*_PUBLIC).where(
             # An expression, so that SQLite begins with the few copies and not with all of the owner's resources by age.
             resources.c.owner_id.concat("") == owner_id,
             resources.c.id.in_(copied),
-            *resource_conditions(ResourceFilter(project_id=project_id), self._database.is_sqlite),
+            *resource_conditions(filter, self._database.is_sqlite),
         )
         rows, linked = await self._rows(query, limit, None)
         return [_resource(row, linked) for row in rows[:limit]]
@@ -269,17 +269,12 @@ class ResourceRepository:
         async with self._database.write() as connection:
             await connection.execute(sa.delete(deletions).where(deletions.c.id == receipt.id))
 
-    async def count_characters(
-        self, owner_id: str, project_id: str | None = None, ids: Sequence[str] | None = None
-    ) -> int:
-        """Characters that extraction found in the owner's files; of a record without coverage, its bytes."""
+    async def count_characters(self, owner_id: str, filter: ResourceFilter) -> int:
+        """Characters that extraction found in those of the owner's files; of a record without coverage, its bytes."""
         read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
         query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
-            resources.c.owner_id == owner_id,
-            *resource_conditions(ResourceFilter(project_id=project_id), self._database.is_sqlite),
+            resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite)
         )
-        if ids is not None:
-            query = query.where(resources.c.id.in_(ids))
         return int((await self._database.rows(query))[0]["characters"])
 
     async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
@@ -444,8 +439,9 @@ def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.Colu
         conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
     if filter.ids is not None:
         conditions.append(resources.c.id.in_(filter.ids))
-    if filter.project_id:
-        inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == filter.project_id)
+    if filter.project_ids is not None:
+        linked = resource_projects.c.project_id.in_(filter.project_ids)
+        inside = sa.select(resource_projects.c.resource_id).where(linked)
         conditions.append(resources.c.id.in_(inside))
     return conditions
 

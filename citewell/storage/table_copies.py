@@ -16,7 +16,7 @@ from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.types import ColumnKind, Resource, Scope, TableColumn, TableInfo
+from citewell.types import ColumnKind, Resource, ResourceFilter, Scope, TableColumn, TableInfo
 
 _MAX_RESOURCES = 500
 
@@ -36,8 +36,9 @@ class SqlTables:
         if scope.resource_ids is not None:
             found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
         else:
-            project = await self.projects.resolve(owner_id, scope.project_id) if scope.project_id else None
-            found = await self.resources.with_tables(owner_id, project, _MAX_RESOURCES)
+            named = scope.project_ids
+            projects = None if named is None else await self.projects.resolve_all(owner_id, named)
+            found = await self.resources.with_tables(owner_id, ResourceFilter(project_ids=projects), _MAX_RESOURCES)
         return [table for resource in found for table in _tables(resource)]
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:

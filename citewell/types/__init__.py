@@ -26,7 +26,7 @@ from citewell.types.extraction import (
     UnitCoverage,
 )
 from citewell.types.json import JsonObject, JsonValue
-from citewell.types.library import ColumnKind, ResourceInfo, Scope, TableColumn, TableInfo
+from citewell.types.library import ColumnKind, ResourceInfo, TableColumn, TableInfo
 from citewell.types.locators import Box, Locator
 from citewell.types.metadata import (
     Facet,
@@ -71,6 +71,7 @@ from citewell.types.search import (
     Passage,
     Point,
     RerankLimits,
+    Scope,
     ScoredId,
     Scores,
     SearchRequest,

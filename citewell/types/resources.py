@@ -215,7 +215,7 @@ class ResourceSummary:
 class ResourceFilter:
     """Narrowing of a list; None means any. conditions are of the filter language, and all of them hold."""
 
-    project_id: str | None = None
+    project_ids: tuple[str, ...] | None = None
     status: str | None = None
     type: str | None = None
     category: str | None = None

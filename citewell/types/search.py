@@ -76,6 +76,28 @@ class Negation:
 Expression: TypeAlias = Condition | AllOf | AnyOf | Negation
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a question may draw on: projects, one or more tagged resources, or (both None) everything the owner has.
+
+    Where filters chose the files, resource_ids are those that satisfied them when the question was asked, and tagged are the
+    resources among which they were looked for (None for all).
+    """
+
+    project_ids: tuple[str, ...] | None = None
+    resource_ids: tuple[str, ...] | None = None
+    filters: tuple[Expression, ...] = ()
+    tagged: tuple[str, ...] | None = None
+
+    def is_same(self, other: Scope) -> bool:
+        """Whether both were asked for in the same way; which files satisfy a filter may have changed since."""
+        return (self.project_ids, self.filters, self._named) == (other.project_ids, other.filters, other._named)
+
+    @property
+    def _named(self) -> tuple[str, ...] | None:
+        return self.tagged if self.filters else self.resource_ids
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
@@ -200,7 +222,7 @@ class RerankLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A search on behalf of an owner. `project_id` and `resource_ids` scope it; None means everything.
+    """A search on behalf of an owner, within `scope`. projects: ids or names, resource_ids: ids or identifiers; None means all of the scope.
 
     conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
     ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
@@ -211,7 +233,8 @@ class SearchRequest:
     owner_id: str
     query: str
     top_k: int = 10
-    project_id: str | None = None
+    scope: Scope = Scope()
+    projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
     conditions: tuple[Expression, ...] = ()

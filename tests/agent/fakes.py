@@ -100,7 +100,9 @@ class WordSearcher:
             (len(wanted & set(analyze(" ".join((*h.chunk.locator.headings, h.chunk.text)), "en"))), h)
             for h in self.hits
             if h.chunk.owner_id == request.owner_id
-            and (request.resource_ids is None or h.chunk.resource_id in request.resource_ids)
+            and all(
+                ids is None or h.chunk.resource_id in ids for ids in (request.resource_ids, request.scope.resource_ids)
+            )
         ]
         found = [h for score, h in sorted(scored, key=lambda pair: -pair[0]) if score]
         return SearchResult(tuple(found[: request.top_k]), Trace())

@@ -110,7 +110,7 @@ async def test_follow_up_is_answered_in_the_light_of_the_thread() -> None:
 async def test_scope_and_owner_reach_the_search() -> None:
     world = World()
     done = await world.ask("When does the branch in Tema open?", scope=Scope(resource_ids=("r1",)))
-    assert world.searcher.requests[0].resource_ids == ("r1",)
+    assert world.searcher.requests[0].scope.resource_ids == ("r1",)
     assert world.searcher.requests[0].owner_id == "ada"
     assert not any(c.resource_id == "r2" for c in done.answer.citations)
 

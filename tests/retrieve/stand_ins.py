@@ -83,7 +83,7 @@ class MemoryChunks:
         return {key: item for key, item in known.items() if item.chunk.owner_id == owner_id}
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        return self.projects[request.project_id] if request.project_id is not None else request.resource_ids
+        return request.resource_ids if request.projects is None else self.projects[request.projects[0]]
 
 
 def make_chunk(text: str, owner: str = "ann", filename: str = "notes.txt", page: int = 1, ordinal: int = 0) -> Chunk:

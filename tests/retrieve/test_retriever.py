@@ -133,7 +133,7 @@ async def test_scope_and_types_narrow(library: Library) -> None:
         "A loan needs two signatures."
     ]
     library.source.projects["p"] = ("ann/notes.txt",)
-    assert "A loan needs two signatures." not in await _texts(library.retriever(), "loan", project_id="p")
+    assert "A loan needs two signatures." not in await _texts(library.retriever(), "loan", projects=("p",))
     assert await _texts(library.retriever(), "loan", resource_ids=()) == []
     assert await _texts(library.retriever(), "loan", types=(ChunkType.TABLE,)) == []
 

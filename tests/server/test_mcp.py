@@ -48,6 +48,29 @@ async def test_searching_gives_passages_with_their_places(server: RunningServer)
     assert best["label"] in result.text
 
 
+async def test_a_search_is_narrowed_by_filters_projects_and_identifiers(server: RunningServer) -> None:
+    said = {"identifier": "lamp-note", "metadata": '{"height": 31, "coast": "west"}', "project": "Coast"}
+    server.add("Lamps.md", b"# Lamps\n\nEvery lamp of the coast is lit at dusk.\n", **said)
+    async with connected(server, "?project=Coast&project=Inland") as client:
+        tall = {"field": "metadata.height", "operator": "gt", "value": 30}
+        result = await client.call("search_files", {"query": "lamp", "filters": [{"any": [tall]}]})
+        (found,) = result.content["passages"]
+        assert (found["identifier"], found["metadata"]) == ("lamp-note", {"height": 31, "coast": "west"})
+        assert "identifier lamp-note; height: 31; coast: west" in result.text
+        named = await client.call(
+            "search_files", {"query": "lamp", "resource_ids": ["Lamp-Note"], "projects": ["Coast"]}
+        )
+        assert [p["filename"] for p in named.content["passages"]] == ["Lamps.md"]
+        wrong = await client.call("search_files", {"query": "lamp", "filters": [{"field": "colour", "value": "red"}]})
+        assert wrong.is_error
+        assert "metadata.<key>" in wrong.text
+        assert "dusk" in (await client.call("read_resource", {"resource_id": "lamp-note"})).text
+    async with connected(server, "?project=Inland") as client:
+        for narrowed in ({"projects": ["Coast"]}, {"filters": [tall]}):
+            outside = await client.call("search_files", {"query": "lamp", **narrowed})
+            assert outside.content["passages"] == []
+
+
 async def test_listing_reading_and_computing(server: RunningServer) -> None:
     async with connected(server, "?project=Coast") as client:
         listed = (await client.call("list_resources", {})).text

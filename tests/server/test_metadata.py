@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ import pytest
 from PIL import Image
 
 from citewell import AsyncCitewell, Conflict, InvalidFilter, InvalidMetadata, NotFound
+from citewell.composition import open_services
+from citewell.features.chat.service import ChatRequest
+from citewell.features.resources.service import Said
 from citewell.ingest.payloads import PayloadWriter
+from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.owners import OwnerRepository
-from citewell.types import Status
+from citewell.types import Scope, SearchRequest, Status
 from tests.server.running import RunningServer
 
 CAMERA = {"field": "metadata.camera", "value": "leica"}
@@ -150,3 +155,61 @@ def test_a_passage_of_a_picture_says_where_the_picture_is(server: RunningServer)
     image = hits[0]["image"]
     assert image == {"resource_id": sent["id"], "blob": None, "path": f"/resources/{sent['id']}/file"}
     assert server.client.get(image["path"]).content == buffer.getvalue()
+
+
+async def test_several_projects_and_filters_bound_searches_questions_and_tables(tmp_path: Path) -> None:
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        ids = {
+            name: await _added(
+                cw, tmp_path, f"{name}.txt", project=name, metadata={"place": name}, identifier=f"car-{name}"
+            )
+            for name in ("north", "south", "west")
+        }
+        sales = tmp_path / "sales.csv"
+        sales.write_text("month,kilos\nMay,120\nJune,340\n", encoding="utf-8")
+        table = await cw.add(sales, project="west", metadata={"place": "west"})
+        assert table.status is Status.ANALYZED
+        two = {ids["north"], ids["south"]}
+        assert {h.chunk.resource_id for h in await cw.search("red car", projects=["north", "south"])} == two
+        assert {h.chunk.resource_id for h in await cw.search("red car", project="north", projects=["south"])} == two
+        assert await cw.search("red car", projects=[]) == []
+        with pytest.raises(NotFound):
+            await cw.search("red car", projects=["north", "east"])
+        asked = await cw.ask("Where does the red car of south stand?", projects=["north", "south"])
+        assert {c.resource_id for c in asked.citations} <= two
+        assert asked.answered
+        place: Any = {"field": "metadata.place", "value": "south"}
+        asked = await cw.ask("Where does the red car stand?", conditions=[place])
+        assert {c.resource_id for c in asked.citations} == {ids["south"]}
+        most = "Which month had the most kilos?"
+        assert (await cw.ask(most, conditions=[{"not": place}])).answered
+        assert not (await cw.ask(most, conditions=[place])).answered
+        with pytest.raises(InvalidFilter):
+            await cw.ask(most, conditions=[{"field": "metadata.lens", "value": "x"}])
+
+
+async def test_projects_of_another_owner_are_neither_found_nor_searched(tmp_path: Path) -> None:
+    async with open_services(load_settings(data=tmp_path / "data", ocr=False)) as services:
+        ann, ben = services.local_owner, await services.auth.owners.ensure("ben")
+        path = tmp_path / "secret.txt"
+        path.write_text("The harbour seal of Ann is named Otto.", encoding="utf-8")
+        resource = await services.resources.add_file(ann, path, project="Ann's harbour", said=Said(identifier="seal"))
+        await services.resources.wait(ann, resource.id)
+        (project,) = [one.id for one in await services.projects.all(ann) if one.name == "Ann's harbour"]
+        mine = SearchRequest(owner_id=ann, query="harbour seal", projects=(project,), resource_ids=("seal",))
+        assert len((await services.search.search(mine)).hits) == 1
+        inside = Scope(project_ids=(project,))
+        for request in (replace(mine, scope=inside, projects=None, resource_ids=None), replace(mine, scope=inside)):
+            assert (await services.search.search(request)).hits
+        blind = SearchRequest(owner_id=ben, query="harbour seal", scope=inside)
+        assert not (await services.search.search(blind)).hits
+        for named in (("Ann's harbour",), (project,)):
+            with pytest.raises(NotFound):
+                await services.search.search(replace(mine, owner_id=ben, projects=named, resource_ids=None))
+            with pytest.raises(NotFound):
+                await services.chat.begin(ChatRequest(owner_id=ben, message="Who is the harbour seal?", projects=named))
+        with pytest.raises(NotFound):
+            await services.chat.begin(ChatRequest(owner_id=ben, message="Who is it?", resource_ids=("seal",)))
+        turn = await services.chat.begin(ChatRequest(owner_id=ann, message="Who is the seal?", projects=(project,)))
+        await turn.events.aclose()
+        assert turn.thread.scope == {"project": project}

@@ -271,11 +271,20 @@ async def _(world: World) -> None:
     assert len(await projects.all(world.ben.owner)) == 1
 
 
+@isolates(ProjectRepository.resolve_all)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    own = await projects.resolve_all(world.ben.owner, ["Loans", world.ben.project])
+    assert own == (world.ben.project,)
+    async with world.refused():
+        await projects.resolve_all(world.ben.owner, ["Loans", world.ada.project])
+
+
 @isolates(ProjectRepository.resource_ids)
 async def _(world: World) -> None:
     projects = ProjectRepository(world.database)
-    assert await projects.resource_ids(world.ben.owner, world.ada.project) == ()
-    assert await projects.resource_ids(world.ada.owner, world.ada.project) == (world.ada.resource,)
+    assert await projects.resource_ids(world.ben.owner, [world.ada.project]) == ()
+    assert await projects.resource_ids(world.ada.owner, [world.ada.project]) == (world.ada.resource,)
 
 
 # ---- Resources ----
@@ -326,7 +335,7 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     found, _ = await ResourceRepository(world.database).page(world.ben.owner, ResourceFilter(), 10, None)
     assert [resource.id for resource in found] == [world.ben.resource]
-    for reach in (ResourceFilter(ids=(world.ada.resource,)), ResourceFilter(project_id=world.ada.project)):
+    for reach in (ResourceFilter(ids=(world.ada.resource,)), ResourceFilter(project_ids=(world.ada.project,))):
         assert await ResourceRepository(world.database).page(world.ben.owner, reach, 10, None) == ([], None)
 
 
@@ -341,8 +350,8 @@ async def _(world: World) -> None:
 @isolates(ResourceRepository.with_tables)
 async def _(world: World) -> None:
     found = ResourceRepository(world.database)
-    assert [r.id for r in await found.with_tables(world.ben.owner, None, 10)] == [world.ben.resource]
-    assert await found.with_tables(world.ben.owner, world.ada.project, 10) == []
+    assert [r.id for r in await found.with_tables(world.ben.owner, ResourceFilter(), 10)] == [world.ben.resource]
+    assert await found.with_tables(world.ben.owner, ResourceFilter(project_ids=(world.ada.project,)), 10) == []
 
 
 @isolates(ResourceRepository.add_version)
@@ -379,10 +388,10 @@ async def _(world: World) -> None:
 @isolates(ResourceRepository.count_characters)
 async def _(world: World) -> None:
     found = ResourceRepository(world.database)
-    assert await found.count_characters(world.ben.owner) == 100
-    assert await found.count_characters(world.ben.owner, ids=[world.ada.resource]) == 0
-    assert await found.count_characters(world.ben.owner, world.ada.project) == 0
-    assert await found.count_characters(world.ada.owner, ids=[world.ada.resource]) == 100
+    assert await found.count_characters(world.ben.owner, ResourceFilter()) == 100
+    assert await found.count_characters(world.ben.owner, ResourceFilter(ids=(world.ada.resource,))) == 0
+    assert await found.count_characters(world.ben.owner, ResourceFilter(project_ids=(world.ada.project,))) == 0
+    assert await found.count_characters(world.ada.owner, ResourceFilter(ids=(world.ada.resource,))) == 100
 
 
 @isolates(ResourceRepository.owned)
@@ -708,9 +717,9 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     async with world.refused():
         await _chunks(world).resolve_scope(
-            SearchRequest(owner_id=world.ben.owner, query="q", project_id=world.ada.project)
+            SearchRequest(owner_id=world.ben.owner, query="q", projects=(world.ada.project,))
         )
-    mine = SearchRequest(owner_id=world.ben.owner, query="q", project_id="Loans", resource_ids=None)
+    mine = SearchRequest(owner_id=world.ben.owner, query="q", projects=("Loans",), resource_ids=None)
     assert await _chunks(world).resolve_scope(mine) == (world.ben.resource,)
 
 
@@ -758,7 +767,7 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     await _describe_ada(world)
     facets = FacetRepository(world.database)
-    for narrowed in (ResourceFilter(), ResourceFilter(project_id=world.ada.project)):
+    for narrowed in (ResourceFilter(), ResourceFilter(project_ids=(world.ada.project,))):
         found = await facets.facets(world.ada.owner, narrowed, 20)
         assert found.files == 1
         assert "metadata.camera" in {facet.field for facet in found.fields}
@@ -766,7 +775,7 @@ async def _(world: World) -> None:
     assert mine.files == 1
     assert "metadata.camera" not in {facet.field for facet in mine.fields}
     for narrowed in (
-        ResourceFilter(project_id=world.ada.project),
+        ResourceFilter(project_ids=(world.ada.project,)),
         ResourceFilter(ids=(world.ada.resource,)),
         ResourceFilter(conditions=parse_filters([{"field": "metadata.camera", "value": "Leica"}])),
         ResourceFilter(conditions=parse_filters([{"field": "project", "value": world.ada.project}])),
@@ -793,7 +802,7 @@ async def _(world: World) -> None:
     metadata = MetadataRepository(world.database)
     assert await metadata.filtered_ids(world.ben.owner, ResourceFilter()) == (world.ben.resource,)
     for narrowed in (
-        ResourceFilter(project_id=world.ada.project),
+        ResourceFilter(project_ids=(world.ada.project,)),
         ResourceFilter(conditions=parse_filters([{"field": "project", "value": world.ada.project}])),
     ):
         assert await metadata.filtered_ids(world.ben.owner, narrowed) == ()
@@ -803,7 +812,7 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     library = _library(world)
     assert [r.id for r in await library.list_resources(world.ben.owner, Scope())] == [world.ben.resource]
-    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_id=world.ada.project)):
+    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_ids=(world.ada.project,))):
         async with world.refused():
             await library.list_resources(world.ben.owner, scope)
         assert [r.id for r in await library.list_resources(world.ada.owner, scope)] == [world.ada.resource]
@@ -816,7 +825,7 @@ async def _(world: World) -> None:
     assert await library.count_characters(world.ada.owner, scope) == 100
     assert await library.count_characters(world.ben.owner, scope) == 0  # though just counted for the other
     async with world.refused():
-        await library.count_characters(world.ben.owner, Scope(project_id=world.ada.project))
+        await library.count_characters(world.ben.owner, Scope(project_ids=(world.ada.project,)))
 
 
 @isolates(SqlLibrary.read_resource)
@@ -852,7 +861,7 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     tables = _tables(world)
     assert [t.resource_id for t in await tables.list_tables(world.ben.owner, Scope())] == [world.ben.resource]
-    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_id=world.ada.project)):
+    for scope in (Scope(resource_ids=(world.ada.resource,)), Scope(project_ids=(world.ada.project,))):
         async with world.refused():
             await tables.list_tables(world.ben.owner, scope)
         assert [t.resource_id for t in await tables.list_tables(world.ada.owner, scope)] == [world.ada.resource]

@@ -55,7 +55,7 @@ async def test_files_are_described_with_what_could_not_be_read(database: Databas
     unit = {"unit": "page", "number": 2, "characters": 5, "skipped": ["a picture"], "warnings": []}
     coverage = {"units": [unit], "characters": 5, "skipped": ["macros"], "warnings": ["odd fonts"]}
     await _change(database, ada.resource, coverage=coverage, error_message="in part")
-    (info,) = await SqlLibrary(*_parts(database)).list_resources(ada.owner, Scope(project_id="Loans"))
+    (info,) = await SqlLibrary(*_parts(database)).list_resources(ada.owner, Scope(project_ids=("Loans",)))
     assert (info.id, info.filename, info.status, info.category) == (ada.resource, "policy.txt", "indexed", "rag")
     assert (info.characters, info.pages) == (5, 1)
     assert info.note == "in part; odd fonts; macros; page 2: a picture"
@@ -86,7 +86,7 @@ async def test_characters_are_not_counted_again_at_once(database: Database, ada:
     assert await library.count_characters(ada.owner, Scope()) == 100
     await ResourceRepository(database).create(new_resource(ada.owner, "more"), ada.project)
     assert await library.count_characters(ada.owner, Scope()) == 100
-    assert await library.count_characters(ada.owner, Scope(project_id="Loans")) == 200
+    assert await library.count_characters(ada.owner, Scope(project_ids=("Loans",))) == 200
 
 
 async def test_a_search_is_narrowed_to_files_and_project_both(database: Database, ada: Estate) -> None:
@@ -98,9 +98,14 @@ async def test_a_search_is_narrowed_to_files_and_project_both(database: Database
 
     assert await scope() is None
     assert await scope(resource_ids=(other.id,)) == (other.id,)
-    assert await scope(project_id="Loans") == (ada.resource,)
-    assert await scope(project_id=ada.project, resource_ids=(other.id, ada.resource)) == (ada.resource,)
-    assert await scope(project_id=ada.project, resource_ids=(other.id,)) == ()
+    assert await scope(projects=("Loans",)) == (ada.resource,)
+    assert await scope(projects=(ada.project,), resource_ids=(other.id, ada.resource)) == (ada.resource,)
+    assert await scope(projects=(ada.project,), resource_ids=(other.id,)) == ()
+    assert await scope(scope=Scope(resource_ids=(ada.resource,))) == (ada.resource,)
+    assert await scope(scope=Scope(resource_ids=(ada.resource,)), resource_ids=(other.id,)) == ()
+    assert await scope(scope=Scope(project_ids=(ada.project,))) == (ada.resource,)
+    assert await scope(scope=Scope(project_ids=()), projects=("Loans",)) == ()
+    assert await scope(projects=()) == ()
 
 
 async def test_chunks_are_loaded_by_id_and_by_place(database: Database, ada: Estate) -> None:
@@ -119,7 +124,7 @@ async def test_a_tables_copy_is_opened_where_it_lies_or_kept_once(
     (tmp_path / "original").write_bytes(b"PAR1")
     blobs = Blobs(tmp_path / "original", backend)
     tables = SqlTables(*_parts(database), blobs, tmp_path / "cache")  # type: ignore[arg-type]
-    (table,) = await tables.list_tables(ada.owner, Scope(project_id="Loans"))
+    (table,) = await tables.list_tables(ada.owner, Scope(project_ids=("Loans",)))
     assert (table.columns, table.rows, table.sheet) == ((TableColumn("n", "integer"),), 3, None)
     paths = [await tables.open_table(ada.owner, table) for _ in range(2)]
     assert paths[0] == paths[1]

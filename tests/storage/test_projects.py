@@ -57,7 +57,7 @@ async def test_projects_are_listed_oldest_first_with_their_resources_counted(dat
     one, _ = await resources.create(new_resource(ada, "one"), plans.id)
     two, _ = await resources.create(new_resource(ada, "two"), plans.id)
     assert [(p.name, p.resource_count) for p in await projects.all(ada)] == [(DEFAULT_PROJECT, 0), ("Plans", 2)]
-    assert set(await projects.resource_ids(ada, plans.id)) == {one.id, two.id}
+    assert set(await projects.resource_ids(ada, [plans.id])) == {one.id, two.id}
 
 
 async def test_settings_are_replaced(database: Database, ada: str) -> None:
@@ -97,7 +97,7 @@ async def test_linking_twice_is_harmless_also_at_once(database: Database, ada: s
             await link(connection, resource.id, made.id)
 
     await asyncio.gather(*(add() for _ in range(6)))
-    assert await projects.resource_ids(ada, made.id) == (resource.id,)
+    assert await projects.resource_ids(ada, [made.id]) == (resource.id,)
 
 
 async def test_a_resource_is_not_linked_to_a_project_that_is_not_there(database: Database, ada: str) -> None:

@@ -91,7 +91,7 @@ async def test_the_same_bytes_sent_at_once_are_one_resource(desk: Desk) -> None:
         ({"query": "A.T"}, ["a"]),
         ({"query": "%"}, []),
         ({"query": "_"}, []),
-        ({"project_id": "plans"}, ["b"]),
+        ({"project_ids": ["plans"]}, ["b"]),
         ({"ids": ()}, []),
         ({"ids": ("a", "c", "unknown")}, ["c", "a"]),
         ({"ids": ("a", "b"), "status": "failed"}, ["b"]),
@@ -107,7 +107,8 @@ async def test_lists_are_narrowed(desk: Desk, wanted: dict[str, Any], names: lis
     await desk.change(c, status=Status.ANALYZED)
     ids = {"a": a.id, "b": b.id, "c": c.id, "plans": plans.id, "unknown": str(uuid.uuid4())}
     narrowed: dict[str, Any] = {
-        name: tuple(ids[i] for i in value) if name == "ids" else ids.get(value, value) for name, value in wanted.items()
+        name: tuple(ids[i] for i in value) if name in ("ids", "project_ids") else ids.get(value, value)
+        for name, value in wanted.items()
     }
     assert await desk.names(**narrowed) == names
     summaries, _ = await desk.resources.summaries(desk.owner, ResourceFilter(**narrowed), 100, None)
@@ -148,7 +149,7 @@ async def test_a_summary_counts_units_and_leaves_out_what_grows(desk: Desk) -> N
     assert (by_id[unread.id].unit, by_id[unread.id].unit_count) == (None, 0)
     brief = by_id[read.id].resource
     assert (brief.coverage, brief.extraction_metadata, brief.summary) == (None, {}, None)
-    assert await desk.resources.count_characters(desk.owner, ids=[read.id, unread.id]) == 110
+    assert await desk.resources.count_characters(desk.owner, ResourceFilter(ids=(read.id, unread.id))) == 110
 
 
 async def test_resources_with_copies_of_tables_are_found_newest_first(desk: Desk) -> None:
@@ -157,9 +158,9 @@ async def test_resources_with_copies_of_tables_are_found_newest_first(desk: Desk
         for resource in made[:3]:
             await replace_blobs(connection, resource.id, 1, [new_blob()])
         await replace_blobs(connection, made[3].id, 1, [new_blob("image-0.png", "image")])
-    found = await desk.resources.with_tables(desk.owner, None, 2)
+    found = await desk.resources.with_tables(desk.owner, ResourceFilter(), 2)
     assert [resource.id for resource in found] == [made[2].id, made[1].id]
-    assert len(await desk.resources.with_tables(desk.owner, desk.project, 10)) == 3
+    assert len(await desk.resources.with_tables(desk.owner, ResourceFilter(project_ids=(desk.project,)), 10)) == 3
 
 
 async def test_new_bytes_are_the_next_version_and_start_over(desk: Desk) -> None:
@@ -241,9 +242,9 @@ async def test_characters_are_those_that_were_read(desk: Desk) -> None:
     read = await desk.add("read")
     await desk.add("record", project="")
     await desk.change(read, coverage={"units": [], "characters": 7, "skipped": [], "warnings": []})
-    assert await desk.resources.count_characters(desk.owner) == 107
-    assert await desk.resources.count_characters(desk.owner, desk.project) == 7
-    assert await desk.resources.count_characters(desk.owner, ids=[]) == 0
+    assert await desk.resources.count_characters(desk.owner, ResourceFilter()) == 107
+    assert await desk.resources.count_characters(desk.owner, ResourceFilter(project_ids=(desk.project,))) == 7
+    assert await desk.resources.count_characters(desk.owner, ResourceFilter(ids=())) == 0
 
 
 async def test_a_resource_without_a_file_has_no_bytes(desk: Desk) -> None:

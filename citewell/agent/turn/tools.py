@@ -12,14 +12,26 @@ from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Fu
 from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.state import ToolResult, TurnState
-from citewell.errors import DamagedFile, InvalidInput, NotFound, UnreadableCopy, cut, named
+from citewell.errors import (
+    CitewellError,
+    Conflict,
+    DamagedFile,
+    InvalidInput,
+    NotFound,
+    UnreadableCopy,
+    cut,
+    named,
+)
+from citewell.filters import FIELDS, parse_filters
+from citewell.points import keyword
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
-from citewell.types import ChunkType, JsonObject, JsonValue, SearchRequest, SelfQuery, TableInfo
+from citewell.types import ChunkType, JsonObject, JsonValue, Operator, SearchRequest, SelfQuery, TableInfo
 from citewell.types.json import sound
 
 MAX_TOP_K = 30
 MAX_READ = 12_000
+MAX_ALLOWED = 40
 
 
 Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
@@ -59,8 +71,8 @@ class Toolbox:
         try:
             _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
             return await handler(turn, call)
-        except (InvalidInput, NotFound, DamagedFile, UnreadableCopy) as error:
-            return ToolResult(call, f"That does not work: {error.message}", failed=True)
+        except (InvalidInput, NotFound, Conflict, DamagedFile, UnreadableCopy) as error:
+            return ToolResult(call, f"That does not work: {error.message}{_allowed(error)}", failed=True)
 
     async def tables(self, turn: TurnState) -> Sequence[TableInfo]:
         """The tables in the scope of the turn."""
@@ -71,14 +83,15 @@ class Toolbox:
     async def _search_files(self, turn: TurnState, call: ToolCall) -> ToolResult:
         arguments = call.arguments
         query = _text(arguments, "query")
-        scope = turn.request.scope
         request = SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
             top_k=_integer(arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K),
-            project_id=scope.project_id,
-            resource_ids=_within(scope.resource_ids, _texts(arguments, "resource_ids")),
+            scope=turn.request.scope,
+            projects=_texts(arguments, "projects"),
+            resource_ids=_texts(arguments, "resource_ids"),
             types=_types(arguments),
+            conditions=parse_filters(arguments.get("filters")),
             rerank=turn.request.rerank,
             rerank_limits=turn.request.rerank_limits,
             self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
@@ -126,12 +139,18 @@ class Toolbox:
         assert self._library is not None
         request, arguments = turn.request, call.arguments
         wanted = _text(arguments, "resource_id")
-        allowed = {r.id for r in await self._library.list_resources(request.owner_id, request.scope)}
-        if wanted not in allowed:
-            raise InvalidInput("No such file is in the scope of this question.")
+        inside = await self._library.list_resources(request.owner_id, request.scope)
+        found = [r.id for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
+        if len(found) != 1:
+            problem = (
+                "Several files have this identifier; give an id."
+                if found
+                else "No such file is in the scope of this question."
+            )
+            raise InvalidInput(problem)
         first = _integer(arguments, "first", 1, 1, 10**9)
         last = _integer(arguments, "last", first, first, first + 50)
-        elements = await self._library.read_resource(request.owner_id, wanted, first, last)
+        elements = await self._library.read_resource(request.owner_id, found[0], first, last)
         text = "\n".join(element.text for element in elements)
         shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
         return ToolResult(call, shown or "Nothing stands there.")
@@ -174,11 +193,13 @@ def _table_line(table: TableInfo) -> str:
     return f"Table {table_key(table)} ({table_name(table)}): {table.rows:,} rows; columns: {columns}"
 
 
-def _within(scope: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """The wanted ids that the scope allows; an empty tuple (nothing) when it allows none of them."""
-    if wanted is None or scope is None:
-        return scope if wanted is None else wanted
-    return tuple(resource for resource in wanted if resource in scope)
+def _allowed(error: CitewellError) -> str:
+    """What an error says is allowed instead, such as the metadata keys that there are."""
+    allowed = error.details.get("allowed")
+    if not isinstance(allowed, list) or not allowed:
+        return ""
+    shown = ", ".join(cut(str(one)) for one in allowed[:MAX_ALLOWED])
+    return f" Allowed: {shown}{', …' if len(allowed) > MAX_ALLOWED else '.'}"
 
 
 def _text(arguments: JsonObject, name: str) -> str:
@@ -217,6 +238,10 @@ def _types(arguments: JsonObject) -> tuple[ChunkType, ...] | None:
     return tuple(ChunkType(name) for name in names)
 
 
+_FILTERS = (
+    'All of these must hold: {"field", "operator", "value"}, or a group {"all": [...]}, {"any": [...]} or {"not": {...}}. Fields: '
+    f"{', '.join(sorted(FIELDS))}, and metadata.<key>. Operators: {', '.join(operator.value for operator in Operator)}; dates as 2025-01-31."
+)
 SEARCH_FILES = ToolSpec(
     "search_files",
     "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
@@ -229,7 +254,17 @@ SEARCH_FILES = ToolSpec(
                 "items": {"type": "string", "enum": [kind.value for kind in ChunkType]},
                 "description": "Only these kinds of passage",
             },
-            "resource_ids": {"type": "array", "items": {"type": "string"}, "description": "Only these files"},
+            "resource_ids": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Only these files, by id or identifier",
+            },
+            "projects": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Only files of these projects, by id or name",
+            },
+            "filters": {"type": "array", "items": {"type": "object"}, "description": _FILTERS},
             "top_k": {"type": "integer", "minimum": 1, "maximum": MAX_TOP_K},
         },
         "required": ["query"],
@@ -247,7 +282,7 @@ READ_RESOURCE = ToolSpec(
     {
         "type": "object",
         "properties": {
-            "resource_id": {"type": "string"},
+            "resource_id": {"type": "string", "description": "Its id or identifier"},
             "first": {"type": "integer", "minimum": 1, "description": "First page, slide or row"},
             "last": {"type": "integer", "minimum": 1, "description": "Last page, slide or row"},
         },

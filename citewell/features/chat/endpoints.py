@@ -16,6 +16,7 @@ from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
+from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.filters import inferred_to_json, parse_filters
 from citewell.types import RerankLimits
@@ -32,7 +33,7 @@ async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Respon
             owner_id=owner,
             message=body.message,
             thread_id=body.thread_id,
-            project=body.project,
+            projects=projects_named(body.project, body.projects),
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
             filters=parse_filters(body.filters),
             rerank=body.rerank,

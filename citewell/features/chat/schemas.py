@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Source
 from citewell.features.schemas import (
+    MAX_PROJECTS,
     CitationOut,
     FiltersIn,
     IgnoreInferredIn,
@@ -27,7 +28,8 @@ class ChatIn(RequestBody):
     message: str
     thread_id: str | None = None
     project: str | None = Field(default=None, description="id or name")
-    resource_ids: list[str] | None = Field(default=None, max_length=10_000)
+    projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
+    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     filters: FiltersIn = Field(default=[], description="which files may be drawn on; all of which must hold")
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
     rerank_candidates: int | None = Field(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import InvalidInput, NotFound
-from citewell.features.turns import TurnRunner, checked_text
+from citewell.features.turns import TurnRunner, checked_text, projects_named
 from citewell.filters import inferred_to_json, parse_filters, to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
@@ -30,7 +30,7 @@ class ChatRequest:
     owner_id: str
     message: str
     thread_id: str | None = None
-    project: str | None = None
+    projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
     filters: tuple[Expression, ...] = ()
     top_k: int | None = None
@@ -72,7 +72,7 @@ class ChatService:
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
         self.options.reranking(request.rerank, request.rerank_limits)
-        scope = await self.turns.scope(request.owner_id, request.project, request.resource_ids, request.filters)
+        scope = await self.turns.scope(request.owner_id, request.projects, request.resource_ids, request.filters)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
         if request.thread_id is not None:
@@ -195,8 +195,9 @@ def _summary(past: Sequence[Message]) -> ThreadSummary | None:
 def _scope_json(scope: Scope) -> JsonObject:
     out: dict[str, JsonValue] = {}
     named = scope.tagged if scope.filters else scope.resource_ids
-    if scope.project_id is not None:
-        out["project"] = scope.project_id
+    if scope.project_ids is not None:
+        one = len(scope.project_ids) == 1
+        out |= {"project": scope.project_ids[0]} if one else {"projects": list(scope.project_ids)}
     if named is not None:
         out["resource_ids"] = list(named)
     if scope.filters:
@@ -209,4 +210,5 @@ def _past_scope(scope: object) -> Scope:
         return Scope()
     ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))
     named = tuple(ids) if ids is not None else None
-    return Scope(scope.get("project"), named, filters, named if filters else None)
+    projects = projects_named(scope.get("project"), scope.get("projects"))
+    return Scope(projects, named, filters, named if filters else None)

@@ -1,4 +1,4 @@
-"""`/mcp`: the tools over the streamable HTTP transport, stateless, with a Citewell token. `?project=NAME` narrows what they see."""
+"""`/mcp`: the tools over the streamable HTTP transport, stateless, with a Citewell token. `?project=NAME` (which may be repeated) narrows what they see."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ class McpEndpoint:
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
             raise invalid_request(wrong)
-        return owner_id, await self._tools.scope(owner_id, request.query_params.get("project"))
+        return owner_id, await self._tools.scope(
+            owner_id, [name for name in request.query_params.getlist("project") if name]
+        )
 
 
 def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:

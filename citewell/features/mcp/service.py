@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.agent.interface import TurnRequest
@@ -32,9 +33,9 @@ class McpTools:
         """All tools; every one only reads."""
         return self.toolbox.specs
 
-    async def scope(self, owner_id: str, project: str | None) -> Scope:
-        """What calls may draw on: a project, given by id or name, or everything; `NotFound` for an unknown project."""
-        return Scope(await self.projects.resolve(owner_id, project) if project else None)
+    async def scope(self, owner_id: str, projects: Sequence[str]) -> Scope:
+        """What calls may draw on: projects, given by id or name, or everything where none is; `NotFound` for an unknown project."""
+        return Scope(await self.projects.resolve_all(owner_id, projects) if projects else None)
 
     async def call(self, owner_id: str, scope: Scope, name: str, arguments: JsonObject) -> ToolResult:
         """The result of a call; what is wrong with its arguments is told in the result, for the model to read."""

@@ -44,7 +44,8 @@ class CompletionService:
         asked = [(role, text) for role, text in messages if role in ("user", "assistant")]
         if not asked or asked[-1][0] != "user":
             raise InvalidInput("The last message must be the user's.")
-        scope = await self.turns.scope(owner_id, await self._project(owner_id, model), resource_ids)
+        project = await self._project(owner_id, model)
+        scope = await self.turns.scope(owner_id, None if project is None else [project], resource_ids)
         past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MAX_HISTORY:]
         return TurnRequest(
             owner_id=owner_id,

@@ -362,7 +362,7 @@ class ResourceService:
             validate_keys(filter.conditions, await self.metadata.keys(owner_id))
         if not project:
             return filter
-        return replace(filter, project_id=await self.projects.resolve(owner_id, project))
+        return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))
 
     async def _finish(self, receipt: Receipt) -> int:
         """Remove vectors and blobs; returns how many vectors are still found."""

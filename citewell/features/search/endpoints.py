@@ -11,6 +11,7 @@ from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
+from citewell.features.turns import projects_named
 from citewell.filters import inferred_to_json, parse_filters
 from citewell.types import RerankLimits, SearchRequest
 
@@ -40,7 +41,7 @@ def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
         owner_id=owner,
         query=body.query,
         top_k=top_k if body.top_k is None else body.top_k,
-        project_id=body.project,
+        projects=projects_named(body.project, body.projects),
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,
         conditions=parse_filters(body.filters),

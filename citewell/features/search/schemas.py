@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from citewell.features.schemas import (
+    MAX_PROJECTS,
     FiltersIn,
     IgnoreInferredIn,
     ImageOut,
@@ -26,7 +27,8 @@ class SearchIn(RequestBody):
     query: str = Field(description="words or a question")
     top_k: int | None = Field(default=None, description="1 to 100")
     project: str | None = Field(default=None, description="id or name")
-    resource_ids: list[str] | None = Field(default=None, max_length=10_000)
+    projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
+    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     types: list[ChunkType] | None = None
     filters: FiltersIn = Field(default=[], description="all of which must hold")
     rerank: bool | None = Field(default=None, description="let the reranker order what is found")
