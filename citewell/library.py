@@ -45,10 +45,10 @@ _POLL_SECONDS = 0.2
 Filters: TypeAlias = Iterable[Expression] | JsonValue
 
 
-class SearchWishes(TypedDict, total=False):
-    """How and where to search.
+class Wishes(TypedDict, total=False):
+    """Where to look, and how.
 
-    project:    its id or name; projects: of several, any of which counts; resource_ids: ids or identifiers of files; types: of passages
+    project:    its id or name; projects: of several, any of which counts; resource_ids: ids or identifiers of files
     conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
     rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
     ignore_inferred: ids of filters not to infer from the words of the query, or True for all
@@ -58,12 +58,23 @@ class SearchWishes(TypedDict, total=False):
     project: str | None
     projects: Iterable[str] | None
     resource_ids: Iterable[str] | None
-    types: Iterable[ChunkType] | None
     conditions: Filters
     rerank: bool | None
     rerank_limits: RerankLimits | None
     ignore_inferred: Iterable[str] | bool
     time_zone: str | None
+
+
+class SearchWishes(Wishes, total=False):
+    """How and where to search. types: of passages, such as tables."""
+
+    types: Iterable[ChunkType] | None
+
+
+class AskWishes(Wishes, total=False):
+    """From what to answer a question, and how. thread_id: of the answer that this one follows."""
+
+    thread_id: str | None
 
 
 class AsyncCitewell:
@@ -165,70 +176,33 @@ class AsyncCitewell:
         )
         return await services.search.search(request)
 
-    async def ask(
-        self,
-        question: str,
-        *,
-        project: str | None = None,
-        projects: Iterable[str] | None = None,
-        resource_ids: Iterable[str] | None = None,
-        conditions: Filters = (),
-        thread_id: str | None = None,
-        rerank: bool | None = None,
-        rerank_limits: RerankLimits | None = None,
-        ignore_inferred: Iterable[str] | bool = False,
-        time_zone: str | None = None,
-    ) -> Answer:
+    async def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
         """An answer with checked citations, from the files that `conditions` admit; `rerank` says whether the reranker orders what is found,
         `rerank_limits` how many passages it sees and keeps.
 
         A follow-up names the `thread_id` of the answer before it. `ignore_inferred` and `time_zone` are as in `search`; the answer's
         `inferred_filters` are what the question was read to say of the files. Raises `ProviderError` when a provider fails.
         """
-        asked = self.stream(
-            question,
-            project=project,
-            projects=projects,
-            resource_ids=resource_ids,
-            conditions=conditions,
-            thread_id=thread_id,
-            rerank=rerank,
-            rerank_limits=rerank_limits,
-            ignore_inferred=ignore_inferred,
-            time_zone=time_zone,
-        )
-        async with asked as answer:
+        async with self.stream(question, **wishes) as answer:
             async for _ in answer:
                 pass
             return answer.answer
 
-    def stream(
-        self,
-        question: str,
-        *,
-        project: str | None = None,
-        projects: Iterable[str] | None = None,
-        resource_ids: Iterable[str] | None = None,
-        conditions: Filters = (),
-        thread_id: str | None = None,
-        rerank: bool | None = None,
-        rerank_limits: RerankLimits | None = None,
-        ignore_inferred: Iterable[str] | bool = False,
-        time_zone: str | None = None,
-    ) -> AsyncAnswerStream:
+    def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AsyncAnswerStream:
         """As `ask`, with the text as it comes: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
         services = self._services
+        resource_ids = wishes.get("resource_ids")
         request = ChatRequest(
             owner_id=services.local_owner,
             message=question,
-            projects=projects_named(project, projects),
+            projects=projects_named(wishes.get("project"), wishes.get("projects")),
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
-            filters=as_filters(conditions),
-            thread_id=thread_id,
-            rerank=rerank,
-            rerank_limits=rerank_limits or RerankLimits(),
-            ignore_inferred=_ignored(ignore_inferred),
-            time_zone=time_zone,
+            filters=as_filters(wishes.get("conditions", ())),
+            thread_id=wishes.get("thread_id"),
+            rerank=wishes.get("rerank"),
+            rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
+            ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
+            time_zone=wishes.get("time_zone"),
         )
         stream = AsyncAnswerStream(lambda: services.chat.begin(request))
         self._streams.add(stream)
@@ -394,63 +368,13 @@ class Citewell:
         """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
         return self._call(self._citewell.search_result(query, top_k, **wishes))
 
-    def ask(
-        self,
-        question: str,
-        *,
-        project: str | None = None,
-        projects: Iterable[str] | None = None,
-        resource_ids: Iterable[str] | None = None,
-        conditions: Filters = (),
-        thread_id: str | None = None,
-        rerank: bool | None = None,
-        rerank_limits: RerankLimits | None = None,
-        ignore_inferred: Iterable[str] | bool = False,
-        time_zone: str | None = None,
-    ) -> Answer:
+    def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
         """An answer with checked citations, as `AsyncCitewell.ask` gives it. Raises `ProviderError` when a provider fails."""
-        return self._call(
-            self._citewell.ask(
-                question,
-                project=project,
-                projects=projects,
-                resource_ids=resource_ids,
-                conditions=conditions,
-                thread_id=thread_id,
-                rerank=rerank,
-                rerank_limits=rerank_limits,
-                ignore_inferred=ignore_inferred,
-                time_zone=time_zone,
-            )
-        )
+        return self._call(self._citewell.ask(question, **wishes))
 
-    def stream(
-        self,
-        question: str,
-        *,
-        project: str | None = None,
-        projects: Iterable[str] | None = None,
-        resource_ids: Iterable[str] | None = None,
-        conditions: Filters = (),
-        thread_id: str | None = None,
-        rerank: bool | None = None,
-        rerank_limits: RerankLimits | None = None,
-        ignore_inferred: Iterable[str] | bool = False,
-        time_zone: str | None = None,
-    ) -> AnswerStream:
+    def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AnswerStream:
         """As `ask`, with the text as it comes: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
-        stream = self._citewell.stream(
-            question,
-            project=project,
-            projects=projects,
-            resource_ids=resource_ids,
-            conditions=conditions,
-            thread_id=thread_id,
-            rerank=rerank,
-            rerank_limits=rerank_limits,
-            ignore_inferred=ignore_inferred,
-            time_zone=time_zone,
-        )
+        stream = self._citewell.stream(question, **wishes)
         return AnswerStream(self._call(stream.__aenter__()), self._call)
 
     def resources(self, conditions: Filters = ()) -> Iterator[Resource]:
