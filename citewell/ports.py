@@ -224,16 +224,6 @@ class EmbedderWrapper:
         await close_connections(self.inner)
 
 
-def reads_windows(embedder: Embedder) -> bool:
-    """Whether the embedder, or one that it wraps, reads texts of any length."""
-    layer: Embedder = embedder
-    while isinstance(layer, EmbedderWrapper):
-        if layer.reads_windows:
-            return True
-        layer = layer.inner
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Reranked:
     """A document's place after reranking: its index in the input, and its relevance (higher is better)."""

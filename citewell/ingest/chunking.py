@@ -10,7 +10,7 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput
-from citewell.ports import Embedder, FloatMatrix, reads_windows
+from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix
 from citewell.settings import ChunkingSettings
 from citewell.types import Category, JsonObject, Resource
 from citewell.types.chunking import measured_in_characters
@@ -43,6 +43,16 @@ def fitted(config: ChunkConfig, embedder: Embedder) -> ChunkConfig:
     if _asks_for_more(config, embedder.max_tokens) and reads_windows(embedder):
         return replace(config, max_tokens=used)
     return replace(config, max_tokens=min(embedder.max_tokens, used))
+
+
+def reads_windows(embedder: Embedder) -> bool:
+    """Whether the embedder, or one that it wraps, reads texts of any length."""
+    layer: Embedder = embedder
+    while isinstance(layer, EmbedderWrapper):
+        if layer.reads_windows:
+            return True
+        layer = layer.inner
+    return False
 
 
 def _asks_for_more(config: ChunkConfig, max_tokens: int) -> bool:

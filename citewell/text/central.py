@@ -28,7 +28,7 @@ class CentralThresholds:
     front_weight:     of being in the first passage, where a text says what it is
     first_weight:     of being the first sentence of the text, which has nothing before it to refer to
     lowercase:        share of its words with a letter that begin with a small one, in scripts that have them; less is a name or a reference
-    short_line:       a line of less than this share of the longest line of a sentence ends what stands before the sentence
+    short_line:       a line of less than this share of the longest line of a sentence ends what comes before the sentence
     title_weight:     of the share of the title's words that it has
     leaning_cost:     of beginning with a word that refers to the sentence before
     overlap_cost:     of the share of its words that are in a sentence already chosen

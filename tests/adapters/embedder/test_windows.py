@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, WindowedEmbedder
-from citewell.ports import FloatMatrix, TextKind, reads_windows
+from citewell.ingest.chunking import reads_windows
+from citewell.ports import FloatMatrix, TextKind
 from citewell.testing.embedder import HashEmbedder
 
 READS = 32
