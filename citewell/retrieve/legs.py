@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from citewell.errors import ProviderError
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.feedback import pulls_of
 from citewell.retrieve.fusion import convex, distribution_based, hybrid, reciprocal_rank
@@ -15,6 +17,9 @@ from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.sparse import sparse_query, term_id
 from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
+from citewell.types.search import EMBED_ERROR
+
+log = logging.getLogger(__name__)
 
 FOREIGN_DENSE_WEIGHT = 0.5
 
@@ -50,6 +55,8 @@ class Legs:
             self._dense(query, scope, limit if weight > 0.0 else 0, trace),
             self._lexical(query, language, scope, limit if weight < 1.0 else 0, trace),
         )
+        if weight > 0.0 and vector is None:
+            weight, lexical = 0.0, lexical or await self._lexical(query, language, scope, limit, trace)
         with timed(trace, "fuse"):
             fused = self._fuse(dense, lexical, weight)
         if vector is not None and fused and self._options.feedback_chunks:
@@ -91,8 +98,15 @@ class Legs:
     ) -> tuple[FloatMatrix | None, list[ScoredId]]:
         if limit < 1:
             return None, []
-        with timed(trace, "embed"):
-            vector = await self.vector_of(query)
+        try:
+            with timed(trace, "embed"):
+                vector = await self.vector_of(query)
+        except ProviderError as error:
+            if Capability.SPARSE not in self._index.capabilities:
+                raise
+            log.warning("a search goes on by words alone, without its embedder: %s", error.message)
+            trace.details[EMBED_ERROR] = f"{error.code}: {error.message}"
+            return None, []
         with timed(trace, "dense"):
             return vector, await self._near(vector, scope, limit)
 

@@ -39,6 +39,7 @@ from citewell.types import (
     StoredChunk,
     Trace,
 )
+from citewell.types.search import EMBED_ERROR
 
 log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
@@ -186,7 +187,7 @@ class Retriever:
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
         dense, lexical, good = _by_id(found.dense), _by_id(found.lexical), fused
-        if options.vector_threshold > -1.0:
+        if options.vector_threshold > -1.0 and EMBED_ERROR not in trace.details:
             with timed(trace, "threshold"):
                 dense = await self._cosines(request.query, found, fused)
             good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]

@@ -12,6 +12,9 @@ from citewell.types.chunks import Chunk, ChunkType, OriginalPicture
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.metadata import Metadata, Provenance
 
+EMBED_ERROR = "embed_error"
+"""The detail of a trace that says how the embedder failed; such a search went by words alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
@@ -308,11 +311,13 @@ class SearchResult:
 
     @property
     def notice(self) -> str | None:
-        """What readers must know of how the hits were found: that the reranker failed, or that what the query asks for was not there."""
+        """What readers must know of how the hits were found: that the embedder or the reranker failed, or that what the query asks for was not there."""
         error = self.trace.details.get("rerank_error")
         failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
+        unread = self.trace.details.get(EMBED_ERROR)
+        words = "" if unread is None else f"The files were searched by words alone, as the embedder failed ({unread})."
         missed = "; ".join(one.label for one in self.inferred if not one.applied)
         relaxed = (
             f"Nothing was found within the filter “{missed}”, so the search was made without it." if missed else ""
         )
-        return " ".join(filter(None, (failed, relaxed))) or None
+        return " ".join(filter(None, (words, failed, relaxed))) or None

@@ -43,6 +43,7 @@ class WordEmbedder:
     def __init__(self, meanings: Mapping[str, str] | None = None, model: str = "words") -> None:
         self.fingerprint = Fingerprint("test", model, DIMENSIONS)
         self.max_tokens = 256
+        self.is_away = False
         self._meanings = meanings or {}
 
     @property
@@ -50,6 +51,8 @@ class WordEmbedder:
         raise AssertionError("Retrieval does not count tokens.")
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        if self.is_away:
+            raise ProviderUnavailable("It did not answer.")
         return np.stack([self._vector(text) for text in texts])
 
     def _vector(self, text: str) -> FloatMatrix:

@@ -209,6 +209,30 @@ async def test_a_search_goes_on_without_a_reranker_that_fails_and_says_so(librar
     assert plain.notice is None
 
 
+@pytest.mark.parametrize("options", [RetrievalOptions(), RetrievalOptions(dense_weight=1.0, vector_threshold=0.3)])
+async def test_a_search_goes_by_words_where_its_embedder_fails_and_says_so(
+    library: Library, options: RetrievalOptions
+) -> None:
+    library.embedder.is_away = True
+    found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
+    assert [hit.chunk.text for hit in found.hits] == [_TEXTS[0]]
+    assert "words alone" in (found.notice or "")
+    library.embedder.is_away = False
+    found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
+    assert found.notice is None
+
+
+async def test_without_words_in_the_index_an_embedder_that_fails_is_an_error(library: Library) -> None:
+    class Wordless(MemoryIndex):
+        @property
+        def capabilities(self) -> frozenset[Capability]:
+            return frozenset({Capability.FILTERS})
+
+    library.index, library.embedder.is_away = Wordless(), True
+    with pytest.raises(ProviderUnavailable):
+        await library.retriever().search(SearchRequest(owner_id="ann", query="borrowers"))
+
+
 async def test_a_reranker_waits_to_be_asked(library: Library) -> None:
     retriever = library.retriever(reranker=LengthReranker())
     plain = await retriever.search(SearchRequest(owner_id="ann", query="loan"))

@@ -67,6 +67,26 @@ def test_a_large_file_is_embedded_in_full_calls_and_no_text_twice(
         assert spent["input_tokens"] > LINES
 
 
+def test_while_the_vendor_is_away_words_are_searched_and_the_server_is_degraded(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    with RunningServer(tmp_path / "data", **environment) as running:
+        running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
+        assert running.client.get("/ready").json()["degraded"] is False
+        server.trouble = lambda: Fault(status=401, message="no such key")
+        found = running.client.post("/search", json={"query": "when does the zeppelin leave"}).json()
+        assert "zeppelin" in found["hits"][0]["text"]
+        assert "words alone" in found["notice"]
+        end = time.monotonic() + 90
+        ready = running.client.get("/ready")
+        while not ready.json()["degraded"] and time.monotonic() < end:
+            time.sleep(1.0)  # until the next minute's question
+            ready = running.client.get("/ready")
+        assert (ready.status_code, ready.json()["ready"], ready.json()["degraded"]) == (200, True, True)
+        assert "provider_auth" in ready.json()["parts"]["embedder"]["note"]
+
+
 def test_killed_in_the_middle_with_a_failing_provider_nothing_is_lost_or_embedded_twice(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
 ) -> None:

@@ -26,13 +26,14 @@ async def health(request: Request) -> Health:
 
 @router.get("/ready", responses=ERROR_RESPONSES)
 async def ready(request: Request, response: Response, _owner: Owner) -> Readiness:
-    """Whether the database, the index, the model and the parsers work; 503 when one does not."""
+    """Whether the database, the index and the model work; 503 when one does not. A vendor's embedder that is away leaves it ready, and degraded."""
     service = _service(request)
     parts = await service.check()
-    is_ready = all(part["ok"] for part in parts.values())
+    is_ready = service.is_ready(parts)
+    degraded = is_ready and not all(part["ok"] for part in parts.values())
     response.status_code = 200 if is_ready else 503
     rebuilding = RebuildingOut(**asdict(service.rebuilding)) if service.rebuilding else None
-    return Readiness(ready=is_ready, rebuilding=rebuilding, parts=parts)
+    return Readiness(ready=is_ready, degraded=degraded, rebuilding=rebuilding, parts=parts)
 
 
 @router.get("/doctor", responses=ERROR_RESPONSES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from citewell.features.health.findings import Level
 
@@ -28,6 +28,7 @@ class Readiness(BaseModel):
     """Whether each part works, and how far the index is while it is being rebuilt: searches find what is there already."""
 
     ready: bool
+    degraded: bool = Field(default=False, description="the vendor of the embedder is away: searches go by words alone")
     rebuilding: RebuildingOut | None = None
     parts: dict[str, dict[str, Any]]
 

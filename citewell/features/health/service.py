@@ -67,8 +67,13 @@ class HealthService:
         return {
             "database": await _probe(self.content.count_chunks),
             "index": await _probe(self._check_index),
-            "embedder": await _probe(lambda: self.indexes.active.embedder.embed(["ready?"], "query")),
+            "embedder": await _probe(self._check_embedder),
         }
+
+    def is_ready(self, parts: dict[str, dict[str, Any]]) -> bool:
+        """Whether questions can be answered: without a vendor's embedder searches go by words alone, without anything else not at all."""
+        vendors = self.indexes.active.embedder.fingerprint.provider != "builtin"
+        return all(part["ok"] or (name == "embedder" and vendors) for name, part in parts.items())
 
     async def examine(self, owner_id: str) -> list[Finding]:
         """What is configured (for the local owner only), then what can be reached and how fast."""
@@ -78,6 +83,10 @@ class HealthService:
             for name, part in (await self.check()).items()
         ]
         return configured + reached
+
+    async def _check_embedder(self) -> None:
+        # The words of a query are kept for a while: those of a new minute reach the vendor, once.
+        await self.indexes.active.embedder.embed([f"ready? {int(time.time() // 60)}"], "query")
 
     async def _check_index(self) -> str | None:
         await self.indexes.active.store.count()
