@@ -100,7 +100,10 @@ test("a figure from a table of a PDF opens with its cell marked inside its row",
   expect(samples.map(({ filename }) => filename)).toContain("Loan Policy.pdf");
   const reply = await ask(page, "What is the longest term of a second and third loan?");
   await expect(reply).toContainText("Longest term: 24 weeks");
-  await reply.getByRole("button", { name: /^Source 1: Loan Policy\.pdf/ }).first().click();
+  await reply
+    .getByRole("button", { name: /^Source 1: Loan Policy\.pdf/ })
+    .first()
+    .click();
   const cell = page.locator(".pdf-cell");
   await expect(cell).toHaveCount(1);
   await expect(cell).toBeInViewport({ ratio: 0.9 });
