@@ -9,6 +9,7 @@ import asyncio
 import gc
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import time
@@ -58,8 +59,11 @@ from citewell.ingest.describe import describe_picture
 from citewell.points import index_point
 from citewell.ports import ChatMessage
 from citewell.retrieve.diversity import without_near_duplicates
-from citewell.retrieve.modelquery import parse_conditions
-from citewell.retrieve.reading import Stated, reading_of
+from citewell.retrieve.modelquery import parse_answer
+from citewell.retrieve.periods import periods
+from citewell.retrieve.reading import Stated, reading_of, semantic_part, zone_of
+from citewell.retrieve.selfquery import read_by_rules
+from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.spelling import nearest, suggestion
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
@@ -75,6 +79,7 @@ from citewell.types import (
     TableInfo,
 )
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
+from tests.retrieve.queries_with_filters import CONTEXT
 
 SIZE = 64_000  # bytes of UTF-8
 SECONDS = 0.1  # of CPU time
@@ -260,7 +265,23 @@ READERS: dict[str, Reader] = {
     "retrieve.reading.reading_of": lambda t: reading_of(
         t, [Stated(0, len(t), "sheet", Condition("sheet", Operator.EQ, t[: len(t) // 2]))] * 2, [t]
     ),
-    "retrieve.modelquery.parse_conditions": _expecting(parse_conditions),
+    "retrieve.modelquery.parse_answer": _expecting(lambda t: parse_answer(t, t, CONTEXT)),
+    "retrieve.modelquery.parse_answer:long": lambda t: parse_answer(
+        json.dumps(
+            {"conditions": [{"field": "sheet", "operator": "eq", "values": ["a"], "words": _part(t)}], "semantic": t}
+        ),
+        t,
+        CONTEXT,
+    ),
+    "retrieve.periods.periods": lambda t: list(periods(t, CONTEXT.today)),
+    "retrieve.reading.semantic_part": lambda t: semantic_part(
+        t, [Stated(1, 2, "page", Condition("page", Operator.EQ, 1))]
+    ),
+    "retrieve.selfquery.read_by_rules": lambda t: read_by_rules(t, CONTEXT),
+    "retrieve.stated.stated_tags": lambda t: list(stated_tags(t, CONTEXT)),
+    "retrieve.stated.stated_metadata": lambda t: list(stated_metadata(t, CONTEXT)),
+    "retrieve.stated.stated_dates": lambda t: list(stated_dates(t, CONTEXT, [])),
+    "retrieve.reading.zone_of": _expecting(zone_of),
     "features.suggestions.facts.fact_questions": lambda t: fact_questions([t, f"The {t}"]),
     "features.suggestions.headings.heading_questions": lambda t: heading_questions([t, t], "en"),
     "features.suggestions.candidates.is_answered": lambda t: is_answered(Candidate(Origin.FACT, (t,), t), ()),

@@ -157,6 +157,7 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         rerank=rerank.enabled,
         variations=retrieval.query_variations,
         self_query=SelfQuery(retrieval.self_query),
+        time_zone=retrieval.time_zone,
         fusion=FusionMethod(retrieval.fusion),
         dense_weight=retrieval.dense_weight,
         vector_threshold=max(retrieval.score_threshold, retrieval.vector_threshold),

@@ -46,6 +46,7 @@ class RetrievalOptions:
     diversity:         weight (0..1) of dissimilarity to the preceding hits; 0 orders by score alone
     variations:        how many rephrasings of the query a chat model adds
     self_query:        who reads filters (file names, pages, sheets and the like) from the query
+    time_zone:         where queries are asked whose request does not say (an IANA name)
     rerank:            whether to rerank a search whose request does not say
     """
 
@@ -63,6 +64,7 @@ class RetrievalOptions:
     diversity: float = 0.0
     variations: int = 0
     self_query: SelfQuery = SelfQuery.RULES
+    time_zone: str = "UTC"
     rerank: bool = False
 
     def for_request(self, request: SearchRequest) -> RetrievalOptions:

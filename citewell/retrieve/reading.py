@@ -5,10 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from citewell.errors import InvalidInput, cut
 from citewell.filters import METADATA_PREFIX
-from citewell.types import AllOf, AnyOf, Condition, Expression, FilterValue, InferredFilter, Negation, Operator
+from citewell.text.analysis import analyze
+from citewell.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Expression,
+    FilterValue,
+    InferredFilter,
+    MetadataKey,
+    Negation,
+    Operator,
+)
 
 _SPACE = re.compile(r"\s+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -25,6 +38,31 @@ _SIGNS = {
     Operator.PREFIX: " begins with",
 }
 MAX_LABEL_LENGTH = 200
+# What only asks for files, and what leads from them to what they are about.
+_NOUNS = (
+    r"(?:files?|documents?|docs|images?|pictures?|photos?|photographs?|frames?|screenshots?|scans?|e-?mails?|messages?|attachments?|"
+    r"uploads|recordings?|everything|anything|dateien|datei|dokumente?|bilder|bild|fotos?|aufnahmen?|nachrichten|alles)"
+)
+_COMMAND = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:show|give|find|get|list|search|look)(?:\s+me)?(?:\s+(?:for|up))?|zeige?|finde|suche|gib)(?:\s+(?:mir|nach))?\b"
+    r"(?:\s+(?:all|the|my|our|any|some|alle|die|meine))*",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(rf"^\s*(?:(?:all|the|my|our|any|some|alle|die|meine)\s+)*{_NOUNS}\b", re.IGNORECASE)
+_LINK = re.compile(
+    r"^\s*(?:(?:that|which|die)\s+)?(?:showing|shows?|containing|contains?|mentioning|mentions?|depicting|about|of|on|with|über|mit|von|zu)\b",
+    re.IGNORECASE,
+)
+_EDGES = " \t\r\n,;:.!?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryContext:
+    """What a query is read with: today's date where the caller is, their time zone, and the metadata keys that exist in scope."""
+
+    today: date
+    zone: tzinfo = UTC
+    keys: Sequence[MetadataKey] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +88,8 @@ class QueryReading:
 def reading_of(query: str, stated: Sequence[Stated], ignored: Sequence[str] | bool = False) -> QueryReading:
     """One filter for each field, those that are ignored left out, and the query without the words that state the others."""
     filters: dict[str, InferredFilter] = {}
-    for one in sorted(stated, key=lambda part: (part.start, part.end)):
-        if ignored is True or (ignored and one.field in ignored):
-            continue
+    taken = [one for one in stated if ignored is not True and not (ignored and one.field in ignored)]
+    for one in sorted(taken, key=lambda part: (part.start, part.end)):
         words = _SPACE.sub(" ", query[one.start : one.end]).strip()
         new = InferredFilter(
             id=one.field,
@@ -62,7 +99,44 @@ def reading_of(query: str, stated: Sequence[Stated], ignored: Sequence[str] | bo
         )
         known = filters.get(one.field)
         filters[one.field] = new if known is None else _joined(known, new)
-    return QueryReading(tuple(filters.values()), query)
+    return QueryReading(tuple(filters.values()), semantic_part(query, taken))
+
+
+def semantic_part(query: str, taken: Sequence[Stated]) -> str:
+    """The query without the words of these filters; where some are cut out, also without `show me photos of` and the like."""
+    spans = sorted((one.start, one.end) for one in taken if not one.stays and one.end > one.start)
+    if not spans:
+        return query
+    kept: list[str] = []
+    place = 0
+    for start, end in spans:
+        kept.append(query[place : max(place, start)])
+        place = max(place, end)
+    rest = _SPACE.sub(" ", " ".join((*kept, query[place:]))).strip(_EDGES)
+    asked = rest
+    for pattern in (_COMMAND, _HEAD, _LINK):
+        rest = pattern.sub("", rest, count=1)
+    rest = rest.strip(_EDGES)
+    return next((text for text in (rest, asked) if analyze(text, "en", query=True)), query)
+
+
+def zone_of(name: str) -> tzinfo:
+    """The time zone of an IANA name. `InvalidInput` for a name that is none; UTC on a system without a database of time zones."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        if name != "UTC" and available_timezones():
+            raise InvalidInput(f"{cut(name)!r} is not the name of a time zone, such as Europe/Berlin.") from error
+        return UTC
+
+
+def moment_of(local: datetime, zone: tzinfo) -> str:
+    """A time of day in a time zone as ISO 8601 in UTC."""
+    try:
+        at = local.replace(tzinfo=zone).astimezone(UTC)
+    except OverflowError:  # in the first or last hours that there are
+        at = local.replace(tzinfo=UTC)
+    return at.isoformat().replace("+00:00", "Z")
 
 
 def label_of(expression: Expression) -> str:

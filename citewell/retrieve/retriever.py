@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from citewell.retrieve.diversity import maximal_marginal_relevance, without_near
 from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs
-from citewell.retrieve.modelquery import conditions_from_model
+from citewell.retrieve.modelquery import read_by_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
-from citewell.retrieve.reading import QueryReading, Stated, reading_of
+from citewell.retrieve.reading import QueryContext, QueryReading, zone_of
 from citewell.retrieve.reranking import NO_RERANKER, reordered
 from citewell.retrieve.selfquery import read_by_rules
 from citewell.retrieve.trace import timed
@@ -51,7 +52,7 @@ _SHOWN = 10  # passages of each leg in a trace
 class Retriever:
     """Finds the chunks of an owner that answer a query.
 
-    chat rephrases the query and reads filters from it, when the options ask for it.
+    chat rephrases the query and reads filters from it, when the options ask for it; now is the time, with a time zone.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class Retriever:
         reranker: Reranker | None = None,
         options: RetrievalOptions | None = None,
         chat: ChatModel | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        self._now = now
         self._index = index
         self._chunks = chunks
         self._reranker = reranker
@@ -85,19 +88,24 @@ class Retriever:
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)
             await self._check_keys(request)
-        reading = await self._read(request, options, trace)
+        reading = await self._read(request, options, resources, trace)
         limit = max(options.candidates, 3 * request.top_k)
         found, inferred = await self._find(request, scope, reading, limit, trace)
+        asked = (
+            request
+            if request.query == reading.semantic or not _applied(inferred)
+            else replace(request, query=reading.semantic)
+        )
         fused = await self._with_variations(request, options, found, scope, limit, trace)
-        hits = await self._hits(request, options, found, fused, trace)
+        hits = await self._hits(asked, options, found, fused, trace)
         if self._reranks(options):
-            hits = await self._rerank(request, options, hits, trace)
+            hits = await self._rerank(asked, options, hits, trace)
         kept = tuple(hits[: self._kept(request, options)])
         inferred = _named(inferred, kept)
         if request.debug:
             texts = await self._texts(request.owner_id, [found.dense, found.lexical, fused])
-            trace.details.update(_details(found, fused, inferred, reading.semantic, texts))
-        return SearchResult(kept, trace, inferred=inferred, semantic=reading.semantic)
+            trace.details.update(_details(found, fused, inferred, asked.query, texts))
+        return SearchResult(kept, trace, inferred=inferred, semantic=asked.query)
 
     async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
         """Whether a chunk of the owner has one of these words."""
@@ -113,21 +121,22 @@ class Retriever:
         except InvalidFilter:
             validate_keys(request.conditions, await self._chunks.metadata_keys(request.owner_id, None, 0.0))
 
-    async def _read(self, request: SearchRequest, options: RetrievalOptions, trace: Trace) -> QueryReading:
-        """The filters that the query states; a chat model's are left out altogether when one of them is not allowed."""
-        query, ignored = request.query, request.ignore_inferred
-        if options.self_query is SelfQuery.OFF or ignored is True:
-            return QueryReading(semantic=query)
-        if options.self_query is SelfQuery.MODEL and self._chat is not None:
-            with timed(trace, "self_query"):
+    async def _read(
+        self, request: SearchRequest, options: RetrievalOptions, resources: tuple[str, ...] | None, trace: Trace
+    ) -> QueryReading:
+        """What the query says of the files, read by the chat model or, where it fails, by rules."""
+        zone = zone_of(request.time_zone or options.time_zone)
+        if options.self_query is SelfQuery.OFF or request.ignore_inferred is True:
+            return QueryReading(semantic=request.query)
+        with timed(trace, "self_query"):
+            keys = await self._chunks.metadata_keys(request.owner_id, resources, _KEYS_SECONDS)
+            context = QueryContext(today=self._now().astimezone(zone).date(), zone=zone, keys=keys)
+            if options.self_query is SelfQuery.MODEL and self._chat is not None:
                 try:
-                    read = await conditions_from_model(self._chat, query)
-                except InvalidFilter as error:
+                    return await read_by_model(self._chat, request.query, context, request.ignore_inferred)
+                except (InvalidFilter, ProviderError) as error:
                     trace.details["self_query_error"] = error.message
-                    return QueryReading(semantic=query)
-            if read is not None:
-                return reading_of(query, [Stated(0, 0, one.field, one) for one in read], ignored)
-        return read_by_rules(query, ignored)
+            return read_by_rules(request.query, context, request.ignore_inferred)
 
     async def _find(
         self, request: SearchRequest, scope: Filter, reading: QueryReading, limit: int, trace: Trace
@@ -135,12 +144,13 @@ class Retriever:
         """Search within the inferred filters. Where that finds nothing, those are left out that admit nothing after those before them."""
         inferred = reading.filters
         if inferred:
-            found = await self._within(request, scope, inferred, limit, trace)
+            asked = replace(request, query=reading.semantic)
+            found = await self._within(asked, scope, inferred, limit, trace)
             if found.fused:
                 return found, inferred
             tried: list[InferredFilter] = []
             for one in inferred if len(inferred) > 1 else ():
-                admits = await self._within(request, scope, [*_applied(tried), one], limit, trace)
+                admits = await self._within(asked, scope, [*_applied(tried), one], limit, trace)
                 tried.append(replace(one, applied=bool(admits.fused)))
                 found = admits if admits.fused else found
             if found.fused:

@@ -1,7 +1,7 @@
-"""Filters that a query states itself: a file's name or kind, a page, a slide, a sheet, a row. Rules for the obvious cases only.
+"""Filters that a query states itself. Rules for the obvious cases only, as a wrong filter hides what answers.
 
-A filter is inferred when a file is named with its extension, or when a place is named as a place (`on page 3`,
-`sheet "Loans"`); a search that finds nothing within inferred filters is done again without them.
+A filter is inferred when a file is named with its extension, when a place is named as a place (`on page 3`, `sheet "Loans"`), and when
+something is said of files (`photos tagged outdoor from last week`: `citewell.retrieve.stated`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from citewell.points import keyword
-from citewell.retrieve.reading import QueryReading, Stated, reading_of
+from citewell.retrieve.reading import QueryContext, QueryReading, Stated, reading_of
+from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.types import AllOf, Condition, Expression, Operator
 
 _EXTENSIONS = (
@@ -23,7 +24,8 @@ _FILE = re.compile(rf"(?<!{_IN_NAME}){_IN_NAME}+\.(?:{_EXTENSIONS})(?![/@.-]*+\w
 _QUOTED_FILE = re.compile(rf"[\"“'‘«]([^\"“”'‘’«»]{{1,200}}\.(?:{_EXTENSIONS}))[\"”'’»]", re.IGNORECASE)
 _NUMBERS = r"(\d{1,5})(?:\s*(?:-|–|to|bis|and|und)\s*(\d{1,5}))?\b"
 _PAGE = re.compile(
-    rf"\b(?:on|from|at|auf|von)\s+(?:the\s+)?(?:pages?|pp?\.|seiten?|s\.)\s*{_NUMBERS}|\bin\s+pages?\s+{_NUMBERS}",
+    rf"\b(?:on|from|at|auf|von)\s+(?:the\s+)?(?:pages?|pp?\.|seiten?|s\.)\s*{_NUMBERS}|\bin\s+pages?\s+{_NUMBERS}"
+    rf"|\b(?:pages?|seiten?)\s+{_NUMBERS}(?=\s*[?!.,]?\s*$|\s+(?:of|in|says?|shows?|mentions?|contains?|von|der|des|steht)\b)",
     re.IGNORECASE,
 )
 _SLIDE = re.compile(rf"\b(?:on|from|in|auf|von)\s+(?:the\s+)?(?:slides?|folien?)\s+{_NUMBERS}", re.IGNORECASE)
@@ -31,13 +33,16 @@ _ROW = re.compile(rf"\b(?:in|on|from|of|aus)\s+(?:the\s+)?(?:rows?|zeilen?)\s+{_
 _SHEET = re.compile(r"\b(?:work)?(?:sheet|tab|blatt)\s+[\"“'‘«„]([^\"“”'‘’«»„]{1,60})[\"”“'’»]", re.IGNORECASE)
 _IN_ALL = r"\bin\s+(?:all\s+)?(?:of\s+)?(?:the|my|our|these|those|all)\s+"
 _KINDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile(rf"{_IN_ALL}pdf(?:s|\s+files)\b", re.IGNORECASE), ("pdf",)),
+    (re.compile(rf"{_IN_ALL}pdf(?:s|\s+files?)\b", re.IGNORECASE), ("pdf",)),
     (
-        re.compile(rf"{_IN_ALL}(?:spreadsheets|(?:excel|spreadsheet)\s+files)\b", re.IGNORECASE),
+        re.compile(
+            rf"{_IN_ALL}(?:spreadsheets?|(?:excel|spreadsheet)\s+(?:files?|sheets?))\b|\bin\s+der\s+(?:excel-?)?tabellendatei\b",
+            re.IGNORECASE,
+        ),
         ("xlsx", "xls", "ods", "csv", "tsv"),
     ),
-    (re.compile(rf"{_IN_ALL}word\s+(?:files|documents)\b", re.IGNORECASE), ("docx", "doc", "odt", "rtf")),
-    (re.compile(rf"{_IN_ALL}powerpoint(?:s|\s+(?:files|presentations))\b", re.IGNORECASE), ("pptx", "ppt", "odp")),
+    (re.compile(rf"{_IN_ALL}word\s+(?:files?|documents?)\b", re.IGNORECASE), ("docx", "doc", "odt", "rtf")),
+    (re.compile(rf"{_IN_ALL}powerpoint(?:s|\s+(?:files?|presentations?))?\b", re.IGNORECASE), ("pptx", "ppt", "odp")),
 )
 _MAX_WORDS_IN_NAME = 8
 _MAX_NAMES = 64
@@ -45,10 +50,11 @@ _MAX_NAME_LENGTH = 255
 _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words may be separated
 
 
-def read_by_rules(query: str, ignored: Sequence[str] | bool = False) -> QueryReading:
+def read_by_rules(query: str, context: QueryContext, ignored: Sequence[str] | bool = False) -> QueryReading:
     """What the rules read from a query; every filter passes `citewell.filters.validate`. ignored: ids of filters to leave out."""
     plain = query.replace("\x00", " ")
-    return reading_of(plain, list(_places(plain)), ignored)
+    stated = [*_places(plain), *stated_tags(plain, context), *stated_metadata(plain, context)]
+    return reading_of(plain, [*stated, *stated_dates(plain, context, stated)], ignored)
 
 
 def _places(query: str) -> Iterator[Stated]:

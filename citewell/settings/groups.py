@@ -31,6 +31,7 @@ from citewell.settings.values import (
     Seconds,
     Share,
     SqlName,
+    TimeZone,
     async_url,
     is_loopback,
     is_postgres,
@@ -242,6 +243,7 @@ class RetrievalSettings(SettingsGroup):
     vector_threshold: Annotated[Cosine, named("vector_threshold")] = -1.0
     query_variations: Annotated[int, Field(ge=0, le=10), named("query_variations")] = 0
     self_query: Annotated[Literal["off", "rules", "model"], named("self_query")] = "rules"
+    time_zone: Annotated[TimeZone, named("time_zone")] = "UTC"
     fusion: Annotated[Literal["hybrid", "convex", "distribution", "rrf"], named("fusion")] = "hybrid"
     dense_weight: Annotated[Share, named("dense_weight")] = 0.5
     near_duplicate: Annotated[Share, named("near_duplicate")] = 0.0

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -56,6 +57,15 @@ def plain_postgres_url(url: str) -> str:
     from sqlalchemy import make_url
 
     return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        if value != "UTC":
+            raise ValueError("must be the name of a time zone, such as Europe/Berlin") from None
+    return value
 
 
 def _http(value: str) -> str:
@@ -162,6 +172,7 @@ def _builtin_for_local(value: object) -> object:
 
 
 HttpAddress = Annotated[str, AfterValidator(_http)]
+TimeZone = Annotated[str, AfterValidator(_zone)]
 RedisAddress = Annotated[str, AfterValidator(_redis)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]
 PostgresAddress = Annotated[str, AfterValidator(_postgres)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound, named
-from citewell.metadata import is_resource_id, kind_of
+from citewell.metadata import is_day, is_resource_id, kind_of
 from citewell.points import keyword
 from citewell.storage.database import Database
 from citewell.storage.payload_changes import file_facts, metadata_of, note_changes
@@ -36,11 +36,20 @@ class FileChange:
     thread: str | None = None
 
 
+class MetadataStand(NamedTuple):
+    """What tells an owner's metadata from what it was before: changes made here, how many files there are, and when the newest came."""
+
+    changes: int
+    files: int
+    newest: float | None
+
+
 class MetadataRepository:
     """Reads and changes it; every method is scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._changes: Counter[str] = Counter()
 
     async def change(self, owner_id: str, resource_id: str, change: FileChange) -> str | None:
         """Change a file, and note that its payloads are behind: the stamp of that change, None when there was nothing to change.
@@ -49,9 +58,11 @@ class MetadataRepository:
         """
         try:
             async with self._database.write() as connection:
-                return await self._change(connection, owner_id, resource_id, change)
+                stamp = await self._change(connection, owner_id, resource_id, change)
         except IntegrityError as error:  # on Postgres: another file took the identifier between our look and our update
             raise Conflict(f"Another file of this project is called {named(change.identifier)}.") from error
+        self._changes[owner_id] += 1
+        return stamp
 
     async def _change(
         self, connection: AsyncConnection, owner_id: str, resource_id: str, change: FileChange
@@ -92,6 +103,12 @@ class MetadataRepository:
                 raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
         return tuple(name if name in found else next(iter(called[keyword(name)])) for name in names)
 
+    async def stand(self, owner_id: str) -> MetadataStand:
+        """How the owner's files stand, read from an index."""
+        query = sa.select(sa.func.count().label("files"), sa.func.max(resources.c.created_at).label("newest"))
+        row = (await self._database.rows(query.where(resources.c.owner_id == owner_id)))[0]
+        return MetadataStand(self._changes[owner_id], row["files"], row["newest"])
+
     async def keys(self, owner_id: str, resource_ids: Sequence[str] | None = None) -> list[MetadataKey]:
         """The metadata keys of the owner's files (of these), with the types of their values and the most frequent texts."""
         query = sa.select(resources.c.id, resources.c.metadata).where(resources.c.owner_id == owner_id)
@@ -101,12 +118,15 @@ class MetadataRepository:
         kinds: dict[str, set[MetadataKind]] = {}
         files: Counter[str] = Counter()
         texts: dict[str, Counter[str]] = {}
+        timed: set[str] = set()
         for row in await self._database.rows(query):
             if wanted is None or row["id"] in wanted:
                 for key, value in metadata_of(row["metadata"]).items():
                     kind = kind_of(value)
                     files[key] += 1
                     kinds.setdefault(key, set()).add(kind)
+                    if kind is MetadataKind.DATE and not is_day(str(value)):
+                        timed.add(key)
                     if kind is MetadataKind.TEXT:
                         said = value if isinstance(value, tuple) else (str(value),)
                         texts.setdefault(key, Counter()).update(one for one in said if len(one) <= _MAX_FREQUENT_LENGTH)
@@ -116,6 +136,7 @@ class MetadataRepository:
                 kinds=frozenset(kinds[key]),
                 files=count,
                 frequent=tuple(texts[key].most_common(_FREQUENT)) if key in texts else (),
+                timed=key in timed,
             )
             for key, count in sorted(files.items(), key=lambda item: (-item[1], item[0]))
         ]

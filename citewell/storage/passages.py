@@ -8,11 +8,20 @@ from dataclasses import dataclass, field
 
 from citewell.metadata import is_resource_id
 from citewell.storage.content import ContentRepository
-from citewell.storage.metadata import MetadataRepository
+from citewell.storage.metadata import MetadataRepository, MetadataStand
 from citewell.storage.projects import ProjectRepository
 from citewell.types import ChunkPlace, ChunkType, MetadataKey, SearchRequest, StoredChunk
 
 _MAX_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownKeys:
+    """Metadata keys as they were read, and how the owner's files stood then."""
+
+    read_at: float
+    stand: MetadataStand
+    keys: Sequence[MetadataKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +31,8 @@ class SqlChunks:
     content: ContentRepository
     projects: ProjectRepository
     metadata: MetadataRepository
-    _keys: dict[tuple[str, tuple[str, ...] | None], tuple[float, Sequence[MetadataKey]]] = field(
-        default_factory=dict[tuple[str, tuple[str, ...] | None], tuple[float, Sequence[MetadataKey]]], repr=False
+    _keys: dict[tuple[str, tuple[str, ...] | None], _KnownKeys] = field(
+        default_factory=dict[tuple[str, tuple[str, ...] | None], "_KnownKeys"], repr=False
     )
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
@@ -62,15 +71,19 @@ class SqlChunks:
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago."""
+        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago.
+
+        What this process has changed since counts at once, and so do files that came or went.
+        """
         key, now = (owner_id, None if resource_ids is None else tuple(resource_ids)), time.monotonic()
+        stand = await self.metadata.stand(owner_id)
         known = self._keys.get(key)
-        if known is not None and now - known[0] < seconds:
-            return known[1]
+        if known is not None and now - known.read_at < seconds and known.stand == stand:
+            return known.keys
         found = await self.metadata.keys(owner_id, resource_ids)
         if len(self._keys) >= _MAX_KEPT:
             self._keys.clear()
-        self._keys[key] = (now, found)
+        self._keys[key] = _KnownKeys(now, stand, found)
         return found
 
     async def _ids(self, request: SearchRequest, project_ids: Sequence[str] | None) -> tuple[str, ...] | None:

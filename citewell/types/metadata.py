@@ -75,12 +75,16 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataKey:
-    """A key that files of a scope have: the types of its values, how many files have it, and its most frequent texts with counts."""
+    """A key that files of a scope have: the types of its values, how many files have it, and its most frequent texts with counts.
+
+    timed: whether dates under it have a time of day.
+    """
 
     name: str
     kinds: frozenset[MetadataKind]
     files: int
     frequent: tuple[tuple[str, int], ...] = ()
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

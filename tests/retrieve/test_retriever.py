@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -17,6 +18,8 @@ from citewell.types import (
     ChunkType,
     Condition,
     FileFacts,
+    MetadataKey,
+    MetadataKind,
     Operator,
     Point,
     RerankLimits,
@@ -542,3 +545,84 @@ async def test_a_trace_tells_what_was_inferred(library: Library) -> None:
     assert found.trace.details["filters"] == [{"field": "filename", "operator": "in", "value": ["Loan Policy.pdf"]}]
     told = cast(list[dict[str, object]], found.trace.details["inferred_filters"])
     assert [(one["id"], one["applied"]) for one in told] == [("filename", True), ("page", False)]
+
+
+_MONDAY = datetime(2026, 11, 16, 1, 30, tzinfo=UTC)
+
+
+async def _frames() -> Library:
+    """Four frames with tags and times, and what the owner's metadata looks like."""
+    library = Library()
+    frames = {
+        "A red car at the gate.": ("outdoor", "2026-11-12T10:00:00Z"),
+        "A blue car.": ("outdoor", "2026-11-13T18:30:00Z"),
+        "A red car in a garage.": ("indoor", "2026-11-12T11:00:00Z"),
+        "A red car on a beach.": ("outdoor", "2026-08-01T11:00:00Z"),
+    }
+    for number, (text, (tag, at)) in enumerate(frames.items()):
+        chunk = make_chunk(text, filename=f"{number}.jpg")
+        vector = (await library.embedder.embed([text]))[0].tolist()
+        facts = FileFacts(filename=f"{number}.jpg", metadata={"tags": (tag,), "timestamp": at})
+        await library.index.upsert([index_point(chunk, vector, facts)])
+        library.source.stored[chunk.id] = StoredChunk(chunk, f"{number}.jpg")
+    library.source.keys = [
+        MetadataKey(
+            name="tags", kinds=frozenset({MetadataKind.TEXT}), files=4, frequent=(("outdoor", 3), ("indoor", 1))
+        ),
+        MetadataKey(name="timestamp", kinds=frozenset({MetadataKind.DATE}), files=4, timed=True),
+    ]
+    return library
+
+
+_FRAMES_READ = {
+    "conditions": [
+        {"field": "tag", "operator": "eq", "values": ["outdoor"], "words": "tagged 'outdoor'"},
+        {"field": "metadata.timestamp", "operator": "gte", "values": ["2026-11-09"], "words": "from last week"},
+        {"field": "metadata.timestamp", "operator": "lt", "values": ["2026-11-16"], "words": "from last week"},
+    ],
+    "semantic": "a red car",
+}
+
+
+@pytest.mark.parametrize("reader", [SelfQuery.RULES, SelfQuery.MODEL])
+async def test_the_question_for_frames_is_answered_from_those_of_last_week(reader: SelfQuery) -> None:
+    library = await _frames()
+    retriever = library.retriever(now=lambda: _MONDAY, chat=ScriptedChat(json.dumps(_FRAMES_READ)))
+    query = "frames tagged 'outdoor' from last week showing a red car"
+    found = await retriever.search(SearchRequest(owner_id="ann", query=query, self_query=reader))
+    assert {hit.chunk.text for hit in found.hits} == {"A red car at the gate.", "A blue car."}
+    assert found.semantic == "a red car"
+    assert [one.words for one in found.inferred] == ["tagged 'outdoor'", "from last week"]
+
+
+async def test_days_are_those_of_the_caller() -> None:
+    library = await _frames()
+    retriever = library.retriever(now=lambda: _MONDAY)
+    # At 01:30 UTC on Monday it is still Sunday in Chicago, so last week is the week before.
+    query = "frames from last week showing a car"
+    there = SearchRequest(owner_id="ann", query=query, time_zone="America/Chicago")
+    assert [one.applied for one in (await retriever.search(there)).inferred] == [False]
+    here = SearchRequest(owner_id="ann", query=query, time_zone="Europe/Berlin")
+    assert len((await retriever.search(here)).hits) == 3
+    with pytest.raises(InvalidInput, match="time zone"):
+        await retriever.search(SearchRequest(owner_id="ann", query="a car", time_zone="Mars/Olympus"))
+
+
+async def test_a_time_of_day_narrows_to_the_minute() -> None:
+    library = await _frames()
+    retriever = library.retriever(now=lambda: datetime(2026, 11, 13, 20, 0, tzinfo=UTC))
+    for words, expected in (
+        ("since 10:30 yesterday", 2),
+        ("since 18:30 on 2026-11-13", 1),
+        ("before 10:30 yesterday", 2),
+    ):
+        found = await retriever.search(SearchRequest(owner_id="ann", query=f"frames with timestamp {words}: a car"))
+        assert [one.applied for one in found.inferred] == [True]
+        assert len(found.hits) == expected
+
+
+async def test_a_model_that_writes_no_filter_leaves_the_rules(library: Library) -> None:
+    retriever = library.retriever(chat=ScriptedChat("I would filter by page."), options=_BY_MODEL)
+    found = await retriever.search(SearchRequest(owner_id="ann", query="What does Loan Policy.pdf say?"))
+    assert [one.id for one in found.inferred] == ["filename"]
+    assert "JSON" in str(found.trace.details["self_query_error"])

@@ -255,3 +255,29 @@ def test_what_was_inferred_can_be_taken_off_a_question(place: Place) -> None:
     assert done["inferred_filters"] == []
     asked = place.server.client.get(f"/threads/{done['thread_id']}").json()["messages"][0]
     assert asked["details"]["ignore_inferred"] == ["filename"]
+
+
+def test_a_chat_model_reads_filters_with_the_keys_that_files_have(place: Place) -> None:
+    said = json.dumps({"tags": ["outdoor"], "timestamp": "2026-01-05T10:00:00Z"})
+    frame = place.server.add("Frame.md", b"# Frame\n\nA red car at the gate.\n", metadata=said)["id"]
+    read = {
+        "conditions": [
+            {"field": "tag", "operator": "eq", "values": ["outdoor"], "words": "tagged 'outdoor'"},
+            {"field": "metadata.timestamp", "operator": "gte", "values": ["2026-01-01"], "words": "since January 2026"},
+        ],
+        "semantic": "a red car",
+    }
+    place.model.script = Queue(Reply(text=json.dumps(read)))
+    body = {"query": "frames tagged 'outdoor' since January 2026 showing a red car", "self_query": "model"}
+    asked = len(place.model.requests)
+    found = place.server.client.post("/search", json={**body, "debug": True, "time_zone": "Europe/Berlin"}).json()
+    assert {hit["resource_id"] for hit in found["hits"]} == {frame}
+    assert [(one["id"], one["words"]) for one in found["inferred_filters"]] == [
+        ("tag", "tagged 'outdoor'"),
+        ("metadata.timestamp", "since January 2026"),
+    ]
+    assert found["inferred_filters"][1]["filter"]["value"] == "2025-12-31T23:00:00Z"
+    assert found["trace"]["details"]["semantic"] == "a red car"
+    prompt = json.dumps(place.model.requests[asked:])
+    assert "metadata.timestamp (date)" in prompt
+    assert "Europe/Berlin" in prompt

@@ -213,3 +213,24 @@ async def test_projects_of_another_owner_are_neither_found_nor_searched(tmp_path
         turn = await services.chat.begin(ChatRequest(owner_id=ann, message="Who is the seal?", projects=(project,)))
         await turn.events.aclose()
         assert turn.thread.scope == {"project": project}
+
+
+async def test_metadata_in_a_question_is_a_filter_as_long_as_a_file_has_it(tmp_path: Path) -> None:
+    query = "files with camera Canon that show a red car"
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        await _added(cw, tmp_path, "a.txt", metadata={"camera": "Leica", "timestamp": "2025-06-01T09:30:00+02:00"})
+        assert (await cw.search_result(query)).inferred == ()
+        canon = await _added(cw, tmp_path, "b.txt", metadata={"camera": "Canon", "timestamp": "2025-06-01T18:00:00Z"})
+        found = await cw.search_result(query)
+        assert [(one.id, one.label, one.words) for one in found.inferred] == [
+            ("metadata.camera", "camera: Canon", "with camera Canon")
+        ]
+        assert [hit.chunk.resource_id for hit in found.hits] == [canon]
+        assert len(await cw.search(query, ignore_inferred=["metadata.camera"])) == 2
+        late = "files with timestamp after 5 pm on 1 June 2025 that show a car"
+        assert [hit.chunk.resource_id for hit in await cw.search(late)] == [canon]
+        # Six in the evening in UTC is two in the afternoon in New York.
+        there = await cw.search_result(late, time_zone="America/New_York")
+        assert [one.applied for one in there.inferred] == [False]
+        await cw.describe(canon, metadata={"camera": "Nikon"})
+        assert (await cw.search_result(query)).inferred == ()

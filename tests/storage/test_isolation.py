@@ -784,6 +784,15 @@ async def _(world: World) -> None:
         assert (none.files, none.fields) == (0, ())
 
 
+@isolates(MetadataRepository.stand)
+async def _(world: World) -> None:
+    metadata = MetadataRepository(world.database)
+    before = await metadata.stand(world.ben.owner)
+    said = FileChange(metadata=lambda _: {"camera": "Canon"})
+    await metadata.change(world.ada.owner, world.ada.resource, said)
+    assert await metadata.stand(world.ben.owner) == before
+
+
 @isolates(MetadataRepository.facts)
 async def _(world: World) -> None:
     found = await MetadataRepository(world.database).facts(world.ben.owner, [world.ada.resource, world.ben.resource])
