@@ -24,7 +24,7 @@ _PROMPT = (
     "Read a search query. `conditions`: what it says of the files to look in, such as their names, kinds, pages, slides, sheets, rows, "
     "dates, tags and metadata. Only what the query states of files: most queries state nothing, and then the list is empty. A year or a "
     "value that belongs to the subject (What was revenue in 2018?) is no condition. `words`: the words of the query that state the "
-    "condition, exactly as they stand there. `semantic`: the words of the query that are left to search for, without those.\n"
+    "condition, copied exactly. `semantic`: the words of the query that are left to search for, without those.\n"
     "Today is {today}, time zone {zone}. A day is YYYY-MM-DD, a time YYYY-MM-DDTHH:MM in that time zone; a range is two conditions, "
     "gte and lt. `date` is when a file is from.\n"
     "Fields: {fields}.\n"

@@ -90,7 +90,7 @@ _MAX_MOMENTS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class TimeSpan:
     """A span of time that `query[start:end]` names, where the caller is: from `first` up to, not including, `until`; None where it is open.
 
     preposition: the word that introduces it, in lower case, empty without one; relative: counted from today, as in `last week`;
@@ -119,10 +119,10 @@ class _Moment:
     order: str = ""
 
 
-def periods(query: str, today: date) -> list[Period]:
+def periods(query: str, today: date) -> list[TimeSpan]:
     """The periods in a query, in order. A year or a month without a year counts after a preposition only."""
     moments = list(_moments(query, today))
-    found: list[Period] = []
+    found: list[TimeSpan] = []
     place = 0
     while place < len(moments):
         moment = moments[place]
@@ -139,11 +139,11 @@ def periods(query: str, today: date) -> list[Period]:
         if following is not None and joined and word in _RANGES and earliest < following.until:
             timed = moment.timed or following.timed
             last = following.first if following.timed else following.until
-            found.append(Period(start, following.end, earliest, last, word, relative=False, timed=timed))
+            found.append(TimeSpan(start, following.end, earliest, last, word, relative=False, timed=timed))
             place += 1
         elif word or moment.stands_alone:
             first, until = _bounds(moment, word)
-            found.append(Period(start, moment.end, first, until, word, moment.relative, moment.timed))
+            found.append(TimeSpan(start, moment.end, first, until, word, moment.relative, moment.timed))
     return found
 
 
@@ -188,7 +188,7 @@ def _moments(query: str, today: date) -> Iterator[_Moment]:
 
 
 def _at_its_time(query: str, day: _Moment) -> _Moment:
-    """A day with the time that stands before or after it, as in `14:00 yesterday` and `yesterday after 2 pm`."""
+    """A day with the time before or after it, as in `14:00 yesterday` and `yesterday after 2 pm`."""
     looked_at = max(0, day.start - _LOOKED_BACK)
     before = _CLOCK_BEFORE.search(query[looked_at : day.start])
     after = _CLOCK_AFTER.match(query[day.end : day.end + _LOOKED_BACK])

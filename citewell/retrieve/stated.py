@@ -1,7 +1,7 @@
 """What a query says of the files it looks for: their tags, their metadata, and when they are from.
 
-Words that may as well be what is searched for are left alone: a date counts where it stands with a word for files (`photos from March`,
-but not `sales in March`), a value where it stands with the key that has it (`camera Leica`, but not `Leica`).
+Words that may as well be what is searched for are left alone: a date counts where it is next to a word for files (`photos from March`,
+but not `sales in March`), a value where it is next to the key that has it (`camera Leica`, but not `Leica`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from citewell.filters import METADATA_PREFIX
 from citewell.points import STATED_TAGS, keyword
-from citewell.retrieve.periods import Period, periods
+from citewell.retrieve.periods import TimeSpan, periods
 from citewell.retrieve.reading import QueryContext, Stated, label_of, moment_of
 from citewell.types import AllOf, AnyOf, Condition, Expression, MetadataKey, MetadataKind, Negation, Operator
 
@@ -129,7 +129,7 @@ def _tags(tags: Sequence[str], any_of: bool) -> Expression:
 
 
 def stated_metadata(query: str, context: QueryContext) -> Iterator[Stated]:
-    """Values that stand with the key that has them: `iso over 800`, `camera: Leica`, `Leica camera`, `not approved files`."""
+    """Values next to the key that has them: `iso over 800`, `camera: Leica`, `Leica camera`, `not approved files`."""
     text = query[:MAX_READ]
     taken: list[tuple[int, int]] = []
     keys = [key for key in context.keys[:MAX_KEYS] if key.name.casefold() not in STATED_TAGS]
@@ -230,14 +230,14 @@ def _people(query: str, keys: Sequence[MetadataKey]) -> Iterator[Stated]:
 
 
 def _is_part(name: str, value: str) -> bool:
-    """Whether words stand in a value as they are."""
+    """Whether a value contains these words."""
     if len(name) < _MIN_PART_OF_NAME:
         return False
     return re.search(rf"(?<!\w){re.escape(keyword(name))}(?!\w)", keyword(value)) is not None
 
 
 def stated_dates(query: str, context: QueryContext, others: Sequence[Stated]) -> Iterator[Stated]:
-    """Periods that say when files are from. others: what else is stated, which may stand between."""
+    """Periods that say when files are from. others: what else is stated, which may be between."""
     masked = query
     for one in others:
         masked = masked[: one.start] + " " * (one.end - one.start) + masked[one.end :]
@@ -257,7 +257,7 @@ def stated_dates(query: str, context: QueryContext, others: Sequence[Stated]) ->
 
 
 def _of_files(
-    query: str, before: str, period: Period, context: QueryContext, dated: Sequence[MetadataKey]
+    query: str, before: str, period: TimeSpan, context: QueryContext, dated: Sequence[MetadataKey]
 ) -> Stated | None:
     """A period that follows a word for files, or for what was done with them."""
     done = _DONE.search(before)
@@ -282,7 +282,7 @@ def _of_files(
 
 
 def _ends_with(text: str, name: str) -> int:
-    """How many characters at the end of a text are the name of a key, with what may stand between it and a date; 0 for none."""
+    """How many characters at the end of a text are the name of a key, with what may be between it and a date; 0 for none."""
     words = r"[\s_.-]+".join(re.escape(word) for word in re.split(r"[\s_.-]+", name) if word)
     if not words:
         return 0
@@ -290,14 +290,14 @@ def _ends_with(text: str, name: str) -> int:
     return len(text) - match.start() if match else 0
 
 
-def _when(period: Period, context: QueryContext, dated: Sequence[MetadataKey]) -> Expression:
+def _when(period: TimeSpan, context: QueryContext, dated: Sequence[MetadataKey]) -> Expression:
     """The date of a file, or when it was uploaded where it has none."""
     undated = Negation(Condition("date", Operator.EXISTS, True))
     in_time = _bounds("date", period, context, timed=any(key.timed for key in dated))
     return AnyOf((in_time, AllOf((undated, _bounds("uploaded_at", period, context, timed=True)))))
 
 
-def _bounds(field: str, period: Period, context: QueryContext, *, timed: bool, label: bool = False) -> Expression:
+def _bounds(field: str, period: TimeSpan, context: QueryContext, *, timed: bool, label: bool = False) -> Expression:
     """A field within the period. Values without a time of day are days as they are written; others begin and end where the caller is."""
     bounds: list[Expression] = []
     for operator, at in ((Operator.GTE, period.first), (Operator.LT, period.until)):

@@ -36,7 +36,7 @@ class FileChange:
     thread: str | None = None
 
 
-class MetadataStand(NamedTuple):
+class MetadataRevision(NamedTuple):
     """What tells an owner's metadata from what it was before: changes made here, how many files there are, and when the newest came."""
 
     changes: int
@@ -103,11 +103,11 @@ class MetadataRepository:
                 raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
         return tuple(name if name in found else next(iter(called[keyword(name)])) for name in names)
 
-    async def stand(self, owner_id: str) -> MetadataStand:
-        """How the owner's files stand, read from an index."""
+    async def revision(self, owner_id: str) -> MetadataRevision:
+        """The revision of the owner's metadata, read from an index."""
         query = sa.select(sa.func.count().label("files"), sa.func.max(resources.c.created_at).label("newest"))
         row = (await self._database.rows(query.where(resources.c.owner_id == owner_id)))[0]
-        return MetadataStand(self._changes[owner_id], row["files"], row["newest"])
+        return MetadataRevision(self._changes[owner_id], row["files"], row["newest"])
 
     async def keys(self, owner_id: str, resource_ids: Sequence[str] | None = None) -> list[MetadataKey]:
         """The metadata keys of the owner's files (of these), with the types of their values and the most frequent texts."""

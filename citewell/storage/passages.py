@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from citewell.metadata import is_resource_id
 from citewell.storage.content import ContentRepository
-from citewell.storage.metadata import MetadataRepository, MetadataStand
+from citewell.storage.metadata import MetadataRepository, MetadataRevision
 from citewell.storage.projects import ProjectRepository
 from citewell.types import ChunkPlace, ChunkType, MetadataKey, SearchRequest, StoredChunk
 
@@ -17,10 +17,10 @@ _MAX_KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class _KnownKeys:
-    """Metadata keys as they were read, and how the owner's files stood then."""
+    """Metadata keys as they were read, and the revision that they were read at."""
 
     read_at: float
-    stand: MetadataStand
+    revision: MetadataRevision
     keys: Sequence[MetadataKey]
 
 
@@ -76,14 +76,14 @@ class SqlChunks:
         What this process has changed since counts at once, and so do files that came or went.
         """
         key, now = (owner_id, None if resource_ids is None else tuple(resource_ids)), time.monotonic()
-        stand = await self.metadata.stand(owner_id)
+        revision = await self.metadata.revision(owner_id)
         known = self._keys.get(key)
-        if known is not None and now - known.read_at < seconds and known.stand == stand:
+        if known is not None and now - known.read_at < seconds and known.revision == revision:
             return known.keys
         found = await self.metadata.keys(owner_id, resource_ids)
         if len(self._keys) >= _MAX_KEPT:
             self._keys.clear()
-        self._keys[key] = _KnownKeys(now, stand, found)
+        self._keys[key] = _KnownKeys(now, revision, found)
         return found
 
     async def _ids(self, request: SearchRequest, project_ids: Sequence[str] | None) -> tuple[str, ...] | None:

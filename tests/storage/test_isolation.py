@@ -784,13 +784,13 @@ async def _(world: World) -> None:
         assert (none.files, none.fields) == (0, ())
 
 
-@isolates(MetadataRepository.stand)
+@isolates(MetadataRepository.revision)
 async def _(world: World) -> None:
     metadata = MetadataRepository(world.database)
-    before = await metadata.stand(world.ben.owner)
+    before = await metadata.revision(world.ben.owner)
     said = FileChange(metadata=lambda _: {"camera": "Canon"})
     await metadata.change(world.ada.owner, world.ada.resource, said)
-    assert await metadata.stand(world.ben.owner) == before
+    assert await metadata.revision(world.ben.owner) == before
 
 
 @isolates(MetadataRepository.facts)
