@@ -121,7 +121,7 @@ def semantic_part(query: str, taken: Sequence[Stated]) -> str:
 
 
 def zone_of(name: str) -> tzinfo:
-    """The time zone of an IANA name. `InvalidInput` for a name that is none; UTC on a system without a database of time zones."""
+    """The time zone of an IANA name. `InvalidInput` for any other name; UTC on a system without a database of time zones."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
