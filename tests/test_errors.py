@@ -71,6 +71,7 @@ def test_everything_a_user_needs_is_at_the_top_of_the_package() -> None:
         "Citation",
         "Citewell",
         "Hit",
+        "RerankLimits",
         "Resource",
     } == set(citewell.__all__)
     for name in citewell.__all__:

@@ -146,8 +146,10 @@ def choose(
     chosen = [first]
     chosen += _for_further_parts(question, scored, first, limits)
     close = limits.close_reason if question.expectation is Expectation.REASON else limits.close
+    one_fact = question.expectation in FACTS and len(question.parts) < 2
+    most = limits.max_for_fact if one_fact else limits.max_sentences
     for candidate in scored:
-        if len(chosen) >= limits.max_sentences or candidate.score < close * scored[0].score:
+        if len(chosen) >= most or candidate.score < close * scored[0].score:
             break
         if candidate.interaction < limits.adds * first.interaction:
             continue

@@ -34,7 +34,7 @@ class ExtractiveThresholds:
     row_base, row_label: a table row's factor is `row_base` + `row_label` · share of one of its cells that the question names
 
     Which of them answer:
-    max_sentences:       statements in an answer
+    max_sentences:       statements in an answer; `max_for_fact` where one fact is asked for, such as a number or a name
     close:               share of the best score from which further statements are added, which happens in one answer of five;
                          `close_reason` where a reason is asked for, which takes more than one sentence to say
     adds:                share of the first statement's similarity token by token that a further one has itself; what has less owes its score
@@ -81,9 +81,10 @@ class ExtractiveThresholds:
     row_label: float = 0.15
 
     max_sentences: int = 3
+    max_for_fact: int = 2
     close: float = 0.90
     close_reason: float = 0.9
-    adds: float = 0.88
+    adds: float = 0.85
     within_reach: float = 0.7
     part_reach: float = 0.6
     same_meaning: float = 0.93
