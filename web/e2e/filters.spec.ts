@@ -127,7 +127,7 @@ test("metadata is entered with a file, refused where it is wrong, and changed la
   await expect(dialog.getByRole("alert")).toContainText("An identifier has no control characters");
   await dialog.getByRole("textbox", { name: "Identifier" }).fill("van-5");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await expect(dialog).toBeHidden();
+  await expect(page.getByRole("dialog", { name: "Edit metadata" })).toBeHidden();
   await expect(card).toContainText("van-5");
   await expect(card).toContainText("Yes");
   await expect(card).not.toContainText("1600");
