@@ -1,0 +1,37 @@
+"""How often the metadata keys in scope are read again."""
+
+from typing import Any, cast
+
+import pytest
+
+from citewell.storage.metadata import MetadataRevision
+from citewell.storage.passages import SqlChunks
+from citewell.types import MetadataKey
+
+
+class Changing:
+    """Metadata of so many files that changes before every look."""
+
+    def __init__(self, files: int) -> None:
+        self.files = files
+        self.changes = self.read = 0
+
+    async def revision(self, owner_id: str) -> MetadataRevision:
+        self.changes += 1
+        return MetadataRevision(self.changes, self.files, None)
+
+    async def keys(self, owner_id: str, resource_ids: Any = None) -> list[MetadataKey]:
+        self.read += 1
+        return []
+
+
+@pytest.mark.parametrize(("files", "times"), [(500, 10), (100_000, 1)])
+async def test_changes_of_a_few_files_count_at_once_and_those_of_many_after_a_while(files: int, times: int) -> None:
+    changing = Changing(files)
+    chunks = SqlChunks(content=cast(Any, None), projects=cast(Any, None), metadata=cast(Any, changing))
+    for _ in range(10):
+        await chunks.metadata_keys("ann", None, 30.0)
+    assert changing.read == times
+    await chunks.metadata_keys("bob", None, 30.0)
+    await chunks.metadata_keys("ann", None, 0.0)
+    assert changing.read == times + 2
