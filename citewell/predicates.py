@@ -23,12 +23,40 @@ def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
             return not holds(part, payload)
 
 
-def _fits(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
+def kind_of_field(condition: Condition) -> FieldKind:
+    """The kind of the field that a condition is on. `InvalidFilter` for a field that no point has."""
     kind = field_kind(condition.field)
     if kind is None:
         raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
+    return kind
+
+
+def wanted_of(condition: Condition) -> tuple[str | int | float | bool, ...]:
+    """The values of a condition, of which there may be one only."""
+    return condition.value if isinstance(condition.value, tuple) else (condition.value,)
+
+
+def numbers_of(condition: Condition) -> list[float]:
+    """The values of a condition on a field of numbers or dates. `InvalidFilter` for a text."""
+    numbers: list[float] = []
+    for value in wanted_of(condition):
+        if isinstance(value, str):
+            raise InvalidFilter(f"The field {condition.field!r} takes numbers.")
+        numbers.append(value)
+    return numbers
+
+
+def unfit(condition: Condition) -> InvalidFilter:
+    """The error for an operator that the condition's field does not have."""
+    if kind_of_field(condition) is FieldKind.KEYWORD:
+        return InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
+    return InvalidFilter(f"The field {condition.field!r} holds numbers, which have no {condition.operator.value!r}.")
+
+
+def _fits(condition: Condition, payload: Mapping[str, JsonValue]) -> bool:
+    kind = kind_of_field(condition)
     values = _values(payload, condition.field)
-    wanted = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    wanted = wanted_of(condition)
     match condition.operator:
         case Operator.EXISTS:
             return bool(values) == wanted[0]

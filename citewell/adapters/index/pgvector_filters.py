@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from citewell.errors import InvalidFilter
-from citewell.points import FieldKind, field_kind, keyword
+from citewell.points import FieldKind, keyword
+from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonValue, Negation, Operator
 
 _ORDERS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}
@@ -45,17 +45,14 @@ class BoundSql:
                 return f"(NOT {self._expression(part)})"
 
     def _condition(self, condition: Condition) -> str:
-        kind = field_kind(condition.field)
-        if kind is None:
-            raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
+        kind = kind_of_field(condition)
         path = condition.field.split(".")
-        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
         if condition.operator is Operator.EXISTS:
             present = f"coalesce(payload #> {self.bind(path, 'text[]')}, 'null') NOT IN ('null', '[]', '{{}}')"
             return f"({present})" if condition.value else f"(NOT {present})"
         if kind is FieldKind.KEYWORD:
-            return self._of_texts(path, condition, [keyword(str(value)) for value in values])
-        return self._of_numbers(path, condition, [_number(condition.field, value) for value in values])
+            return self._of_texts(path, condition, [keyword(str(value)) for value in wanted_of(condition)])
+        return self._of_numbers(path, condition, numbers_of(condition))
 
     def _of_texts(self, path: list[str], condition: Condition, texts: list[str]) -> str:
         match condition.operator:
@@ -66,15 +63,13 @@ class BoundSql:
             case Operator.PREFIX:
                 return self._any_text(path, f"starts_with(one #>> '{{}}', {self.bind(texts[0], 'text')})")
             case _:
-                raise InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
+                raise unfit(condition)
 
     def _of_numbers(self, path: list[str], condition: Condition, numbers: list[float]) -> str:
         if condition.operator in (Operator.EQ, Operator.IN):
             return _joined([self._holds(path, number) for number in numbers], "OR", "FALSE")
         if (order := _ORDERS.get(condition.operator)) is None:
-            raise InvalidFilter(
-                f"The field {condition.field!r} holds numbers, which have no {condition.operator.value!r}."
-            )
+            raise unfit(condition)
         limit = max(numbers) if order.startswith(">") else min(numbers)
         bound = self.bind(orjson.dumps({"limit": limit}).decode(), "jsonb")
         return f"coalesce(jsonb_path_exists(payload, '{_json_path(path)} ? (@ {order} $limit)', {bound}, true), FALSE)"
@@ -98,9 +93,3 @@ def _joined(parts: list[str], word: str, empty: str) -> str:
 def _json_path(path: list[str]) -> str:
     """The values at a path, one by one where they are a list. The names are those of `field_kind`: letters, digits and `_`."""
     return "$" + "".join(f'."{name}"' for name in path) + "[*]"
-
-
-def _number(field: str, value: str | int | float) -> float:
-    if isinstance(value, str):
-        raise InvalidFilter(f"The field {field!r} takes numbers.")
-    return value

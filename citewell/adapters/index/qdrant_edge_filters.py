@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import qdrant_edge as qe
 
-from citewell.errors import InvalidFilter
-from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, keyword
+from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, keyword
+from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
 
 
@@ -63,20 +63,18 @@ def _expression(expression: Expression) -> qe.FieldCondition | qe.Filter:
 
 def _condition(condition: Condition) -> qe.FieldCondition | qe.Filter:
     field, operator = condition.field, condition.operator
-    kind = field_kind(field)
-    if kind is None:
-        raise InvalidFilter(f"Filtering by {field!r} is not supported. See the fields at /docs.")
+    kind = kind_of_field(condition)
     if operator is Operator.EXISTS:
         empty = qe.Filter(must=[qe.IsEmptyCondition(field)])
         return qe.Filter(must_not=[empty]) if condition.value else empty
-    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if kind is FieldKind.KEYWORD:
-        return _text_condition(field, operator, [keyword(str(value)) for value in values])
-    return _number_condition(field, kind, operator, [_number(field, value) for value in values])
+        return _text_condition(condition, [keyword(str(value)) for value in wanted_of(condition)])
+    return _number_condition(condition, kind, numbers_of(condition))
 
 
-def _text_condition(field: str, operator: Operator, texts: list[str]) -> qe.FieldCondition:
-    match operator:
+def _text_condition(condition: Condition, texts: list[str]) -> qe.FieldCondition:
+    field = condition.field
+    match condition.operator:
         case Operator.EQ | Operator.IN:
             return _match_any(field, texts)
         case Operator.CONTAINS:
@@ -84,13 +82,12 @@ def _text_condition(field: str, operator: Operator, texts: list[str]) -> qe.Fiel
         case Operator.PREFIX:
             return qe.FieldCondition(key=field, match=qe.MatchPrefix(texts[0]))
         case _:
-            raise InvalidFilter(f"The field {field!r} is not ordered. Use `eq` or `in`.")
+            raise unfit(condition)
 
 
-def _number_condition(
-    field: str, kind: FieldKind, operator: Operator, numbers: list[float]
-) -> qe.FieldCondition | qe.Filter:
-    match operator:
+def _number_condition(condition: Condition, kind: FieldKind, numbers: list[float]) -> qe.FieldCondition | qe.Filter:
+    field = condition.field
+    match condition.operator:
         case Operator.GT:
             return qe.FieldCondition(key=field, range=qe.RangeFloat(gt=max(numbers)))
         case Operator.GTE:
@@ -105,13 +102,7 @@ def _number_condition(
             ranges = [qe.FieldCondition(key=field, range=qe.RangeFloat(gte=one, lte=one)) for one in numbers]
             return qe.Filter(min_should=qe.MinShould(list(ranges), 1))
         case _:
-            raise InvalidFilter(f"The field {field!r} holds numbers, which have no {operator.value!r}.")
-
-
-def _number(field: str, value: str | int | float) -> float:
-    if isinstance(value, str):
-        raise InvalidFilter(f"The field {field!r} takes numbers.")
-    return value
+            raise unfit(condition)
 
 
 def _match(field: str, value: str | int) -> qe.FieldCondition:

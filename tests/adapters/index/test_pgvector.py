@@ -38,9 +38,7 @@ def open_index(postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorInd
 
 
 class TestPgvectorIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
-    @pytest.fixture
-    def open_index(self, postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorIndex]]:
-        return lambda: PgvectorIndex.open(postgres, "words/model:32", DIMENSIONS, schema=schema)
+    """With the fixture above."""
 
 
 OpenIndex = Callable[[], Awaitable[PgvectorIndex]]
