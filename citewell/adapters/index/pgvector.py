@@ -211,7 +211,7 @@ class PgvectorIndex:
 
     async def _upsert(self, connection: Connection, points: Sequence[Point]) -> None:
         await self._lock(connection, {str(point.payload[OWNER]) for point in points})
-        gone = await self._remove(connection, "id = ANY($1::uuid[])", [point.id for point in points])
+        changes = await self._remove(connection, "id = ANY($1::uuid[])", [point.id for point in points])
         terms = [_terms(point) for point in points]
         await connection.execute(
             f"""INSERT INTO {self._tables.points} (id, owner_id, resource_id, type, dense, words, terms, payload)
@@ -229,34 +229,31 @@ class PgvectorIndex:
             [f"{{{','.join(map(str, one))}}}" for one in terms],
             [orjson.dumps(point.payload).decode() for point in points],
         )
-        added = Counter(term for one in terms for term in one)
-        added.subtract(gone)
-        await self._change_frequencies(connection, added)
+        changes.update(term for one in terms for term in one)
+        await self._change_frequencies(connection, changes)
 
     async def _delete(self, connection: Connection, filter: Filter) -> None:
         await self._lock(connection, {filter.owner_id})
         sql = BoundSql()
         where = sql.where(filter)
-        gone = await self._remove(connection, where, *sql.values)
-        await self._change_frequencies(connection, Counter({term: -number for term, number in gone.items()}))
+        await self._change_frequencies(connection, await self._remove(connection, where, *sql.values))
 
     async def _delete_ids(self, connection: Connection, ids: Sequence[str]) -> None:
         owners = await connection.fetch(
             f"SELECT DISTINCT owner_id FROM {self._tables.points} WHERE id = ANY($1::uuid[])", list(ids)
         )
         await self._lock(connection, {row["owner_id"] for row in owners})
-        gone = await self._remove(connection, "id = ANY($1::uuid[])", list(ids))
-        await self._change_frequencies(connection, Counter({term: -number for term, number in gone.items()}))
+        await self._change_frequencies(connection, await self._remove(connection, "id = ANY($1::uuid[])", list(ids)))
 
     async def _lock(self, connection: Connection, owners: Iterable[str]) -> None:
         for key in sorted(_number(f"{self._tables.points}\0{owner}") for owner in owners):
             await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
 
     async def _remove(self, connection: Connection, where: str, *values: Any) -> Counter[int]:
-        """Delete points; returns how many held each term."""
+        """Delete points; returns what that changes of the frequencies."""
         rows = await connection.fetch(
             f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING terms) "
-            "SELECT term, count(*) AS points FROM gone, unnest(terms) AS term GROUP BY term",
+            "SELECT term, -count(*) AS points FROM gone, unnest(terms) AS term GROUP BY term",
             *values,
         )
         return Counter({row["term"]: row["points"] for row in rows})
