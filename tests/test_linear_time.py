@@ -28,7 +28,7 @@ from citewell.agent.extractive import lists, refusal, trimming
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
-from citewell.agent.tables.language import links, reading, wording
+from citewell.agent.tables.language import generic, links, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
@@ -189,6 +189,7 @@ READERS: dict[str, Reader] = {
     "text.tokens.composed": lambda t: tokens.composed(t, "NFKC"),
     "agent.statements.cut_statements": lambda t: cut_statements([hit(t)]),
     "agent.statements.cut_statements:row": lambda t: cut_statements([hit(t, type=ChunkType.ROW)]),
+    "agent.tables.language.generic.asks_of_a_kind": lambda t: generic.asks_of_a_kind(t),
     "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
     "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
     "agent.extractive.refusal.explain:question": lambda t: refusal.explain(t, [hit(_POLICY)]),

@@ -40,6 +40,26 @@ def test_add_search_ask_delete(tmp_path: Path) -> None:
         assert cw.search("spare key") == []
 
 
+def test_what_makes_a_row_so_is_answered_from_the_text_that_says_it(tmp_path: Path) -> None:
+    note, loans = tmp_path / "policy.md", tmp_path / "loans.csv"
+    note.write_text(
+        "# Repayment\n\nA loan is overdue when an instalment has not arrived three days after it was due.\n"
+    )
+    rows = [f"AC-{n},Trader {n},{'overdue' if n % 2 else 'active'},{n * 100}" for n in range(40)]
+    loans.write_text("\n".join(["Loan ID,Borrower,Status,Amount", *rows]))
+    with Citewell(tmp_path / "data") as cw:
+        cw.add(note)
+        cw.add(loans)
+        for question in ("When is a loan overdue?", "What is an overdue loan?"):
+            answer = cw.ask(question)
+            assert (
+                answer.text == "A loan is overdue when an instalment has not arrived three days after it was due. [1]"
+            )
+            assert answer.citations[0].label.startswith("policy.md")
+        assert cw.ask("How many loans are overdue?").text.startswith("There are 20 ")
+        assert "AC-1" in cw.ask("Which loans are overdue?").text
+
+
 def test_how_many_and_whether_to_rerank_are_as_configured_unless_told(tmp_path: Path) -> None:
     note = tmp_path / "note.md"
     note.write_text("\n\n".join(f"# Key {n}\n\n" + f"The spare key {n} hangs behind door {n}. " * 12 for n in range(6)))

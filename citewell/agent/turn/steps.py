@@ -13,6 +13,7 @@ from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, search_call
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.understanding import Understood
 from citewell.ports import ToolCall
+from citewell.types import ChunkType, JsonValue
 
 PLANNED_CALL = "table"  # the id of the call that the rules make, which no model's has
 Step: TypeAlias = tuple[ToolCall, ...] | Draft
@@ -64,10 +65,15 @@ async def first_calls(turn: TurnState, toolbox: Toolbox, planners: Planners | No
 
 
 async def search_calls(turn: TurnState) -> tuple[ToolCall, ...]:
-    """One search; deeper ones for a list, whose items may be far apart, and for several queries, whose hits are merged."""
+    """One search; deeper ones for a list, whose items may be far apart, and for several queries, whose hits are merged.
+
+    Where rows cannot answer they are not searched: all that are of the kind that is asked about would come before what defines it.
+    """
     turn.stage = NextStep.READ_PASSAGES
     question = await offload(len(turn.question), read_question, turn.question)
-    if len(turn.queries) == 1 and not question.wants_list:
-        return (search_call(turn.queries[0]),)
-    depth = min(MAX_TOP_K, 3 * turn.request.top_k)
-    return tuple(search_call(query, top_k=depth) for query in turn.queries)
+    arguments: dict[str, JsonValue] = {}
+    if isinstance(turn.table_plan, Refused) and turn.table_plan.of_a_kind:
+        arguments["types"] = [kind.value for kind in ChunkType if kind is not ChunkType.ROW]
+    if len(turn.queries) > 1 or question.wants_list:
+        arguments["top_k"] = min(MAX_TOP_K, 3 * turn.request.top_k)
+    return tuple(search_call(query, **arguments) for query in turn.queries)

@@ -75,6 +75,15 @@ async def test_a_figure_counts_only_the_rows_that_have_a_value(desk: Desk) -> No
     assert (await desk.result("What is the average amount?")).rows[0].rows.listed == (2, 3, 4, 5, 7)
 
 
+async def test_rows_do_not_answer_what_makes_any_of_them_so(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    assert (await desk.planned("Which loans have the status overdue?")).plan.shape is Shape.LOOKUP
+    refused = await desk.refused("When is a loan of status overdue?")
+    assert refused.of_a_kind
+    assert refused.computes
+    assert (await desk.planned("What is an average amount?")).plan.shape is Shape.FIGURE
+
+
 TOTALLED = [("Accra", 100), ("Kumasi", 250), ("Tamale", 50), ("Total", 400)]
 
 

@@ -12,6 +12,7 @@ from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.cells import Grid, grid_of
 from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.links import (
     TableWords,
@@ -56,11 +57,13 @@ class Planned:
 class Refused:
     """The question is one for the tables, but not one that the rules can answer.
 
-    computes: it asks for a figure over several rows, so that no single row may be taken for the answer.
+    computes: it asks for a figure over several rows, so that no single row may be taken for the answer;
+    of_a_kind: it asks what makes any row of the table so, which is said elsewhere if at all.
     """
 
     reason: str
     computes: bool = False
+    of_a_kind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,14 @@ class TablePlanner:
         """
         if len(question) > self._thresholds.question_characters:
             return None
+        found = await self._read_or_weigh(owner_id, question, tables, only=only)
+        if isinstance(found, Planned) and found.plan.shape in LISTING and asks_of_a_kind(question):
+            return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
+        return found
+
+    async def _read_or_weigh(
+        self, owner_id: str, question: str, tables: Sequence[TableInfo], *, only: bool
+    ) -> Planned | Refused | None:
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
         small: list[_Known] = []
