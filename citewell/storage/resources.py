@@ -77,7 +77,10 @@ class NewResource:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a deletion removed: counts, and the keys of the blobs that must be deleted next."""
+    """What a deletion removed: counts, and the keys of the blobs that must be deleted next.
+
+    `is_busy` says that a worker held one of the resources: it may write points until it notices.
+    """
 
     id: str
     owner_id: str
@@ -85,6 +88,7 @@ class Receipt:
     blob_keys: tuple[str, ...]
     chunks: int
     elements: int
+    is_busy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +251,10 @@ class ResourceRepository:
                 await connection.scalar(sa.select(sa.func.count()).where(t.c.resource_id.in_(ids)).select_from(t)) or 0
                 for t in (chunks, elements)
             ]
+            held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
+            is_busy = bool(await connection.scalar(held))
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
-            receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), counts[0], counts[1])
+            receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, is_busy=is_busy)
             await connection.execute(
                 sa.insert(deletions).values(
                     id=receipt.id, owner_id=owner_id, resource_ids=ids, blob_keys=keys, created_at=time.time()

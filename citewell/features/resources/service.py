@@ -365,7 +365,10 @@ class ResourceService:
         return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))
 
     async def _finish(self, receipt: Receipt) -> int:
-        """Remove vectors and blobs; returns how many vectors are still found."""
+        """Remove vectors and blobs; returns how many vectors are still found.
+
+        What a worker held is removed once more at the next start: the worker may write until it notices, and end before it has cleaned up.
+        """
         gone = Filter(owner_id=receipt.owner_id, resource_ids=receipt.resource_ids)
         left = 0
         for index in self.indexes.all:
@@ -373,7 +376,7 @@ class ResourceService:
             left += await index.store.count(gone)
         for key in receipt.blob_keys:
             await self.blobs.delete(key)
-        if not left:
+        if not left and not receipt.is_busy:
             await self.resources.finish_deletion(receipt)
         return left
 
