@@ -6,7 +6,7 @@ index over terms and weighed with the document frequencies of the owner's points
 
 from __future__ import annotations
 
-import hashlib
+import io
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -17,9 +17,20 @@ import numpy as np
 import orjson
 
 from citewell.adapters.index.pgvector_filters import BoundSql
-from citewell.adapters.index.pgvector_schema import WORD_DIMENSIONS, Connection, PointTables, prepare
+from citewell.adapters.index.pgvector_rows import (
+    PAYLOAD_COLUMNS,
+    POINT_COLUMNS,
+    WORD_DIMENSIONS,
+    number_of,
+    payload_rows,
+    places_of,
+    point_rows,
+    term_of,
+    terms_of,
+)
+from citewell.adapters.index.pgvector_schema import Connection, PointTables, prepare
 from citewell.errors import CitewellError, Unavailable
-from citewell.points import OWNER, RESOURCE, TYPE, pulled
+from citewell.points import OWNER, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import PgvectorStore
 from citewell.text.sparse import K1
@@ -108,9 +119,12 @@ class PgvectorIndex:
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
         """See `VectorIndex.set_payload`; committed when this returns."""
-        sql = BoundSql()
+        sql = BoundSql(self._tables.payloads)
         changed = sql.bind(orjson.dumps(payload).decode(), "jsonb")
-        statement = f"UPDATE {self._tables.points} SET payload = payload || {changed} WHERE {sql.where(filter)}"
+        statement = (
+            f"UPDATE {self._tables.payloads} SET payload = payload || {changed} "
+            f"WHERE id IN (SELECT id FROM {self._tables.points} WHERE {sql.where(filter)})"
+        )
         await self._run(lambda connection: connection.execute(statement, *sql.values))
 
     async def delete(self, filter: Filter) -> None:
@@ -124,7 +138,7 @@ class PgvectorIndex:
 
     async def count(self, filter: Filter | None = None) -> int:
         """See `VectorIndex.count`; exact."""
-        sql = BoundSql()
+        sql = BoundSql(self._tables.payloads)
         where = f" WHERE {sql.where(filter)}" if filter is not None else ""
         statement = f"SELECT count(*) FROM {self._tables.points}{where}"
 
@@ -146,13 +160,13 @@ class PgvectorIndex:
         if query.pulls:
             vectors = await self._vectors(connection, [key for key, _ in query.pulls])
             dense = pulled(dense, query.pulls, vectors).tolist()
-        counted = BoundSql()
+        counted = BoundSql(self._tables.payloads)
         admitted = f"{counted.where(query.filter)} AND dense IS NOT NULL"
         few = await connection.fetchval(
             f"SELECT count(*) <= {_EXACT_UP_TO} FROM (SELECT FROM {self._tables.points} WHERE {admitted} LIMIT {_EXACT_UP_TO + 1})",
             *counted.values,
         )
-        sql = BoundSql()
+        sql = BoundSql(self._tables.payloads)
         vector, limit = f"{sql.bind(_vector(dense), 'text')}::vector", sql.bind(query.limit, "bigint")
         source = f"{self._tables.points} WHERE {sql.where(query.filter)} AND dense IS NOT NULL"
         if not few:
@@ -165,12 +179,12 @@ class PgvectorIndex:
 
     async def _search_words(self, connection: Connection, query: VectorQuery, words: SparseVector) -> list[ScoredId]:
         owner = query.filter.owner_id
-        names = {_term(owner, index): index for index in words.indices}
+        names = {term_of(owner, index): index for index in words.indices}
         held = await connection.fetch(
-            f"SELECT term, points FROM {self._tables.terms} WHERE term = ANY($1::bigint[])", [_term(owner), *names]
+            f"SELECT term, points FROM {self._tables.terms} WHERE term = ANY($1::bigint[])", [term_of(owner), *names]
         )
         frequencies: dict[int, int] = {row["term"]: row["points"] for row in held}
-        total = frequencies.pop(_term(owner), 0)
+        total = frequencies.pop(term_of(owner), 0)
         if not frequencies:
             return []
         said = dict(zip(words.indices, words.values, strict=True))
@@ -192,7 +206,7 @@ class PgvectorIndex:
         self, connection: Connection, query: VectorQuery, vector: str, terms: Sequence[int]
     ) -> list[ScoredId]:
         """The points that hold one of the terms, by all words of the query."""
-        sql = BoundSql()
+        sql = BoundSql(self._tables.payloads)
         words, limit = f"{sql.bind(vector, 'text')}::sparsevec", sql.bind(query.limit, "bigint")
         statement = (
             f"SELECT id, -(words <#> {words}) AS score FROM {self._tables.points} "
@@ -212,29 +226,21 @@ class PgvectorIndex:
     async def _upsert(self, connection: Connection, points: Sequence[Point]) -> None:
         await self._lock(connection, {str(point.payload[OWNER]) for point in points})
         changes = await self._remove(connection, "id = ANY($1::uuid[])", [point.id for point in points])
-        terms = [_terms(point) for point in points]
-        await connection.execute(
-            f"""INSERT INTO {self._tables.points} (id, owner_id, resource_id, type, dense, words, terms, payload)
-            SELECT id, owner_id, resource_id, type, dense::halfvec, words::sparsevec, terms::bigint[], payload::jsonb
-            FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-            AS given (id, owner_id, resource_id, type, dense, words, terms, payload)
-            ON CONFLICT (id) DO UPDATE SET owner_id = excluded.owner_id, resource_id = excluded.resource_id, type = excluded.type,
-            dense = excluded.dense, words = excluded.words, terms = excluded.terms, payload = excluded.payload""",
-            [point.id for point in points],
-            [str(point.payload[OWNER]) for point in points],
-            [str(point.payload[RESOURCE]) for point in points],
-            [str(point.payload[TYPE]) for point in points],
-            [None if point.dense is None else _vector(point.dense) for point in points],
-            [_words_of(point) for point in points],
-            [f"{{{','.join(map(str, one))}}}" for one in terms],
-            [orjson.dumps(point.payload).decode() for point in points],
-        )
+        terms = [terms_of(point) for point in points]
+        await self._copy(connection, self._tables.points, POINT_COLUMNS, point_rows(points, terms))
+        await self._copy(connection, self._tables.payloads, PAYLOAD_COLUMNS, payload_rows(points))
         changes.update(term for one in terms for term in one)
         await self._change_frequencies(connection, changes)
 
+    async def _copy(self, connection: Connection, table: str, columns: Sequence[str], rows: io.BytesIO) -> None:
+        name = table.rsplit(".", 1)[1].strip('"')
+        await connection.copy_to_table(
+            name, schema_name=self._tables.schema, columns=list(columns), source=rows, format="binary"
+        )
+
     async def _delete(self, connection: Connection, filter: Filter) -> None:
         await self._lock(connection, {filter.owner_id})
-        sql = BoundSql()
+        sql = BoundSql(self._tables.payloads)
         where = sql.where(filter)
         await self._change_frequencies(connection, await self._remove(connection, where, *sql.values))
 
@@ -246,13 +252,14 @@ class PgvectorIndex:
         await self._change_frequencies(connection, await self._remove(connection, "id = ANY($1::uuid[])", list(ids)))
 
     async def _lock(self, connection: Connection, owners: Iterable[str]) -> None:
-        for key in sorted(_number(f"{self._tables.points}\0{owner}") for owner in owners):
+        for key in sorted(number_of(f"{self._tables.points}\0{owner}") for owner in owners):
             await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
 
     async def _remove(self, connection: Connection, where: str, *values: Any) -> Counter[int]:
         """Delete points; returns what that changes of the frequencies."""
         rows = await connection.fetch(
-            f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING terms) "
+            f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING id, terms), "
+            f"payloads AS (DELETE FROM {self._tables.payloads} WHERE id IN (SELECT id FROM gone)) "
             "SELECT term, -count(*) AS points FROM gone, unnest(terms) AS term GROUP BY term",
             *values,
         )
@@ -304,34 +311,9 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-
-
-def _term(owner: str, index: int | None = None) -> int:
-    """The name of a term of an owner, or of all its points with words."""
-    return _number(f"{owner}\0{'' if index is None else index}")
-
-
-def _terms(point: Point) -> list[int]:
-    if point.sparse is None or not point.sparse.indices:
-        return []
-    owner = str(point.payload[OWNER])
-    return [_term(owner), *{_term(owner, index) for index in point.sparse.indices}]
-
-
-def _words_of(point: Point) -> str | None:
-    if point.sparse is None or not point.sparse.indices:
-        return None
-    return _words(zip(point.sparse.indices, point.sparse.values, strict=True))
-
-
 def _words(weights: Iterable[tuple[int, float]]) -> str:
-    placed: dict[int, float] = {}
-    for index, weight in weights:
-        place = 1 + index % WORD_DIMENSIONS
-        placed[place] = placed.get(place, 0.0) + weight
-    return f"{{{','.join(f'{place}:{weight:.7g}' for place, weight in sorted(placed.items()))}}}/{WORD_DIMENSIONS}"
+    placed = places_of(weights).items()
+    return f"{{{','.join(f'{place + 1}:{weight:.7g}' for place, weight in placed)}}}/{WORD_DIMENSIONS}"
 
 
 def _vector(values: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Typed filters as conditions on the `payload` column in SQL. Values and texts are bound; only names of fields are written out."""
+"""Typed filters as conditions in SQL on the columns of points and on their payloads. Values and texts are bound; only names of fields are written out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _ORDERS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE:
 class BoundSql:
     """SQL with its parameters, which are numbered as they are bound."""
 
+    payloads: str
+    """The table with the points' payloads."""
     values: list[object] = field(default_factory=list[object])
 
     def bind(self, value: object, kind: str = "") -> str:
@@ -25,13 +27,17 @@ class BoundSql:
         return f"${len(self.values)}{kind and '::'}{kind}"
 
     def where(self, filter: Filter) -> str:
-        """The condition of `filter`. `InvalidFilter` for a field that no point has."""
-        parts = [f"owner_id = {self.bind(filter.owner_id)}"]
+        """The condition of `filter` on points. `InvalidFilter` for a field that no point has."""
+        owner = f"owner_id = {self.bind(filter.owner_id)}"
+        parts = [owner]
         if filter.resource_ids is not None:
             parts.append(f"resource_id = ANY({self.bind(list(filter.resource_ids), 'text[]')})")
         if filter.types is not None:
             parts.append(f"type = ANY({self.bind([kind.value for kind in filter.types], 'text[]')})")
-        return " AND ".join([*parts, *(self._expression(one) for one in filter.conditions)])
+        if filter.conditions:
+            said = " AND ".join([owner, *(self._expression(one) for one in filter.conditions)])
+            parts.append(f"id IN (SELECT id FROM {self.payloads} WHERE {said})")
+        return " AND ".join(parts)
 
     def _expression(self, expression: Expression) -> str:
         match expression:

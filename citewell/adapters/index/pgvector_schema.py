@@ -8,29 +8,32 @@ from typing import TypeAlias
 
 import asyncpg
 
+from citewell.adapters.index.pgvector_rows import WORD_DIMENSIONS
 from citewell.errors import ConfigurationError, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection | asyncpg.pool.PoolConnectionProxy"
 MAX_DIMENSIONS = 4_000
 """Of vectors that pgvector builds a search graph over, with 2 bytes per number there."""
-WORD_DIMENSIONS = 1_000_000_000
-"""The most that a `sparsevec` has: terms are numbers of 32 bits, so two of four billion share a place in it."""
 MIN_VERSION = (0, 8)  # of the extension: filtered searches go on until they have enough
 _LOCK = 4_861_267  # of this schema, while tables are made
 
 
 @dataclass(frozen=True, slots=True)
 class PointTables:
-    """The names of one index's tables, quoted: its points, and in how many points of an owner each term is."""
+    """The names of one index's tables, quoted: its points, their payloads, and in how many points of an owner each term is."""
 
+    schema: str
     points: str
+    payloads: str
     terms: str
 
     @classmethod
     def of(cls, schema: str, index: str) -> PointTables:
         """The tables of an index by its name, such as a model's fingerprint."""
         name = hashlib.sha256(index.encode()).hexdigest()[:16]
-        return cls(f"{quoted(schema)}.{quoted(f'points_{name}')}", f"{quoted(schema)}.{quoted(f'terms_{name}')}")
+        space = quoted(schema)
+        points, payloads, terms = (f"{space}.{quoted(f'{kind}_{name}')}" for kind in ("points", "payloads", "terms"))
+        return cls(schema, points, payloads, terms)
 
 
 def quoted(name: str) -> str:
@@ -95,18 +98,36 @@ def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
             type text NOT NULL,
             dense vector({dimensions}),
             words sparsevec({WORD_DIMENSIONS}),
-            terms bigint[] NOT NULL,
-            payload jsonb NOT NULL
+            terms bigint[] NOT NULL
         ) WITH (toast_tuple_target = 8160)""",
+        # Apart from the vectors, so that a change of metadata leaves the graph and the terms alone.
+        f"CREATE TABLE IF NOT EXISTS {tables.payloads} (id uuid PRIMARY KEY, owner_id text NOT NULL, payload jsonb NOT NULL)",
+        _moved_payloads(tables),
         f"CREATE TABLE IF NOT EXISTS {tables.terms} (term bigint PRIMARY KEY, points bigint NOT NULL)",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_file')} ON {points} (owner_id, resource_id)",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_terms')} ON {points} USING gin (terms)",
-        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_payload')} ON {points} USING gin (payload jsonb_path_ops)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_payloads')} ON {tables.payloads} USING gin (payload jsonb_path_ops)",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_dense')} ON {points} USING hnsw ((dense::halfvec({dimensions})) halfvec_ip_ops)"
         " WITH (m = 16, ef_construction = 64)",
-        # Citewell connects as the owner of the tables, whom this does not bind; anybody else who is let in sees one owner's rows.
-        f"ALTER TABLE {points} ENABLE ROW LEVEL SECURITY",
-        f"""DO $$ BEGIN
-            CREATE POLICY owner_only ON {points} USING (owner_id = current_setting('citewell.owner_id', true));
-        EXCEPTION WHEN duplicate_object THEN NULL; END $$""",
+        *(statement for table in (points, tables.payloads) for statement in _one_owner(table)),
     ]
+
+
+def _moved_payloads(tables: PointTables) -> str:
+    """Payloads were a column of the points before they had a table."""
+    return f"""DO $$ BEGIN
+        IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{tables.points}'::regclass AND attname = 'payload' AND NOT attisdropped) THEN
+            INSERT INTO {tables.payloads} SELECT id, owner_id, payload FROM {tables.points};
+            ALTER TABLE {tables.points} DROP COLUMN payload;
+        END IF;
+    END $$"""
+
+
+def _one_owner(table: str) -> tuple[str, str]:
+    """Citewell connects as the owner of the tables, whom this does not bind; anybody else who is let in sees one owner's rows."""
+    return (
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
+        f"""DO $$ BEGIN
+            CREATE POLICY owner_only ON {table} USING (owner_id = current_setting('citewell.owner_id', true));
+        EXCEPTION WHEN duplicate_object THEN NULL; END $$""",
+    )

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 
 import asyncpg
+import numpy as np
 import pytest
 
 from citewell.adapters.index import pgvector
@@ -119,6 +120,48 @@ async def test_words_that_most_points_hold_are_left_out_only_where_they_change_n
         query = about(*chance.sample(range(12), 4), 0, limit=chance.choice([1, 3, 10, 200]))
         ours, theirs = [await one.search(query) for one in (index, reference)]
         assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], rel=1e-4)
+    await index.close()
+
+
+async def test_vectors_come_back_with_all_their_digits(open_index: OpenIndex) -> None:
+    index = await open_index()
+    points = [make_point(n) for n in range(20)]
+    await index.upsert(points)
+    for key, vector in (await index.vectors([point.id for point in points])).items():
+        given = next(point.dense for point in points if point.id == key)
+        assert np.array_equal(vector, np.asarray(given, dtype=np.float32))
+    await index.close()
+
+
+async def test_points_of_the_first_layout_are_found_after_an_update(
+    postgres: str, schema: str, open_index: OpenIndex
+) -> None:
+    """Payloads were a column of the points."""
+    first = await open_index()
+    await first.upsert([make_point(n, terms=[n % 3], tag=[f"t{n % 2}"]) for n in range(20)])
+    await first.close()
+    connection = await asyncpg.connect(postgres)
+    names = [
+        row["tablename"]
+        for row in await connection.fetch(
+            "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename ~ '^(points|payloads)' ORDER BY 1",
+            schema,
+        )
+    ]
+    payloads, points = (f"{schema}.{name}" for name in names)
+    await connection.execute(
+        f"""ALTER TABLE {points} ADD COLUMN payload jsonb;
+        UPDATE {points} AS p SET payload = held.payload FROM {payloads} AS held WHERE held.id = p.id;
+        ALTER TABLE {points} ALTER COLUMN payload SET NOT NULL;
+        DROP TABLE {payloads}"""
+    )
+    await connection.close()
+    index = await open_index()
+    scope = Filter(owner_id="ann", conditions=(Condition("tag", Operator.EQ, "t1"),))
+    assert len(await index.search(near(1, filter=scope, limit=30))) == 10
+    assert len(await index.search(about(1, filter=scope, limit=30))) == 4
+    await index.upsert([make_point(40, tag=["t1"])])
+    assert await index.count(scope) == 11
     await index.close()
 
 

@@ -1,0 +1,121 @@
+"""Points in the binary format of Postgres' COPY, which is written and read without turning numbers into digits.
+
+See "COPY, Binary Format" in Postgres' documentation; `vector` and `sparsevec` are as their `recv` functions in pgvector read them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+import uuid
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import orjson
+
+from citewell.points import OWNER, RESOURCE, TYPE
+from citewell.types import Point
+
+WORD_DIMENSIONS = 1_000_000_000
+"""The most that a `sparsevec` has: terms are numbers of 32 bits, so two of four billion share a place in it."""
+POINT_COLUMNS = ("id", "owner_id", "resource_id", "type", "dense", "words", "terms")
+PAYLOAD_COLUMNS = ("id", "owner_id", "payload")
+_HEADER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
+_END = struct.pack(">h", -1)
+_NULL = struct.pack(">i", -1)
+_BIGINT_OID = 20
+_JSONB_VERSION = b"\x01"
+_ITEM = np.dtype([("length", ">i4"), ("value", ">i8")])
+
+
+def number_of(text: str) -> int:
+    """A number of 64 bits for a text, the same everywhere."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def term_of(owner: str, index: int | None = None) -> int:
+    """The name of a term of an owner, or of all its points with words."""
+    return number_of(f"{owner}\0{'' if index is None else index}")
+
+
+def terms_of(point: Point) -> list[int]:
+    """The names of the terms of a point."""
+    if point.sparse is None or not point.sparse.indices:
+        return []
+    owner = str(point.payload[OWNER])
+    return [term_of(owner), *{term_of(owner, index) for index in point.sparse.indices}]
+
+
+def places_of(weights: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Weights by their place in a `sparsevec`, counted from 0, in ascending order."""
+    placed: dict[int, float] = {}
+    for index, weight in weights:
+        place = index % WORD_DIMENSIONS
+        placed[place] = placed.get(place, 0.0) + weight
+    return dict(sorted(placed.items()))
+
+
+def point_rows(points: Sequence[Point], terms: Sequence[Sequence[int]]) -> io.BytesIO:
+    """Rows of `POINT_COLUMNS`, each with the names of its terms."""
+    return _copied(
+        (
+            _id(point),
+            _text(point.payload[OWNER]),
+            _text(point.payload[RESOURCE]),
+            _text(point.payload[TYPE]),
+            _dense(point),
+            _words(point),
+            _bigints(names),
+        )
+        for point, names in zip(points, terms, strict=True)
+    )
+
+
+def payload_rows(points: Sequence[Point]) -> io.BytesIO:
+    """Rows of `PAYLOAD_COLUMNS`."""
+    return _copied(
+        (_id(point), _text(point.payload[OWNER]), _value(_JSONB_VERSION + orjson.dumps(point.payload)))
+        for point in points
+    )
+
+
+def _copied(rows: Iterable[Sequence[bytes]]) -> io.BytesIO:
+    body = (struct.pack(">h", len(values)) + b"".join(values) for values in rows)
+    return io.BytesIO(b"".join((_HEADER, *body, _END)))
+
+
+def _value(data: bytes) -> bytes:
+    return struct.pack(">i", len(data)) + data
+
+
+def _id(point: Point) -> bytes:
+    return _value(uuid.UUID(point.id).bytes)
+
+
+def _text(value: object) -> bytes:
+    return _value(str(value).encode())
+
+
+def _dense(point: Point) -> bytes:
+    if point.dense is None:
+        return _NULL
+    return _value(struct.pack(">hh", len(point.dense), 0) + np.asarray(point.dense, dtype=">f4").tobytes())
+
+
+def _words(point: Point) -> bytes:
+    if point.sparse is None or not point.sparse.indices:
+        return _NULL
+    placed = places_of(zip(point.sparse.indices, point.sparse.values, strict=True))
+    head = struct.pack(">iii", WORD_DIMENSIONS, len(placed), 0)
+    return _value(
+        head + np.fromiter(placed, dtype=">i4").tobytes() + np.fromiter(placed.values(), dtype=">f4").tobytes()
+    )
+
+
+def _bigints(values: Sequence[int]) -> bytes:
+    if not values:
+        return _value(struct.pack(">iii", 0, 0, _BIGINT_OID))
+    items = np.empty(len(values), dtype=_ITEM)
+    items["length"], items["value"] = 8, values
+    return _value(struct.pack(">iiiii", 1, 0, _BIGINT_OID, len(values), 1) + items.tobytes())
