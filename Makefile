@@ -7,7 +7,8 @@ SHELL := /bin/bash
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?=
-PYTEST := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+# What fails is tried once more, as the browser's tests are, and listed at the end: a shared machine may stall a server for longer than any fair limit.
+PYTEST := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 --reruns 1 -r R
 QUICK := tests/agent tests/chunk tests/indexes tests/retrieve tests/storage tests/text tests/test_configuration.py tests/test_points.py
 
 VENV := .venv
