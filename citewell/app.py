@@ -18,6 +18,7 @@ from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.auth.endpoints import session_router
 from citewell.features.bodies import BodyGuard
 from citewell.features.chat.endpoints import router as chat_router
+from citewell.features.estimates.endpoints import router as estimates_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers, known_parameters
@@ -42,6 +43,7 @@ from citewell.settings import Settings
 _ROUTERS = (
     health_router,
     resources_router,
+    estimates_router,
     search_router,
     chat_router,
     openai_router,

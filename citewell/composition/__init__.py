@@ -27,6 +27,7 @@ from citewell.composition.configured import (
     parser_limits,
     retrieval_options,
 )
+from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
 from citewell.composition.stores import Stores, open_stores
@@ -34,6 +35,7 @@ from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
+from citewell.features.estimates.service import EstimateService
 from citewell.features.health.findings import Finding
 from citewell.features.health.service import Configuration, HealthService
 from citewell.features.indexes.service import IndexService
@@ -92,6 +94,7 @@ class Services:
     local_owner: str
     auth: AuthService
     resources: ResourceService
+    estimates: EstimateService
     search: SearchService
     chat: ChatService
     completions: CompletionService
@@ -293,6 +296,7 @@ async def _assemble(parts: _Parts) -> Services:
             requests_per_minute=settings.auth.requests_per_minute,
         ),
         resources=resources,
+        estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
         chat=_chat_service(parts, turns, threads, search),
         completions=CompletionService(turns=turns, projects=stores.projects),

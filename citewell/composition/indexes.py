@@ -43,7 +43,7 @@ class IndexOpener:
         settings, repository = self.settings, IndexRepository(self.database)
         before = await repository.active()
         if before is not None and before.store == settings.store.provider:
-            settings = _with_model(settings, before.settings)
+            settings = with_model(settings, before.settings)
         embedder = build_embedder(settings, self.database)
         record = await repository.ensure_active(str(embedder.fingerprint), settings.store.provider, _model(settings))
         if record.state is not IndexState.ACTIVE:  # the same model, in another revision than the one that was active
@@ -99,7 +99,7 @@ class IndexOpener:
 
     async def estimate(self, model: dict[str, Any]) -> BuildEstimate:
         """What building the index of this model would take. `ConfigurationError` for a model that cannot be used."""
-        chosen = _with_model(self.settings, model)
+        chosen = with_model(self.settings, model)
         embedder, usage = build_embedder(chosen, self.database), chosen.usage
         assert isinstance(embedder, PlanningEmbedder)
         plan = await plan_build(embedder, self.content, chosen.chunking.max_dense_rows)
@@ -124,7 +124,7 @@ class IndexOpener:
         repository = IndexRepository(self.database)
 
         async def open_index(model: dict[str, Any]) -> OpenIndex:
-            chosen = _with_model(self.settings, model)
+            chosen = with_model(self.settings, model)
             embedder = build_embedder(chosen, self.database)
             record = await repository.create(str(embedder.fingerprint), chosen.store.provider, model)
             known = indexes.find(record.id)
@@ -145,7 +145,8 @@ def _model(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _with_model(settings: Settings, model: dict[str, Any]) -> Settings:
+def with_model(settings: Settings, model: dict[str, Any]) -> Settings:
+    """The settings with the embedding model of an index."""
     names = {"provider": "embedding_provider", "model": "embedding_model", "dimensions": "embedding_dimensions"}
     return change(settings, **{names[key]: value for key, value in model.items() if key in names})
 

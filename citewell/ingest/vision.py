@@ -30,7 +30,9 @@ NOTE = "Descriptions of pictures: "
 _NO_MODEL = "asked for, but no vision model is configured; the pictures are kept, and their text was read."
 _DESCRIBES = "describes"
 _AT_ONCE = 4
-_MAX_PICTURES = 300
+MAX_PICTURES = 300
+"""Pictures of one file that are described."""
+
 _WORD = re.compile(r"\w+")
 
 
@@ -90,8 +92,8 @@ class ImageDescriber:
         found: list[Element] = []
         notes: list[str] = []
         failed: ProviderError | None = None
-        for start in range(0, min(len(pictures), _MAX_PICTURES), _AT_ONCE):
-            batch = pictures[start : min(start + _AT_ONCE, _MAX_PICTURES)]
+        for start in range(0, min(len(pictures), MAX_PICTURES), _AT_ONCE):
+            batch = pictures[start : min(start + _AT_ONCE, MAX_PICTURES)]
             last = job.attempt >= self.attempts
             answers = await asyncio.gather(*(self._ask(model, blob, last) for _, blob in batch))
             new: list[Element] = []
@@ -105,8 +107,8 @@ class ImageDescriber:
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, rows)
             found += new
-        if len(pictures) > _MAX_PICTURES:
-            notes.append(f"{len(pictures) - _MAX_PICTURES:,} are missing: more than {_MAX_PICTURES} pictures.")
+        if len(pictures) > MAX_PICTURES:
+            notes.append(f"{len(pictures) - MAX_PICTURES:,} are missing: more than {MAX_PICTURES} pictures.")
         return found, notes, failed
 
     async def _ask(self, model: VisionModel, blob: StoredBlob, last: bool) -> str | ProviderError:

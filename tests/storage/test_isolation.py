@@ -22,6 +22,7 @@ from citewell.errors import NotFound
 from citewell.filters import parse_filters
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
+from citewell.storage.densities import DensityRepository
 from citewell.storage.facets import FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
@@ -761,6 +762,18 @@ async def _(world: World) -> None:
     assert [key.name for key in await metadata.keys(world.ada.owner)] == ["camera"]
     assert await metadata.keys(world.ben.owner) == []
     assert await metadata.keys(world.ben.owner, [world.ada.resource]) == []
+
+
+@isolates(DensityRepository.measure)
+async def _(world: World) -> None:
+    densities = DensityRepository(world.database)
+    async with world.database.write() as connection:
+        await connection.execute(
+            sa.update(resources).where(resources.c.id == world.ada.resource).values(filename="a.md", indexed_at=1.0)
+        )
+    (theirs,) = await densities.measure(world.ada.owner, ["md"])
+    assert theirs.tokens > 0
+    assert await densities.measure(world.ben.owner, ["md"]) == []
 
 
 @isolates(FacetRepository.facets)

@@ -228,7 +228,33 @@ export const t = {
   addCount: (n: number) => `Add ${counted(n, "file", "files")}`,
   uploadsDone: "All files are ready",
   uploadsFailed: (n: number) => `${counted(n, "file needs", "files need")} attention`,
-  alreadyThere: "Already in your library",
+  known: {
+    unchanged: "Already in your library",
+    retried: "Already in your library. Trying again what had failed.",
+    reread: "Already in your library. Reading it again with these options.",
+    reindexed: "Already in your library. Indexing it again with these options.",
+  } satisfies Table<Exclude<Schemas["IngestedOut"]["outcome"], "created">>,
+  estimate: "Estimate",
+  estimateTotal: (price: string, minutes: string) => `About ${price}, ${minutes}`,
+  estimateUnpriced: "an unknown price",
+  estimatePart: (purpose: string, model: string, tokens: string, calls: string) =>
+    `${purpose} by ${model}: ${tokens} tokens, calls: ${calls}.`,
+  estimateNoPrice: (model: string) => `CITEWELL_PRICES has no price of ${model}.`,
+  estimateFrom: (measured: number) =>
+    measured
+      ? "Estimated from the sizes of these files, and from what files of the same kinds in your library hold."
+      : "Estimated from the sizes of these files and usual figures. What is in a file is known once it is read.",
+  estimateExceeds: (left: string, most: string) =>
+    `This costs more than the ${left} left of this month's ${most} (CITEWELL_MAX_SPEND). Choose fewer files, or raise the limit on the server.`,
+  estimateMayExceed: (left: string, most: string) =>
+    `This may cost more than the ${left} left of this month's ${most} (CITEWELL_MAX_SPEND). Work that no longer fits waits until the limit allows it.`,
+  underAMinute: "less than a minute",
+  minutes: (n: string) => `${n} min`,
+  purpose: {
+    embeddings: "Embeddings",
+    descriptions: "Descriptions of pictures",
+    summaries: "Summaries",
+  } satisfies Table<Schemas["EstimatedPartOut"]["purpose"]>,
   clearFinished: "Clear finished",
   cancelUpload: (name: string) => `Cancel ${name}`,
   removeChosen: (name: string) => `Remove ${name}`,

@@ -1,7 +1,10 @@
 // What screens read of the server, and how long it stays fresh.
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
-import { ApiError, api, type Resource, unwrap } from "./client";
+import { ApiError, api, type Resource, type Schemas, unwrap } from "./client";
 import { isBusyStatus } from "./codes";
+
+/** Files that one estimate takes. */
+const MOST_ESTIMATED = 10_000;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -12,6 +15,21 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+export type UploadEstimate = Schemas["UploadEstimateOut"];
+
+/** What uploading files would take of models that cost. */
+export function estimateQuery(files: readonly File[], multimodal: boolean) {
+  const planned = files
+    .slice(0, MOST_ESTIMATED)
+    .map(({ name, type, size }) => ({ filename: name, media_type: type || null, size }));
+  return queryOptions({
+    queryKey: ["estimate", planned, multimodal],
+    queryFn: () => unwrap(api.POST("/ingest/estimate", { body: { files: planned, multimodal } })),
+    enabled: planned.length > 0,
+    placeholderData: (previous: UploadEstimate | undefined) => previous,
+  });
+}
 
 /** Whether a file is still being worked on. */
 export function isBusy(resource: Pick<Resource, "status">): boolean {

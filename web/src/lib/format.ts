@@ -20,6 +20,7 @@ const dollars = new Intl.NumberFormat(LOCALE, {
 });
 const languages = new Intl.DisplayNames(LOCALE, { type: "language" });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
+const brief = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
 const precise = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 3 });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
@@ -30,6 +31,8 @@ export const formatPercent = (share: number): string => percent.format(share);
 export const formatPrecisePercent = (share: number): string => precisePercent.format(share);
 export const formatDollars = (value: number): string => dollars.format(value);
 export const formatCompact = (value: number): string => compact.format(value);
+/** Two digits, for what is an estimate: `12,345` → `12k`. */
+export const formatBriefly = (value: number): string => brief.format(value);
 export const formatPrecise = (value: number): string => precise.format(value);
 export const formatDay = (iso: string): string => day.format(new Date(iso));
 export const formatMoment = (iso: string): string => moment.format(new Date(iso));

@@ -12,6 +12,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Notice } from "../ui/Notice";
 import { Switch } from "../ui/Switch";
+import { EstimateNote, useEstimate } from "./EstimateNote";
 import { chosenFiles } from "./folders";
 import { addUploads, DEFAULT_OPTIONS, type Problem, type UploadOptions, uploadDialog } from "./uploads";
 
@@ -33,6 +34,7 @@ export function UploadDialog(): ReactNode {
     }
   }
   const problems = problemsOf(options.metadata);
+  const estimate = useEstimate(files, options.multimodal);
   const close = (): void => {
     setProblem(null);
     setTried(false);
@@ -55,7 +57,7 @@ export function UploadDialog(): ReactNode {
       actions={
         <>
           <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="primary" disabled={!files.length} onClick={start}>
+          <Button kind="primary" disabled={!files.length || estimate?.exceeds === "yes"} onClick={start}>
             {files.length ? t.addCount(files.length) : t.addFiles}
           </Button>
         </>
@@ -66,6 +68,7 @@ export function UploadDialog(): ReactNode {
           onFiles={(more) => uploadDialog.set((present) => ({ open: true, files: [...present.files, ...more] }))}
         />
         {files.length > 0 && <Chosen files={files} />}
+        <EstimateNote estimate={estimate} />
         <Options
           options={options}
           hasOneFile={files.length <= 1}

@@ -150,7 +150,7 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
           {formatBytes(upload.sent)} / {formatBytes(file.size)}
         </span>
       )}
-      {upload.isKnown && !problem && <span className="muted small">{t.alreadyThere}</span>}
+      {upload.known && !problem && <span className="muted small">{t.known[upload.known]}</span>}
       {problem && <p className="upload-problem small">{problem.message}</p>}
       {needsAttention(upload) &&
         (needsPassword(problem?.code) ? (

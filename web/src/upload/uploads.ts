@@ -1,5 +1,5 @@
 // Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
-import { ApiError, api, csrfHeaders, errorOf, type Resource, request, signedInAs, unwrap } from "../api/client";
+import { ApiError, api, csrfHeaders, errorOf, request, type Schemas, signedInAs, unwrap } from "../api/client";
 import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
@@ -19,6 +19,10 @@ export interface UploadOptions {
   extractImages: boolean;
   metadata: readonly MetadataRow[];
 }
+
+type Ingested = Schemas["IngestedOut"];
+/** What was done for a file that was there already. */
+export type KnownOutcome = Exclude<Ingested["outcome"], "created">;
 
 /** What the server said against the details of a file: the key of metadata (or `identifier`) that it is about, if any. */
 export interface Problem {
@@ -43,7 +47,8 @@ export interface Upload {
   /** When each stage began, in milliseconds, for the timeline. */
   stages: { status: string; at: number }[];
   problem?: Problem;
-  isKnown?: boolean;
+  /** What was done for a file whose bytes are in the library already. */
+  known?: KnownOutcome;
 }
 
 export const DEFAULT_OPTIONS: UploadOptions = {
@@ -134,7 +139,7 @@ export function retryUpload(id: string, password?: string): void {
   if (!present) return;
   const options = password === undefined ? present.options : { ...present.options, password };
   noteUnsent([entryOf(present, true)]);
-  change(id, { status: "queued", sent: 0, stages: [], options, isKnown: false }, ["problem", "resourceId"]);
+  change(id, { status: "queued", sent: 0, stages: [], options }, ["problem", "resourceId", "known"]);
   pump();
 }
 
@@ -182,9 +187,10 @@ async function run(upload: Upload): Promise<void> {
   change(upload.id, { status: "sending" });
   const session = csrfHeaders();
   try {
-    const { resource, isNew } = await send(upload);
+    const { outcome, ...resource } = await send(upload);
     noteSettled(upload.id);
-    change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size, isKnown: !isNew });
+    change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size });
+    if (outcome !== "created") change(upload.id, { known: outcome });
     pump();
     putResource(resource);
     void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
@@ -241,7 +247,7 @@ function form({ file, name, options }: Upload): FormData {
   return data;
 }
 
-function send(upload: Upload): Promise<{ resource: Resource; isNew: boolean }> {
+function send(upload: Upload): Promise<Ingested> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
     requests.set(upload.id, xhr);
@@ -251,7 +257,7 @@ function send(upload: Upload): Promise<{ resource: Resource; isNew: boolean }> {
     xhr.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
     xhr.onload = () => {
       const body: unknown = xhr.response;
-      if (xhr.status === 200 || xhr.status === 201) resolve({ resource: body as Resource, isNew: xhr.status === 201 });
+      if (xhr.status === 200 || xhr.status === 201) resolve(body as Ingested);
       else reject(errorOf(body, xhr.status));
     };
     xhr.onerror = () => reject(new TypeError("the connection broke off"));

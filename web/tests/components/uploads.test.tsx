@@ -147,6 +147,16 @@ describe("the upload tray", () => {
     expect(Requests.forms[0]?.get("password")).toBe("secret");
   });
 
+  test("says what was done for a file whose bytes were there already", () => {
+    show(<UploadTray />);
+    put(upload({ name: "a.txt", status: "indexed", known: "unchanged" }));
+    expect(within(tray()).getByText("Already in your library")).toBeTruthy();
+    put(upload({ name: "a.txt", status: "uploaded", known: "reread" }));
+    expect(within(tray()).getByText(/Reading it again with these options/)).toBeTruthy();
+    put(upload({ name: "a.txt", status: "extracted", known: "reindexed" }));
+    expect(within(tray()).getByText(/Indexing it again with these options/)).toBeTruthy();
+  });
+
   test("a cancelled upload leaves the tray", async () => {
     const { user } = show(<UploadTray />);
     put(upload({ name: "a.txt" }));

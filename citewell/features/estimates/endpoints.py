@@ -1,0 +1,23 @@
+"""HTTP for estimates of uploads."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+
+from citewell.features.estimates.schemas import UploadEstimateIn, UploadEstimateOut
+from citewell.features.estimates.service import EstimateService
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
+
+router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+def _service(request: Request) -> EstimateService:
+    return request.app.state.services.estimates
+
+
+@router.post("/ingest/estimate")
+async def estimate_ingest(request: Request, body: UploadEstimateIn, owner: Owner) -> UploadEstimateOut:
+    """What uploading these files would take of models that cost; nothing is uploaded, and no provider is asked."""
+    files = [file.planned() for file in body.files]
+    return UploadEstimateOut.of(await _service(request).estimate(owner, files, body.multimodal))

@@ -1,0 +1,68 @@
+"""How much text and how many pictures an owner's files of each kind hold for their size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from citewell.storage.database import Database
+from citewell.storage.tables import chunks, resource_blobs, resources
+
+_IMAGE = "image"
+MAX_FILES = 40
+"""Files of each kind that are measured, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredFile:
+    """What was found in one file: its size in bytes, tokens of its chunks, pictures inside it."""
+
+    extension: str
+    size: int
+    tokens: int
+    pictures: int
+
+
+class DensityRepository:
+    """Measures files; scoped by owner."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def measure(self, owner_id: str, extensions: Sequence[str]) -> list[MeasuredFile]:
+        """The newest `MAX_FILES` files of each of these kinds that have chunks or pictures."""
+        kind = sa.func.citewell_extension(resources.c.filename, type_=sa.Text)
+        place = sa.func.row_number().over(partition_by=kind, order_by=resources.c.created_at.desc())
+        mine = (
+            sa.select(
+                resources.c.id,
+                resources.c.version,
+                resources.c.file_size_bytes.label("size"),
+                kind.label("extension"),
+                place.label("place"),
+            )
+            .where(resources.c.owner_id == owner_id, kind.in_(extensions), resources.c.indexed_at.is_not(None))
+            .where(resources.c.file_size_bytes > 0, resources.c.parent_id.is_(None))
+            .subquery("mine")
+        )
+        tokens = sa.select(sa.func.coalesce(sa.func.sum(chunks.c.token_count), 0)).where(
+            chunks.c.resource_id == mine.c.id, chunks.c.version == mine.c.version
+        )
+        pictures = (
+            sa.select(sa.func.count())
+            .select_from(resource_blobs)
+            .where(
+                resource_blobs.c.resource_id == mine.c.id,
+                resource_blobs.c.version == mine.c.version,
+                resource_blobs.c.kind == _IMAGE,
+            )
+        )
+        query = sa.select(
+            mine.c.extension,
+            mine.c.size,
+            tokens.scalar_subquery().label("tokens"),
+            pictures.scalar_subquery().label("pictures"),
+        ).where(mine.c.place <= MAX_FILES)
+        return [MeasuredFile(**row) for row in await self._database.rows(query)]
