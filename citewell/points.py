@@ -94,6 +94,7 @@ def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts) ->
         ),
         payload=_chunk_payload(chunk)
         | {key: value for key, value in file_payload(file).items() if value not in (None, [], {})},
+        origin=(chunk, file),
     )
 
 

@@ -23,7 +23,10 @@ def work(settings: Settings) -> None:
                 "a database that it shares with the server: set CITEWELL_DATABASE_URL to a Postgres",
                 settings.database_url is None,
             ),
-            ("a vector store that it shares: set CITEWELL_VECTOR_STORE=pgvector", settings.store.is_embedded),
+            (
+                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector or qdrant",
+                settings.store.is_embedded,
+            ),
             (
                 "files that it can reach: set CITEWELL_BLOB_BACKEND to s3, gcs or azure",
                 isinstance(settings.blobs, LocalBlobs),

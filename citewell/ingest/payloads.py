@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from citewell.errors import CitewellError, DiskFull
 from citewell.indexes.index_set import IndexSet
 from citewell.points import file_payload
+from citewell.ports import DescribingIndex
 from citewell.storage.payload_changes import PayloadChange, PayloadChangeRepository
 from citewell.types import Filter
 
@@ -114,6 +115,9 @@ class PayloadWriter:
         for change in batch:
             if change.resource_id in files:
                 mine = Filter(owner_id=change.owner_id, resource_ids=(change.resource_id,))
-                payload = file_payload(files[change.resource_id])
+                file = files[change.resource_id]
+                payload = file_payload(file)
                 for index in self.indexes.all:
                     await index.store.set_payload(mine, payload)
+                    if isinstance(index.store, DescribingIndex):
+                        await index.store.describe_file(mine, file)

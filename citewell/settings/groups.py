@@ -20,14 +20,17 @@ from citewell.settings.values import (
     MAX_BYTES,
     MAX_NUMBER,
     ChunkStrategy,
+    CollectionPrefix,
     Cosine,
     Count,
     DatabaseAddress,
     HttpAddress,
     ListeningHost,
     Natural,
+    Port,
     PostgresAddress,
     PriceTable,
+    QdrantHost,
     Seconds,
     Share,
     SqlName,
@@ -232,6 +235,44 @@ class PgvectorStore(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class QdrantStore(SettingsGroup):
+    """A Qdrant server or cluster, which processes share; with `grpc_port` points go over gRPC.
+
+    shards, replicas, quantization: of collections that are made from now on
+    readable_payload: points also hold their text and their file's name in plain fields, for other programs
+    """
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["qdrant"], _VECTOR_STORE] = "qdrant"
+    url: Annotated[HttpAddress | None, named("qdrant_url", "QDRANT_URL")] = None
+    host: Annotated[QdrantHost | None, named("qdrant_host", "QDRANT_HOST")] = None
+    port: Annotated[Port, named("qdrant_port", "QDRANT_PORT")] = 6333
+    grpc_port: Annotated[Port | None, named("qdrant_grpc_port", "QDRANT_GRPC_PORT")] = None
+    api_key: Annotated[SecretStr | None, named("qdrant_api_key", "QDRANT_API_KEY")] = None
+    collection: Annotated[
+        CollectionPrefix, named("qdrant_collection", "QDRANT_COLLECTION", "QDRANT_COLLECTION_NAME")
+    ] = "citewell"
+    seconds: Annotated[Seconds, named("qdrant_seconds")] = 30.0
+    shards: Annotated[int | None, Field(ge=1, le=1_000), named("qdrant_shards")] = None
+    replicas: Annotated[int, Field(ge=1, le=16), named("qdrant_replicas")] = 1
+    quantization: Annotated[Literal["none", "scalar", "binary"], named("qdrant_quantization")] = "none"
+    readable_payload: Annotated[bool, named("qdrant_readable_payload")] = False
+
+    @property
+    def address(self) -> str:
+        """The server's address; `ConfigurationError` where no setting says it."""
+        if self.url is not None:
+            return self.url
+        if self.host is not None:
+            return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        raise ConfigurationError(
+            f"{self.name_of('provider')} is 'qdrant', which needs a server: set {self.name_of('url')} to its address, such as "
+            f"http://localhost:6333, or {self.name_of('host')}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(SettingsGroup):
     """How a search is run; thresholds are cosines, shares are parts of 1."""
 
@@ -430,7 +471,7 @@ class AnthropicVision(_Anthropic):
 
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
-StoreSettings: TypeAlias = EdgeStore | PgvectorStore
+StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from citewell.errors import ConfigurationError
-from citewell.settings.values import HttpAddress, PineconeHost, Port, QdrantHost, RedisAddress
+from citewell.settings.values import PineconeHost, RedisAddress
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
@@ -55,14 +55,6 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 RESERVED: Mapping[str, Reserved] = {
     reserved.names.keyword: reserved
     for reserved in (
-        Reserved(named("qdrant_url", "QDRANT_URL"), HttpAddress, "vector_store", ("qdrant",)),
-        Reserved(named("qdrant_host", "QDRANT_HOST"), QdrantHost, "vector_store", ("qdrant",)),
-        Reserved(named("qdrant_port", "QDRANT_PORT"), Port, "vector_store", ("qdrant",)),
-        Reserved(
-            named("qdrant_collection", "QDRANT_COLLECTION", "QDRANT_COLLECTION_NAME"),
-            *(str, "vector_store", ("qdrant",)),
-        ),
-        Reserved(named("qdrant_api_key", "QDRANT_API_KEY"), SecretStr, "vector_store", ("qdrant",)),
         Reserved(named("redis_url", "REDIS_URL"), RedisAddress, "vector_store", ("redis",)),
         Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
@@ -85,6 +77,13 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
     ),
     **dict.fromkeys(("pgvector_url", "pgvector_schema"), ("vector_store", ("pgvector",))),
+    **dict.fromkeys(
+        (
+            *("qdrant_url", "qdrant_host", "qdrant_port", "qdrant_grpc_port", "qdrant_collection", "qdrant_seconds"),
+            *("qdrant_shards", "qdrant_replicas", "qdrant_quantization", "qdrant_readable_payload"),
+        ),
+        ("vector_store", ("qdrant",)),
+    ),
     **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
     **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
     **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),

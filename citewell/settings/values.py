@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 MAX_NUMBER = 2**31 - 1
 MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+_COLLECTION = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,199}")
 _SQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
@@ -132,6 +133,14 @@ def _qdrant_host(value: str) -> str:
     return value
 
 
+def _collection_prefix(value: str) -> str:
+    if not _COLLECTION.fullmatch(value):
+        raise ValueError(
+            "must be a name of up to 200 letters, digits, underscores, hyphens and dots, and begin with a letter"
+        )
+    return value
+
+
 def _pinecone_host(value: str) -> str:
     problem = "must be the index's host, as Pinecone's console shows it"
     if "://" in value:
@@ -179,6 +188,7 @@ PostgresAddress = Annotated[str, AfterValidator(_postgres)]
 SqlName = Annotated[str, AfterValidator(_sql_name)]
 ListeningHost = Annotated[str, AfterValidator(_listening)]
 QdrantHost = Annotated[str, AfterValidator(_qdrant_host)]
+CollectionPrefix = Annotated[str, AfterValidator(_collection_prefix)]
 PineconeHost = Annotated[str, AfterValidator(_pinecone_host)]
 Folder = Annotated[Path, AfterValidator(_folder)]
 Price = Annotated[float, Field(ge=0)]

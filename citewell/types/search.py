@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from citewell.types.chunks import Chunk, ChunkType, OriginalPicture
 from citewell.types.json import JsonObject, JsonValue
-from citewell.types.metadata import Metadata, Provenance
+from citewell.types.metadata import FileFacts, Metadata, Provenance
 
 EMBED_ERROR = "embed_error"
 """The detail of a trace that says how the embedder failed; such a search went by words alone."""
@@ -116,12 +116,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What a vector store holds of a chunk: its id, its vectors, and the payload that filters may use."""
+    """What a vector store holds of a chunk: its id, its vectors, and the payload that filters may use.
+
+    origin: the chunk and its file that the point was made of, for stores that keep more of them than searches need
+    """
 
     id: str
     dense: tuple[float, ...] | None
     sparse: SparseVector | None
     payload: JsonObject
+    origin: tuple[Chunk, FileFacts] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,132 @@
+"""What typed filters mean as conditions of Qdrant: one compiler for the embedded engine and the server, whose packages spell the same conditions differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, keyword
+from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
+
+Bound: TypeAlias = Literal["gt", "gte", "lt", "lte"]
+C = TypeVar("C")
+_BOUNDS: dict[Operator, Bound] = {
+    Operator.GT: "gt",
+    Operator.GTE: "gte",
+    Operator.LT: "lt",
+    Operator.LTE: "lte",
+}
+
+
+class Conditions(Protocol[C]):
+    """How a package of Qdrant writes conditions on payload fields. Values are passed as values; nothing is ever parsed."""
+
+    def all_of(self, parts: list[C]) -> C:
+        """All hold; no parts hold always."""
+        ...
+
+    def any_of(self, parts: list[C]) -> C:
+        """One holds at least; no parts hold never."""
+        ...
+
+    def none_of(self, part: C) -> C:
+        """It does not hold."""
+        ...
+
+    def one_of(self, field: str, values: list[str] | list[int]) -> C:
+        """The field has one of the values."""
+        ...
+
+    def substring(self, field: str, text: str) -> C:
+        """A text of the field contains this one."""
+        ...
+
+    def prefix(self, field: str, text: str) -> C:
+        """A text of the field begins with this one."""
+        ...
+
+    def within(self, field: str, bounds: dict[Bound, float]) -> C:
+        """A number of the field is within all of the bounds."""
+        ...
+
+    def empty(self, field: str) -> C:
+        """The field has no value."""
+        ...
+
+
+def compiled(filter: Filter, write: Conditions[C]) -> C:
+    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has."""
+    parts = [write.one_of(OWNER, [filter.owner_id])]
+    if filter.resource_ids is not None:
+        parts.append(write.one_of(RESOURCE, list(filter.resource_ids)))
+    if filter.types is not None:
+        parts.append(write.one_of(TYPE, [kind.value for kind in filter.types]))
+    return write.all_of([*parts, *(_expression(one, write) for one in filter.conditions)])
+
+
+def admits_nothing(filter: Filter) -> bool:
+    """Whether an empty tuple of ids or types already rules out every point."""
+    return filter.resource_ids == () or filter.types == ()
+
+
+def fields_of(filter: Filter) -> frozenset[str]:
+    """The fields that its conditions are on."""
+    return frozenset(field for expression in filter.conditions for field in _fields(expression))
+
+
+def _fields(expression: Expression) -> Iterator[str]:
+    match expression:
+        case Condition():
+            yield expression.field
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _fields(part)
+        case Negation(part):
+            yield from _fields(part)
+
+
+def _expression(expression: Expression, write: Conditions[C]) -> C:
+    match expression:
+        case Condition():
+            return _condition(expression, write)
+        case AllOf(parts):
+            return write.all_of([_expression(part, write) for part in parts])
+        case AnyOf(parts):
+            return write.any_of([_expression(part, write) for part in parts])
+        case Negation(part):
+            return write.none_of(_expression(part, write))
+
+
+def _condition(condition: Condition, write: Conditions[C]) -> C:
+    kind = kind_of_field(condition)
+    if condition.operator is Operator.EXISTS:
+        empty = write.empty(condition.field)
+        return write.none_of(empty) if condition.value else empty
+    if kind is FieldKind.KEYWORD:
+        return _of_texts(condition, [keyword(str(value)) for value in wanted_of(condition)], write)
+    return _of_numbers(condition, kind, numbers_of(condition), write)
+
+
+def _of_texts(condition: Condition, texts: list[str], write: Conditions[C]) -> C:
+    match condition.operator:
+        case Operator.EQ | Operator.IN:
+            return write.one_of(condition.field, texts)
+        case Operator.CONTAINS:
+            return write.substring(condition.field, texts[0])
+        case Operator.PREFIX:
+            return write.prefix(condition.field, texts[0])
+        case _:
+            raise unfit(condition)
+
+
+def _of_numbers(condition: Condition, kind: FieldKind, numbers: list[float], write: Conditions[C]) -> C:
+    field = condition.field
+    if condition.operator in (Operator.EQ, Operator.IN):
+        if kind is FieldKind.INTEGER:
+            return write.one_of(field, [int(number) for number in numbers if number == int(number)])
+        return write.any_of([write.within(field, {"gte": one, "lte": one}) for one in numbers])
+    bound = _BOUNDS.get(condition.operator)
+    if bound is None:
+        raise unfit(condition)
+    return write.within(field, {bound: max(numbers) if bound.startswith("g") else min(numbers)})
