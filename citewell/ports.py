@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from citewell.types import FileFacts, Filter, JsonObject, Point, ScoredId, VectorQuery
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 FloatMatrix: TypeAlias = npt.NDArray[np.float32]
 TextKind: TypeAlias = Literal["document", "query"]
@@ -462,15 +462,6 @@ class VectorIndex(Protocol):
 
     async def close(self) -> None:
         """Flush and release; calling it twice is harmless."""
-        ...
-
-
-@runtime_checkable
-class DescribingIndex(VectorIndex, Protocol):
-    """A vector index whose points may also hold what other programs read of a file."""
-
-    async def describe_file(self, filter: Filter, file: FileFacts) -> None:
-        """Set what the points that the filter admits tell other programs of their file. Durable (`PERSISTENT`) when this returns."""
         ...
 
 

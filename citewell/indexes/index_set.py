@@ -6,13 +6,24 @@ import logging
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from citewell.errors import Unavailable
 from citewell.indexes.pictures import PictureSource
 from citewell.ports import Embedder, EmbedderWrapper, VectorIndex
 from citewell.storage.indexes import IndexRecord
+from citewell.types import FileFacts, Filter
 
 log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class DescribingIndex(Protocol):
+    """A vector index whose points may also tell other programs of their file."""
+
+    async def describe_file(self, filter: Filter, file: FileFacts) -> None:
+        """Set what the points that the filter admits tell of their file. Durable (`PERSISTENT`) when this returns."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,8 @@ import logging
 from dataclasses import dataclass, field
 
 from citewell.errors import CitewellError, DiskFull
-from citewell.indexes.index_set import IndexSet
+from citewell.indexes.index_set import DescribingIndex, IndexSet
 from citewell.points import file_payload
-from citewell.ports import DescribingIndex
 from citewell.storage.payload_changes import PayloadChange, PayloadChangeRepository
 from citewell.types import Filter
 

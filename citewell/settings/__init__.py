@@ -9,7 +9,6 @@ from citewell.settings.groups import (
     ChatSettings,
     ChunkingSettings,
     CohereRerank,
-    EdgeStore,
     EmbeddingSettings,
     NoChat,
     NoRerank,
@@ -17,21 +16,19 @@ from citewell.settings.groups import (
     OpenAIChat,
     OpenAIEmbedding,
     OpenAIVision,
-    PgvectorStore,
     PineconeEmbedding,
     PineconeRerank,
-    QdrantStore,
     RemoteEmbedding,
     RemoteRerank,
     RerankSettings,
     Settings,
-    StoreSettings,
     TeiRerank,
     VisionSettings,
     VoyageEmbedding,
     VoyageRerank,
 )
 from citewell.settings.loading import change, load_settings
+from citewell.settings.stores import EdgeStore, PgvectorStore, QdrantStore, StoreSettings
 from citewell.settings.values import EmbeddingProvider, VectorStore
 
 __all__ = [

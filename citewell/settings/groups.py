@@ -7,43 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from citewell.errors import ConfigurationError
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
+from citewell.settings.stores import DatabaseUrlSetting, StoreSettings
 from citewell.settings.values import (
     MAX_BYTES,
     MAX_NUMBER,
     ChunkStrategy,
-    CollectionPrefix,
     Cosine,
     Count,
-    DatabaseAddress,
     HttpAddress,
     ListeningHost,
     Natural,
-    Port,
-    PostgresAddress,
     PriceTable,
-    QdrantHost,
     Seconds,
     Share,
-    SqlName,
     TimeZone,
     async_url,
     is_loopback,
-    is_postgres,
-    plain_postgres_url,
 )
 
 # Settings that more than one class reads.
 _EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
-_VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
 _RERANK_PROVIDER = named("rerank_provider", "RERANK_PROVIDER")
 _CHAT_PROVIDER = named("chat_provider", "CHAT_PROVIDER", "LLM_PROVIDER")
 _VISION_PROVIDER = named("vision_provider", "VISION_PROVIDER")
@@ -53,7 +43,6 @@ _VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
 _OpenAIKey = Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")]
 _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
 _PineconeKey = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
-_DatabaseUrl = Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")]
 _Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
 _MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
@@ -195,81 +184,6 @@ class PineconeEmbedding(_RemoteEmbedding):
 
     provider: Annotated[Literal["pinecone"], _EMBEDDING_PROVIDER] = "pinecone"
     api_key: _PineconeKey = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class EdgeStore(SettingsGroup):
-    """Qdrant Edge: the index is in the data folder, in this process."""
-
-    is_embedded: ClassVar[bool] = True
-
-    provider: Annotated[Literal["edge"], _VECTOR_STORE] = "edge"
-    data: DataFolderSetting
-
-    def index_folder(self, fingerprint: str) -> Path:
-        """The folder of one model's index."""
-        return self.data / "indexes" / "".join(c if c.isalnum() or c in "-." else "_" for c in fingerprint)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PgvectorStore(SettingsGroup):
-    """Postgres with the pgvector extension, which processes share: the database at `url`, else the one of everything else."""
-
-    is_embedded: ClassVar[bool] = False
-
-    provider: Annotated[Literal["pgvector"], _VECTOR_STORE] = "pgvector"
-    url: Annotated[PostgresAddress | None, named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL")] = None
-    database_url: _DatabaseUrl = None
-    schema: Annotated[SqlName, named("pgvector_schema")] = "citewell"
-
-    @property
-    def dsn(self) -> str:
-        """The database's address as its driver takes it; `ConfigurationError` where neither setting names a Postgres."""
-        address = self.url or self.database_url
-        if address is None or not is_postgres(address):
-            raise ConfigurationError(
-                f"{self.name_of('provider')} is 'pgvector', which needs a Postgres: set {self.name_of('url')} to its address, such as "
-                "postgresql://user:password@localhost/citewell."
-            )
-        return plain_postgres_url(address)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QdrantStore(SettingsGroup):
-    """A Qdrant server or cluster, which processes share; with `grpc_port` points go over gRPC.
-
-    shards, replicas, quantization: of collections that are made from now on
-    readable_payload: points also hold their text and their file's name in plain fields, for other programs
-    """
-
-    is_embedded: ClassVar[bool] = False
-
-    provider: Annotated[Literal["qdrant"], _VECTOR_STORE] = "qdrant"
-    url: Annotated[HttpAddress | None, named("qdrant_url", "QDRANT_URL")] = None
-    host: Annotated[QdrantHost | None, named("qdrant_host", "QDRANT_HOST")] = None
-    port: Annotated[Port, named("qdrant_port", "QDRANT_PORT")] = 6333
-    grpc_port: Annotated[Port | None, named("qdrant_grpc_port", "QDRANT_GRPC_PORT")] = None
-    api_key: Annotated[SecretStr | None, named("qdrant_api_key", "QDRANT_API_KEY")] = None
-    collection: Annotated[
-        CollectionPrefix, named("qdrant_collection", "QDRANT_COLLECTION", "QDRANT_COLLECTION_NAME")
-    ] = "citewell"
-    seconds: Annotated[Seconds, named("qdrant_seconds")] = 30.0
-    shards: Annotated[int | None, Field(ge=1, le=1_000), named("qdrant_shards")] = None
-    replicas: Annotated[int, Field(ge=1, le=16), named("qdrant_replicas")] = 1
-    quantization: Annotated[Literal["none", "scalar", "binary"], named("qdrant_quantization")] = "none"
-    readable_payload: Annotated[bool, named("qdrant_readable_payload")] = False
-
-    @property
-    def address(self) -> str:
-        """The server's address; `ConfigurationError` where no setting says it."""
-        if self.url is not None:
-            return self.url
-        if self.host is not None:
-            return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
-        raise ConfigurationError(
-            f"{self.name_of('provider')} is 'qdrant', which needs a server: set {self.name_of('url')} to its address, such as "
-            f"http://localhost:6333, or {self.name_of('host')}."
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -471,7 +385,6 @@ class AnthropicVision(_Anthropic):
 
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
-StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
@@ -483,7 +396,7 @@ class Settings(SettingsGroup):
     """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
 
     data: DataFolderSetting
-    database_url: _DatabaseUrl = None
+    database_url: DatabaseUrlSetting = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
     server: ServerSettings
     auth: AuthSettings

@@ -67,6 +67,7 @@ BAD: dict[str, tuple[dict[str, str], str, str]] = {
     "chat address port": ({"CITEWELL_CHAT_BASE_URL": "http://h:99999"}, "CITEWELL_CHAT_BASE_URL", "http://"),
     "qdrant address": ({"QDRANT_URL": "ftp://h"}, "QDRANT_URL", "http://"),
     "qdrant host": ({"QDRANT_HOST": "http://qdrant"}, "QDRANT_HOST", "QDRANT_URL"),
+    "qdrant collection": ({"QDRANT_COLLECTION_NAME": "user files/1"}, "QDRANT_COLLECTION_NAME", "letters"),
     "qdrant port": ({"QDRANT_HOST": "q", "QDRANT_PORT": "0"}, "QDRANT_PORT", "at least 1"),
     "redis address": ({"REDIS_URL": "http://h"}, "REDIS_URL", "redis://"),
     "pgvector address": ({"SUPABASE_DB_URL": "https://x.supabase.co"}, "SUPABASE_DB_URL", "postgresql://"),
@@ -262,7 +263,7 @@ def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> N
 @pytest.mark.parametrize(
     ("variables", "wanted"),
     [
-        ({"VECTOR_DB": "qdrant", "QDRANT_HOST": "qdrant"}, ("VECTOR_DB", "'qdrant'")),
+        ({"VECTOR_DB": "qdrant"}, ("VECTOR_DB", "CITEWELL_QDRANT_URL")),
         ({"VECTOR_STORE": "pinecone", "PINECONE_NAMESPACE": "documents"}, ("VECTOR_STORE", "'pinecone'")),
         ({"EMBEDDINGS_PROVIDER": "fastembed"}, ("EMBEDDINGS_PROVIDER", "'fastembed'")),
         ({"EMBEDDINGS_PROVIDER": "openai"}, ("EMBEDDINGS_PROVIDER", "OPENAI_API_KEY")),
@@ -298,6 +299,12 @@ def test_vectors_in_postgres_need_a_postgres(tmp_path: Path) -> None:
     assert "geheim" not in refused(done, "Postgres")
     refused(
         run(tmp_path, "ls", "--data", "data", CITEWELL_PGVECTOR_SCHEMA="a-b"), "CITEWELL_PGVECTOR_SCHEMA", "letters"
+    )
+
+
+def test_a_qdrant_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    refused(
+        run(tmp_path, "ls", "--data", "data", VECTOR_DB="qdrant", QDRANT_HOST="127.0.0.1", QDRANT_PORT="9"), "Qdrant"
     )
 
 

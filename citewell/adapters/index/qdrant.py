@@ -143,7 +143,7 @@ class QdrantIndex:
         await self._set(filter, dict(payload), OURS)
 
     async def describe_file(self, filter: Filter, file: FileFacts) -> None:
-        """See `DescribingIndex.describe_file`."""
+        """Set what the points tell other programs of their file, where they tell them anything."""
         if self._readable:
             await self._set(filter, file_fields(file), None)
 

@@ -16,7 +16,7 @@ OURS = "citewell"
 
 
 def path(field: str) -> str:
-    """Where a payload field of ours is in a point's payload."""
+    """Where a field that filters use is in a point's payload."""
     return f"{OURS}.{field}"
 
 

@@ -1,0 +1,106 @@
+"""Where vectors are kept: the settings of each vector store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import Field, SecretStr
+
+from citewell.errors import ConfigurationError
+from citewell.settings.base import DataFolderSetting, SettingsGroup
+from citewell.settings.names import named
+from citewell.settings.values import (
+    CollectionPrefix,
+    DatabaseAddress,
+    HttpAddress,
+    Port,
+    PostgresAddress,
+    QdrantHost,
+    Seconds,
+    SqlName,
+    is_postgres,
+    plain_postgres_url,
+)
+
+DatabaseUrlSetting = Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")]
+_VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeStore(SettingsGroup):
+    """Qdrant Edge: the index is in the data folder, in this process."""
+
+    is_embedded: ClassVar[bool] = True
+
+    provider: Annotated[Literal["edge"], _VECTOR_STORE] = "edge"
+    data: DataFolderSetting
+
+    def index_folder(self, fingerprint: str) -> Path:
+        """The folder of one model's index."""
+        return self.data / "indexes" / "".join(c if c.isalnum() or c in "-." else "_" for c in fingerprint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PgvectorStore(SettingsGroup):
+    """Postgres with the pgvector extension, which processes share: the database at `url`, else the one of everything else."""
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["pgvector"], _VECTOR_STORE] = "pgvector"
+    url: Annotated[PostgresAddress | None, named("pgvector_url", "PGVECTOR_URL", "SUPABASE_DB_URL")] = None
+    database_url: DatabaseUrlSetting = None
+    schema: Annotated[SqlName, named("pgvector_schema")] = "citewell"
+
+    @property
+    def dsn(self) -> str:
+        """The database's address as its driver takes it; `ConfigurationError` where neither setting names a Postgres."""
+        address = self.url or self.database_url
+        if address is None or not is_postgres(address):
+            raise ConfigurationError(
+                f"{self.name_of('provider')} is 'pgvector', which needs a Postgres: set {self.name_of('url')} to its address, such as "
+                "postgresql://user:password@localhost/citewell."
+            )
+        return plain_postgres_url(address)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QdrantStore(SettingsGroup):
+    """A Qdrant server or cluster, which processes share; with `grpc_port` points go over gRPC.
+
+    shards, replicas, quantization: of collections that are made from now on
+    readable_payload: points also hold their text and their file's name in plain fields, for other programs
+    """
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["qdrant"], _VECTOR_STORE] = "qdrant"
+    url: Annotated[HttpAddress | None, named("qdrant_url", "QDRANT_URL")] = None
+    host: Annotated[QdrantHost | None, named("qdrant_host", "QDRANT_HOST")] = None
+    port: Annotated[Port, named("qdrant_port", "QDRANT_PORT")] = 6333
+    grpc_port: Annotated[Port | None, named("qdrant_grpc_port", "QDRANT_GRPC_PORT")] = None
+    api_key: Annotated[SecretStr | None, named("qdrant_api_key", "QDRANT_API_KEY")] = None
+    collection: Annotated[
+        CollectionPrefix, named("qdrant_collection", "QDRANT_COLLECTION", "QDRANT_COLLECTION_NAME")
+    ] = "citewell"
+    seconds: Annotated[Seconds, named("qdrant_seconds")] = 30.0
+    shards: Annotated[int | None, Field(ge=1, le=1_000), named("qdrant_shards")] = None
+    replicas: Annotated[int, Field(ge=1, le=16), named("qdrant_replicas")] = 1
+    quantization: Annotated[Literal["none", "scalar", "binary"], named("qdrant_quantization")] = "none"
+    readable_payload: Annotated[bool, named("qdrant_readable_payload")] = False
+
+    @property
+    def address(self) -> str:
+        """The server's address; `ConfigurationError` where no setting says it."""
+        if self.url is not None:
+            return self.url
+        if self.host is not None:
+            return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        raise ConfigurationError(
+            f"{self.name_of('provider')} is 'qdrant', which needs a server: set {self.name_of('url')} to its address, such as "
+            f"http://localhost:6333, or {self.name_of('host')}."
+        )
+
+
+StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore
