@@ -34,7 +34,7 @@ from answers import holds, plain
 from numpy.typing import NDArray
 from table_questions import FileTables
 
-from citewell.agent.tables.language.cells import Grid, date_in, grid_of
+from citewell.agent.tables.language.cells import Grid, date_in, grid_of, seconds_in
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.traits import Group, QuestionTraits
@@ -52,8 +52,10 @@ RATE = 0.1
 BATCH = 32
 LEAST_WEIGHT = 0.03
 _ALLOWED = (0.01, 0.02, 0.03, 0.04, 0.05, 0.08)
-_YEARS = re.compile(r"([\d.,]+) years?")
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
+_COUNTED = re.compile(r"(\d[\d.,]*)(?: [a-z]+){1,2}")
+_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
+_SPACED = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}\b)")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
 
@@ -120,19 +122,30 @@ def asked(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def is_known(answer: str, known: str) -> bool:
-    """Whether a reading's value is a known one: equal, a cell that holds little besides, the same number, date or count of years."""
-    wanted, given = plain(known), plain(answer)
-    if wanted == given:
+    """Whether a reading's value is a known one: equal, a cell that holds little besides, the same number, date or time, or a count
+    without its noun."""
+    wanted, given = plain(known), _SPACED.sub("", plain(answer))
+    if wanted == given or ((time := seconds_in(wanted)) is not None and time == seconds_in(given)):
         return True
     if (number := _NUMBER.fullmatch(wanted)) is not None:
         found = _NUMBER.findall(given)
         same = len(found) == 1 and float(found[0].replace(",", "")) == float(number[0].replace(",", ""))
         return same and len(given) <= len(wanted) + 12
-    if (years := _YEARS.fullmatch(wanted)) is not None and _NUMBER.fullmatch(given):
-        return float(years[1].replace(",", "")) == float(given)
+    if (counted := _COUNTED.fullmatch(wanted)) is not None and _NUMBER.fullmatch(given):
+        return counted[1].replace(",", "").rstrip(".") == f"{float(given):.12g}"
+    if _is_day(given, _ORDINAL.sub("", wanted)):
+        return True
     if (day := date_in(known.split(" (")[0])) is not None and day.date().isoformat() == given:
         return True
     return holds(answer, known) and len(given) <= 2 * len(wanted) + 8
+
+
+def _is_day(given: str, wanted: str) -> bool:
+    """Whether a day without its year, `october 15`, is that of a date."""
+    found = date_in(given)
+    return found is not None and wanted in {
+        found.strftime(form).lower().replace(" 0", " ") for form in ("%B %d", "%b %d", "%d %B")
+    }
 
 
 def is_right(answer: frozenset[str], known: Sequence[str]) -> bool:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.language.cells import Grid, date_in, grid_of, number_in
+from citewell.agent.tables.language.cells import Grid, date_in, grid_of, number_in, seconds_in
 from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.evidence import alike, evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.language.traits import QuestionTraits
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import TextValue, parse_query
-from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.engine import TableEngine, table_key
 from citewell.agent.tables.run.results import row_hits
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import OWNER, Sheets
@@ -212,3 +214,117 @@ async def test_how_many_of_a_column_of_numbers_asks_for_the_figure(tmp_path: Pat
     answer = await _answer(sheets, "How many crowns are cranes?")
     assert answer is not None
     assert "95" in answer
+
+
+SKATERS: dict[str, ColumnKind] = {
+    "Skater": "text",
+    "Born": "date",
+    "Time": "text",
+    "Medals": "integer",
+    "Share": "text",
+}
+RACES = (
+    ("Ama", date(1990, 5, 1), "4:10.2", 3, "10%"),
+    ("Esi", date(1985, 2, 9), "1:02:00.5", 5, "55%"),
+    ("Yaa", date(1999, 1, 1), "3:59.9", 4, "20%"),
+    ("Adjoa", None, "—", 1, "15%"),
+    ("Total (4 skaters)", None, "", 13, "100%"),
+)
+
+
+def _of_skaters(tmp_path: Path, question: str) -> list[Interpretation]:
+    table = Sheets(tmp_path).add(SKATERS, RACES, filename="Race.csv", sheet=None)
+    grid = grid_of(table, [(row, number) for number, row in enumerate(RACES, start=2)], ())
+    return list(interpretations(evidence_of(question, grid)))
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "answer"),
+    [
+        ("Who is older, Ama or Esi?", "ahead", {"esi"}),
+        ("Who is younger, Ama or Esi?", "ahead", {"ama"}),
+        ("Which skater had the shortest time?", "lowest", {"yaa"}),
+        ("Which skater had the longest time?", "highest", {"esi"}),
+        ("Which skater has the most medals?", "highest", {"esi"}),
+        ("How many consecutive skaters have more than 2 medals?", "run", {"3.0"}),
+    ],
+)
+def test_ages_times_totals_and_runs(tmp_path: Path, question: str, form: str, answer: set[str]) -> None:
+    readings = _of_skaters(tmp_path, question)
+    assert answer in [reading.answer for reading in readings if reading.form == form]
+    everywhere = [reading.answer for reading in readings if not reading.selection.links]
+    assert not any({"total (4 skaters)", "—"} & one for one in everywhere)
+
+
+def test_of_two_the_faster_may_have_the_lower_or_the_higher_figure(tmp_path: Path) -> None:
+    found = [r.answer for r in _of_skaters(tmp_path, "Who is better, Ama or Esi?") if r.form == "ahead"]
+    assert {"ama"} in found
+    assert {"esi"} in found
+
+
+def test_a_percentage_speaks_for_the_column_of_percentages(tmp_path: Path) -> None:
+    question = "How many skaters have a share of more than 2%?"
+    table = Sheets(tmp_path).add(SKATERS, RACES, filename="Race.csv", sheet=None)
+    grid = grid_of(table, [(row, number) for number, row in enumerate(RACES, start=2)], ())
+    evidence = evidence_of(question, grid)
+    readings = list(interpretations(evidence))
+    traits = QuestionTraits(evidence, readings)
+    by_column = {
+        reading.selection.links[0].column.name: {name for _, names in traits.groups(reading) for name in names}
+        for reading in readings
+        if reading.form == "count" and len(reading.selection.links) == 1 and reading.selection.links[0].compares
+    }
+    assert "percentages" in by_column["Share"]
+    assert "a percentage of other numbers" in by_column["Medals"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("3:25", 205.0), ("1:00:02.5", 3602.5), ("3:25*", 205.0), ("a 3:25 b", None), ("325", None)]
+)
+def test_times_in_texts(text: str, seconds: float | None) -> None:
+    assert seconds_in(text) == seconds
+
+
+async def test_a_run_of_rows_is_worded_as_one(tmp_path: Path) -> None:
+    sheets = Sheets(tmp_path)
+    table = sheets.add(SKATERS, RACES, filename="Race.csv", sheet=None)
+    question = "How many consecutive skaters have more than 2 medals?"
+    run = next(r.make for r in _of_skaters(tmp_path, question) if r.form == "run")
+    result = await TableEngine(sheets).run(OWNER, table, replace(run().query, source=table_key(table)))
+    assert phrase(run(), result, (), [1]) == (
+        "There are 3 rows one after another in “data” where Medals is over 2 [1]."
+    )
+
+
+LEAGUE: dict[str, ColumnKind] = {"Season": "text", "Position": "text", "Founded": "integer", "Goals": "integer"}
+SEASONS = (
+    ("1988-89", "1st", 1988, 40),
+    ("1991-92", "3rd", 1991, 35),
+    ("1996-97", "7th", 1996, 28),
+    ("2003-04", "2nd", 2003, None),
+    ("2005-06", "12th", 2005, 19),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many times was the position 3rd or higher?", {"3.0"}),
+        ("How many times was the position 3rd place or better?", {"3.0"}),
+        ("How many seasons had a position lower than 3rd?", {"2.0"}),
+        ("How many seasons were in the 1990s?", {"2.0"}),
+        ("How many seasons did not have at least 30 goals?", {"2.0"}),
+        ("How many seasons were outside the 1990s?", {"3.0"}),
+    ],
+)
+async def test_ranks_decades_and_what_is_not_so(tmp_path: Path, question: str, answer: set[str]) -> None:
+    sheets = Sheets(tmp_path)
+    table = sheets.add(LEAGUE, SEASONS, filename="League.csv", sheet=None)
+    grid = grid_of(table, [(row, number) for number, row in enumerate(SEASONS, start=2)], ())
+    readings = [
+        r for r in interpretations(evidence_of(question, grid)) if r.form == "count" and set(r.answer) == answer
+    ]
+    assert readings
+    for reading in readings:
+        result = await TableEngine(sheets).run(OWNER, table, replace(reading.plan.query, source=table_key(table)))
+        assert {repr(float(value)) for value in result.rows[0].values} == answer

@@ -22,6 +22,8 @@ Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
+_SUM = re.compile(r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b", re.I)
+_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
 _RANKS = frozenset(("rank", "posit", "place", "#", "no", "pos"))
 MAX_MEASURE = 60
 
@@ -101,9 +103,11 @@ class GridColumn:
 
     @property
     def sort(self) -> str:
-        """`number`, `year`, `date`, `rank` or `name`, by what most of its cells are."""
+        """`number`, `year`, `date`, `time`, `rank` or `name`, by what most of its cells are."""
         if self.is_rank:
             return "rank"
+        if self.is_timed:
+            return "time"
         return "year" if self.is_year else "date" if self.is_dated else "number" if self.is_numeric else "name"
 
     @cached_property
@@ -127,8 +131,26 @@ class GridColumn:
         return bool(found) and len(years) >= THRESHOLDS.alike * len(found) and self.part is not TextValue.DATE
 
     @cached_property
+    def is_timed(self) -> bool:
+        """Times of day, or texts that are times or durations: `3:25`, `1:45:10.3`."""
+        if self.info.kind == "time":
+            return True
+        filled = [text for text in self.texts if WORDS.search(text)]
+        if self.info.kind != "text" or not filled:
+            return False
+        return sum(seconds_in(text) is not None for text in filled) >= THRESHOLDS.alike * len(filled)
+
+    @cached_property
+    def is_percent(self) -> bool:
+        """Whether its name or most of its cells say that it holds percentages."""
+        name = self.name.casefold()
+        return "%" in name or "percent" in name or 2 * sum("%" in text for text in self.texts) > len(self.texts)
+
+    @cached_property
     def measures(self) -> tuple[float | None, ...]:
-        """What each row is ranked and compared by: a number, or a date as its ordinal; None where the cell holds none."""
+        """What each row is ranked and compared by: a number, a date as its ordinal, a time in seconds; None where the cell holds none."""
+        if self.is_timed:
+            return tuple(seconds_in(text) for text in self.texts)
         return tuple(_measure(cell, self.part) for cell in self.cells)
 
     @cached_property
@@ -179,9 +201,25 @@ def grid_of(table: TableInfo, rows: Sequence[tuple[Sequence[Cell], int]], totals
     )
     numbers = tuple(number for _, number in rows)
     named = {i for i in range(len(rows)) if any(is_total(column.texts[i].strip()) for column in columns[:2])}
+    named |= _sums(columns, len(rows))
     return Grid(
         table, columns, numbers, frozenset(i for i, number in enumerate(numbers) if number in totals or i in named)
     )
+
+
+def _sums(columns: Sequence[GridColumn], size: int) -> set[int]:
+    """Rows that are called totals of something, or are a career, and have the highest value in every column of amounts."""
+    amounts = [c.measures for c in columns if c.is_numeric and not (c.is_year or c.is_rank)]
+    highest = [max((v for v in values if v is not None), default=0.0) for values in amounts]
+    found = {i for i in range(size) if any(_SUM.match(column.texts[i].strip()) for column in columns[:2])}
+    if len(found) == size or not amounts:
+        return set()
+
+    def is_highest(row: int) -> bool:
+        held = [(values[row], most) for values, most in zip(amounts, highest, strict=True) if values[row] is not None]
+        return bool(held) and 2 * sum(value == most for value, most in held) > len(held)
+
+    return {row for row in found if is_highest(row)}
 
 
 def form(word: str) -> str:
@@ -203,6 +241,15 @@ def number_in(text: str) -> float | None:
     if found is None:
         return None
     return float(found[0].replace(",", "").replace(" ", "").replace("−", "-"))
+
+
+def seconds_in(text: str) -> float | None:
+    """What a text with colons is as a time or duration: `3:25` is 205, `1:00:02.5` is 3602.5."""
+    found = _CLOCK.fullmatch(text[:MAX_MEASURE]) if ":" in text[:MAX_MEASURE] else None
+    if found is None:
+        return None
+    hours, minutes, seconds = found.groups()
+    return 3600.0 * int(hours or 0) + 60.0 * int(minutes) + float(seconds)
 
 
 def date_in(text: str) -> datetime | None:

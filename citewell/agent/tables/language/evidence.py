@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from functools import cached_property
 
@@ -25,12 +25,16 @@ from citewell.agent.tables.thresholds import THRESHOLDS
 _FEW = frozenset(("2", "3", "4", "5", "6"))
 _ORDINAL = frozenset(("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "twice"))
 _ASKING = frozenset(("which", "what", "the", "name", "list", "top", "other"))
+_PERCENT = re.compile(r" ?(?:%|percent\b)")
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ValueLink:
-    """Words `first:last` name these rows by cells of this column; `share` of the cells' words is named, 1 for whole cells."""
+    """Words `first:last` name these rows by cells of this column; `share` of the cells' words is named, 1 for whole cells.
+
+    turned: a higher rank is taken for one of a lower number.
+    """
 
     column: GridColumn
     first: int
@@ -39,6 +43,7 @@ class ValueLink:
     condition: RowCondition
     share: float = 1.0
     compares: bool = False
+    turned: bool = False
 
     @property
     def words(self) -> frozenset[int]:
@@ -63,10 +68,11 @@ class ColumnLink:
 
 @dataclass(frozen=True)
 class QuestionEvidence:
-    """A question's words beside a grid."""
+    """A question's words beside a grid; `percents` are the places of numbers that are percentages."""
 
     grid: Grid
     texts: tuple[str, ...]
+    percents: frozenset[int] = frozenset()
 
     @cached_property
     def norms(self) -> tuple[str, ...]:
@@ -122,7 +128,12 @@ class QuestionEvidence:
 
 def evidence_of(question: str, grid: Grid) -> QuestionEvidence:
     """A question in words, lower case, without possessive endings."""
-    return QuestionEvidence(grid, tuple(WORDS.findall(_POSSESSIVE.sub("", question.casefold()))))
+    plain = _POSSESSIVE.sub("", question.casefold())
+    found = list(WORDS.finditer(plain))
+    percents = frozenset(
+        i for i, word in enumerate(found) if word[0][0].isdigit() and _PERCENT.match(plain, word.end())
+    )
+    return QuestionEvidence(grid, tuple(word[0] for word in found), percents)
 
 
 def alike(word: str, other: str) -> bool:
@@ -260,11 +271,17 @@ def _comparison_links(evidence: QuestionEvidence) -> Iterator[ValueLink]:
     """`at least 4.1 rating`, `before june 1951`, `from 2001 to 2005`: rows on one side of a number or time."""
     for name, first, last in _comparators(evidence):
         number = _number_of(evidence, last)
-        if number is None:
-            continue
+        place = _number(evidence.texts[last], 99) if number is None and last < len(evidence.texts) else None
         for column in evidence.grid.columns:
-            if column.is_numeric and not (column.is_year and number < THRESHOLDS.first_year - 400):
+            if column.is_rank and (known := place or number) is not None:
+                yield from _ranked(evidence, column, Comparator(name), (first, last + 1), float(known))
+            elif (
+                number is not None
+                and column.is_numeric
+                and not (column.is_year and number < THRESHOLDS.first_year - 400)
+            ):
                 yield from _compared(evidence, column, Comparator(name), (first, last + 1), number)
+    yield from _decades(evidence)
     for words, low, high in _TIMES:
         for first in evidence.find(words):
             last = first + len(words.split())
@@ -298,14 +315,18 @@ def _comparators(evidence: QuestionEvidence) -> Iterator[tuple[str, int, int]]:
                     last += 1
                 yield name, first, last
     for first in range(len(evidence.texts) - 2):
-        name = _OR.get(evidence.texts[first + 2]) if evidence.texts[first + 1] == "or" else None
-        if name is not None and _number_of(evidence, first) is not None:
+        place = _number(evidence.texts[first], 99) is not None
+        joined = next((i for i in (first + 1, first + 2) if evidence.texts[i] == "or"), len(evidence.texts))
+        name = _OR.get(evidence.texts[joined + 1]) if joined + 1 < len(evidence.texts) else None
+        if name is not None and (place or (joined == first + 1 and _number_of(evidence, first) is not None)):
             yield name, first, first
 
 
 _OR = {
     "more": "gte",
     "higher": "gte",
+    "better": "gte",
+    "worse": "lte",
     "greater": "gte",
     "above": "gte",
     "less": "lte",
@@ -340,6 +361,42 @@ def _compared(
         last += 2
     value: Scalar = int(number) if number == int(number) else number
     yield ValueLink(column, first, last, rows, RowCondition(column.ref, comparison, value), compares=True)
+
+
+_TURNING = frozenset(("higher", "better", "above", "lower", "worse", "below"))
+_TURNED = {
+    Comparator.GT: Comparator.LT, Comparator.GTE: Comparator.LTE, Comparator.LT: Comparator.GT, Comparator.LTE: Comparator.GTE,
+}  # fmt: skip
+
+
+def _ranked(
+    evidence: QuestionEvidence, column: GridColumn, comparison: Comparator, span: tuple[int, int], number: float
+) -> Iterator[ValueLink]:
+    """`3rd or higher`, `lower than 2nd`: by the number as it is written, and by how good it is where the word may mean that."""
+    if column.is_numeric:
+        yield from _compared(evidence, column, comparison, span, number)
+    near = evidence.texts[span[0] : span[1] + 3]
+    if comparison in _TURNED and _TURNING & {*near}:
+        last = span[1] + near.index("or", 1) + 1 if "or" in near[1:3] else span[1]
+        for link in _compared(evidence, column, _TURNED[comparison], (span[0], last), number):
+            yield replace(link, turned=True)
+
+
+def _decades(evidence: QuestionEvidence) -> Iterator[ValueLink]:
+    """`in the 1990s`: rows of these ten years."""
+    for index, text in enumerate(evidence.texts):
+        if re.fullmatch(r"(?:1\d|20)\d0s", text) is None:
+            continue
+        first = int(text[:4])
+        for column in evidence.grid.columns:
+            if not column.is_dated:
+                continue
+            years = [
+                None if v is None else v if column.is_year else date.fromordinal(int(v)).year for v in column.measures
+            ]
+            rows = frozenset(i for i, year in enumerate(years) if year is not None and first <= year < first + 10)
+            if rows:
+                yield ValueLink(column, index, index + 1, rows, _cells_condition(column, rows), compares=True)
 
 
 def _meets(value: float, comparison: Comparator, number: float) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from citewell.agent.tables.language.cells import GridColumn
 from citewell.agent.tables.language.interpretation import (
     AVERAGES,
     COUNTS,
+    RUNS,
     TOTALS,
     Interpretation,
     Measure,
@@ -17,7 +19,8 @@ from citewell.agent.tables.language.interpretation import (
     named_by,
 )
 from citewell.agent.tables.language.plan import Plan, Shape
-from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Function, Order
+from citewell.agent.tables.query.compile import ROW
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, Order, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _COUNTED = (
@@ -43,7 +46,7 @@ class FigureForm(ReadingForm):
 
     def all(self) -> Iterator[Interpretation]:
         """Every reading of this form."""
-        for make in (self.counts, self.figures, self.spans, self.most_rows):
+        for make in (self.counts, self.figures, self.spans, self.most_rows, self.runs):
             yield from make()
 
     def counts(self) -> Iterator[Interpretation]:
@@ -138,7 +141,7 @@ class FigureForm(ReadingForm):
             measures.append(Measure(time, frozenset(), ("years unnamed",)))
         for measure in measures:
             column = measure.column
-            if column.is_dated and not column.is_year:
+            if column.is_timed or (column.is_dated and not column.is_year):
                 continue
             values = [v for i in self.selection.rows if (v := column.measures[i]) is not None]
             if len(values) < 2 or max(values) == min(values):
@@ -186,6 +189,37 @@ class FigureForm(ReadingForm):
             answer = {column.known[i] for i in self.selection.rows if column.texts[i] in names}
             make = partial(self._most_plan, column, descending=descending)
             yield self.meaning("most rows", make, answer, used, steps, asked)
+
+    def runs(self) -> Iterator[Interpretation]:
+        """How many of the rows follow each other without a gap, at most."""
+        place = self.evidence.find_any(RUNS)
+        if place is None or not self.selection.links or self.selection.used & {*range(*place)}:
+            return
+        longest: list[int] = []
+        run: list[int] = []
+        for row in sorted(self.grid.rows):
+            run = [*run, row] if row in self.selection.rows else []
+            longest = run if len(run) > len(longest) else longest
+        if not longest:
+            return
+        count = self.evidence.find_any(COUNTS)
+        noun, _ = self.noun_after(max(place[1], count[1] if count else 0))
+        used = noun | frozenset(range(*place)) | (frozenset(range(*count)) if count else frozenset[int]())
+        steps = [
+            f"run: {self.evidence.texts[place[0]]}",
+            "run, counted" if count else "run",
+            "run of one" if len(longest) == 1 else "",
+        ]
+        used |= self.spare("most", "longest", "times", "maximum", "streak")
+        make = partial(self._run_plan, tuple(self.grid.numbers[row] for row in longest))
+        yield self.figure("run", make, float(len(longest)), used, steps)
+
+    def _run_plan(self, rows: tuple[int, ...]) -> Plan:
+        query = self.query(Aggregate(Function.COUNT))
+        query = replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.IN, rows)))
+        return Plan(
+            shape=Shape.COUNT, table=self.grid.table, query=query, function=Function.COUNT, lead="one after another"
+        )
 
     def _most_plan(self, column: GridColumn, *, descending: bool) -> Plan:
         query = self.query(

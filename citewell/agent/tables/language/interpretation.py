@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from citewell.agent.tables.language.asked import AskedColumn
-from citewell.agent.tables.language.cells import Grid, GridColumn, known
+from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, known
 from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence, alike
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.selection import Selection
@@ -26,6 +26,7 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.run.results import format_number
 
 MAX_UNNAMED = 6
+RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back")
 COUNTS = ("how many", "number of", "count of", "count", "amount of", "how often")
 TOTALS = ("total", "combined", "altogether", "in all", "sum", "sum of", "together")
 AVERAGES = ("average", "mean", "on average")
@@ -190,7 +191,7 @@ class ReadingForm:
         for asked in self.asked:
             column = asked.column
             texts = [column.texts[i] for i in rows]
-            if not all(texts) or (not found.beside and self._repeats(column, form)):
+            if not all(map(WORDS.search, texts)) or (not found.beside and self._repeats(column, form)):
                 continue
             answer = {column.known[i] for i in rows}
             more = [*steps]
@@ -268,14 +269,14 @@ class ReadingForm:
 
     def measures(self, index: int) -> Iterator[Measure]:
         """Columns to rank by for the superlative or comparative at `index`: named, implied by the adjective, or any of numbers."""
-        ranked = [o for o in self.columns if o.column.is_numeric or o.column.is_dated or o.column.is_rank]
+        ranked = [o for o in self.columns if is_measure(o.column)]
         named = {link.column.name for link in ranked}
         for link in ranked:
             apart = link.first - index - 1
             place = "next" if apart in (0, 1) else "near" if apart in (2, 3) else "before" if apart < -1 else "far"
             yield Measure(link.column, link.words, (f"measure {named_by(link)}, {place}", *self.rivals(link)))
         text = self.evidence.texts[index] if index < len(self.evidence.texts) else ""
-        rest = [c for c in self.grid.columns if c.name not in named and (c.is_numeric or c.is_dated or c.is_rank)]
+        rest = [c for c in self.grid.columns if c.name not in named and is_measure(c)]
         implied = [c for c in rest if _suits(text, norm(text), c)]
         for column in implied:
             yield Measure(column, frozenset(), ("measure by adjective",))
@@ -301,6 +302,11 @@ class ReadingForm:
         return frozenset(
             i for i, text in enumerate(self.evidence.texts) if text in texts and i not in self.selection.used
         )
+
+
+def is_measure(column: GridColumn) -> bool:
+    """Whether rows can be ranked by a column."""
+    return column.is_numeric or column.is_dated or column.is_rank or column.is_timed
 
 
 def named_by(link: ColumnLink) -> str:

@@ -33,6 +33,9 @@ _APART = (
     "apart",
 )
 _EARLY = frozenset(("first", "earlier", "before", "earliest", "sooner"))
+_OLD = frozenset(("older", "oldest"))
+_AGES = _OLD | {"younger", "youngest"}
+_BETTER = frozenset(("better", "best", "worse", "worst", "faster", "fastest", "slower", "slowest"))
 _LATE = frozenset(("later", "last", "after", "latest", "recent"))
 
 
@@ -64,10 +67,10 @@ class PairForm(ReadingForm):
         for measure in self.measures(comparing[0] if comparing else first.first):
             (a,), (b,) = first.rows, second.rows
             x, y = measure.column.measures[a], measure.column.measures[b]
-            if x is None or y is None:
+            if x is None or y is None or measure.column.is_timed:
                 continue
             if comparing:
-                yield self._ahead(measure, (first, second), comparing[0], joined)
+                yield from self._ahead(measure, (first, second), comparing[0], joined)
             if apart is not None and (measure.column.is_year or not measure.column.is_dated):
                 used = (
                     measure.words
@@ -79,16 +82,28 @@ class PairForm(ReadingForm):
                 make = partial(self._plan, measure.column, first, second, descending=True)
                 yield self.figure("difference", make, abs(x - y), used, steps)
 
-    def _ahead(self, measure: Measure, links: tuple[ValueLink, ValueLink], index: int, joined: str) -> Interpretation:
+    def _ahead(
+        self, measure: Measure, links: tuple[ValueLink, ValueLink], index: int, joined: str
+    ) -> Iterator[Interpretation]:
+        """Which of the two is; the lower and the higher value where the word says only that it is better."""
         said, column = self.evidence.texts[index], measure.column
-        least = (said in LESS) != column.is_rank
+        usual = (said in LESS) != column.is_rank
         if column.is_dated:
-            least = said in LESS or said in _EARLY
+            usual = said in LESS or said in _EARLY
+        if said in _AGES and column.is_dated:
+            usual = said in _OLD
+        for least in (True, False) if said in _BETTER else (usual,):
+            yield self._named_ahead(measure, links, index, joined, least=least)
+
+    def _named_ahead(
+        self, measure: Measure, links: tuple[ValueLink, ValueLink], index: int, joined: str, *, least: bool
+    ) -> Interpretation:
+        said, column = self.evidence.texts[index], measure.column
         pairs = [(column.measures[row] or 0.0, row) for link in links for row in link.rows]
         _, row = (min if least else max)(pairs, key=lambda pair: pair[0])
         steps = [
             *measure.steps,
-            f"ahead: {said}, {column.sort}",
+            f"ahead: {said}, {column.sort}, {'lower' if least else 'higher'}",
             f"ahead, {joined}",
             "tie" if pairs[0][0] == pairs[1][0] else "",
         ]

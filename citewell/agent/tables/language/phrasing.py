@@ -111,6 +111,7 @@ def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
         noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
     verb = "is" if count == 1 else "are"
     where = conditions_text(plan.query.conditions)
+    noun = f"{noun} {plan.lead}".rstrip()
     return f"There {verb} {format_number(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
 
 

@@ -195,7 +195,7 @@ class RowForm(ReadingForm):
     def _exceeding(self, anchor: ValueLink, measure: Measure, index: int) -> Iterator[Interpretation]:
         column, (row,) = measure.column, self.selection.rows
         value = column.measures[row]
-        if value is None or (column.is_dated and not column.is_year):
+        if value is None or column.is_timed or (column.is_dated and not column.is_year):
             return
         said = self.evidence.texts[index]
         more = (said in MORE) != column.is_rank
@@ -254,6 +254,7 @@ class RowForm(ReadingForm):
         order, best = (Order(column.name, descending, column.ref.part),), len(rows)
         if nth > 1:
             steps, used = [*steps, "nth"], used | {index - 1}
+        if nth > 1 or column.is_timed:
             exact = tuple(self.grid.numbers[i] for i in sorted(rows))
             conditions, order, best = (RowCondition(ColumnRef(ROW), Comparator.IN, exact),), (), 0
         found = FoundRows(

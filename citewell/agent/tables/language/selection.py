@@ -9,8 +9,25 @@ from citewell.agent.tables.language.evidence import QuestionEvidence, ValueLink
 from citewell.agent.tables.query.typed import Comparator, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
 
-_EXCEPT = ("not", "except", "excluding", "without", "besides", "than", "beside", "never", "isn't", "didn't", "t")
-_NEGATED = {Comparator.EQ: Comparator.NE, Comparator.IN: Comparator.NOT_IN}
+_EXCEPT = (
+    "not",
+    "except",
+    "excluding",
+    "without",
+    "besides",
+    "than",
+    "beside",
+    "never",
+    "outside",
+    "non",
+    "isn't",
+    "didn't",
+    "t",
+)
+_NEGATED = {
+    Comparator.EQ: Comparator.NE, Comparator.IN: Comparator.NOT_IN, Comparator.GT: Comparator.LTE, Comparator.GTE: Comparator.LT,
+    Comparator.LT: Comparator.GTE, Comparator.LTE: Comparator.GT,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,7 @@ def _selection(evidence: QuestionEvidence, chosen: tuple[ValueLink, ...]) -> Sel
     negated = False
     for link in sorted(chosen, key=lambda link: link.first):
         used |= link.words
-        excepted = None if link.compares else _excepted(evidence, link)
+        excepted = _excepted(evidence, link)
         if excepted is not None:
             used |= excepted
             negated = True
@@ -102,6 +119,8 @@ def _excepted(evidence: QuestionEvidence, link: ValueLink) -> frozenset[int] | N
 
 def _negation(evidence: QuestionEvidence, link: ValueLink) -> ValueLink:
     everywhere = evidence.grid.rows
+    if link.compares:
+        everywhere = frozenset(i for i in everywhere if link.column.measures[i] is not None)
     negated = _NEGATED.get(link.condition.comparison, link.condition.comparison)
     return replace(
         link, rows=everywhere - link.rows, condition=replace(link.condition, comparison=negated), compares=True

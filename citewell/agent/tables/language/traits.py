@@ -92,9 +92,13 @@ class QuestionTraits:
     def _link(self, link: ValueLink, selection: Selection, columns: set[str]) -> Iterator[str]:
         sort = link.column.sort
         named = "named" if link.column.name in columns else "unnamed"
+        if link.words & self._evidence.percents:
+            yield "percentages" if link.column.is_percent else "a percentage of other numbers"
         if link.compares:
             yield f"compares {sort}, {named}"
             yield f"compares: {link.condition.comparison.value}"
+            if link.column.is_rank:
+                yield f"rank, {'turned' if link.turned else 'as written'}"
             after = self._evidence.norms[link.last] if link.last < len(self._evidence.norms) else "end"
             yield f"{after} compared {link.column.sort}" if named == "unnamed" else "compared and named"
             for stem in link.column.stems:
