@@ -59,6 +59,9 @@ FIELDS: dict[str, FieldKind] = {
     name: FieldKind.INTEGER if name in _INTEGERS else FieldKind.DATE if name in _DATES else FieldKind.KEYWORD
     for name in _PAYLOAD_NAMES
 }
+PASSAGE_FIELDS = frozenset({"page", "slide", "sheet", "row"})
+"""Fields of passages: a list of files has none of them."""
+
 _EQUAL = frozenset({Operator.EQ, Operator.NE, Operator.IN, Operator.NOT_IN, Operator.EXISTS})
 _ORDER = frozenset({Operator.GT, Operator.GTE, Operator.LT, Operator.LTE})
 OPERATORS: dict[FieldKind, frozenset[Operator]] = {

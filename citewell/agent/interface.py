@@ -16,6 +16,7 @@ from citewell.types import (
     ChunkPlace,
     ChunkType,
     Element,
+    Expression,
     Hit,
     InferredFilter,
     JsonObject,
@@ -229,6 +230,10 @@ class Library(Protocol):
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
         """Everything in scope, in any state, newest first."""
+        ...
+
+    async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
+        """The scope with those of its resources that satisfy the filters; `InvalidFilter` for one that no list of files takes."""
         ...
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:

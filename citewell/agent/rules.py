@@ -79,18 +79,19 @@ class RuleAssistant:
             return None
         files = [hit.chunk.resource_id for hit in hits if hit.chunk.type is ChunkType.TABLE]
         with turn.timed("look_up_tables"):
-            found = await self._lookup.answer(turn.request.owner_id, turn.question, turn.request.scope, files)
+            found = await self._lookup.answer(turn.request.owner_id, turn.sought, turn.request.scope, files)
         return _say(turn, Draft(found.text, True, number_hits(found.hits))) if found is not None else None
 
     async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
-        usable = quotable(await offload(len(turn.question), read_question, turn.question), hits)
+        sought = turn.sought
+        usable = quotable(await offload(len(sought), read_question, sought), hits)
         if refused is not None and refused.computes:
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         with turn.timed("extract"):
             extract = await self._answerer.answer(
-                turn.question, usable[:top_k], usable[top_k:], message=" ".join(turn.request.message.split())
+                sought, usable[:top_k], usable[top_k:], message=turn.reduced or " ".join(turn.request.message.split())
             )
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)
@@ -99,7 +100,7 @@ class RuleAssistant:
                 turn.emit(TextDelta(part))
             return Draft(extract.text, True, extract.sources, confidence=confidence)
         why = await offload(
-            sum(len(hit.chunk.text) for hit in hits), explain, turn.question, hits, refused.reason if refused else ""
+            sum(len(hit.chunk.text) for hit in hits), explain, sought, hits, refused.reason if refused else ""
         )
         text = f"{extract.text} {neutralise(escape_markers(why.text))}"
         return _say(

@@ -459,7 +459,7 @@ def _indexing(parts: _Parts) -> IndexingStage:
 
 def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], Assistant]:
     """Makes the assistant that answers with a chat model, or with none."""
-    library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content)
+    library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content, parts.stores.metadata)
     files = SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata)
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     budget, whole_budget = answer_budgets(parts.settings)

@@ -12,11 +12,10 @@ from citewell.agent.graph import Assistant
 from citewell.agent.interface import AgentEvent, Done, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
-from citewell.filters import conditions_in, metadata_key, validate_keys
 from citewell.metering import Tally
 from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.types import Expression, ResourceFilter, Scope
+from citewell.types import Expression, Scope
 
 MAX_CHARACTERS = 32_000
 
@@ -60,16 +59,8 @@ class TurnRunner:
         """
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         named = None if resource_ids is None else await self.metadata.resolve(owner_id, resource_ids, project_ids)
-        if not filters:
-            return Scope(project_ids=project_ids, resource_ids=named)
-        if any(metadata_key(condition.field) for condition in conditions_in(filters)):
-            validate_keys(filters, await self.metadata.keys(owner_id))
-        narrowed = ResourceFilter(project_ids=project_ids, conditions=filters)
-        chosen = await self.metadata.filtered_ids(owner_id, narrowed)
-        if named is not None:
-            within = frozenset(named)
-            chosen = tuple(one for one in chosen if one in within)
-        return Scope(project_ids=project_ids, resource_ids=chosen, filters=filters, tagged=named)
+        scope = Scope(project_ids=project_ids, resource_ids=named)
+        return await self.metadata.narrowed(owner_id, scope, filters) if filters else scope
 
     async def run(
         self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None

@@ -9,14 +9,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, METADATA_PREFIX, conditions_in, lowered, metadata_key
+from citewell.filters import FIELDS, METADATA_PREFIX, PASSAGE_FIELDS, conditions_in, lowered, metadata_key
 from citewell.points import FILE_FIELDS, STATED_DATES, STATED_TAGS, FieldKind, field_kind, keyword, metadata_path
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import AllOf, AnyOf, Category, Condition, Expression, MetadataKind, Negation, Operator
 
 Column = sa.ColumnElement[Any]
-# Fields of passages: a list of files has none.
-_OF_PASSAGES = {"page", "slide", "sheet", "row"}
 _NUMBERS = ("integer", "real", "number")
 # What every date begins with, on SQLite and on Postgres: most texts are no dates, and need not be read as one.
 _LIKE_A_DAY = {True: "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'", False: r"'^\d{4}-\d\d-\d\d'"}
@@ -48,10 +46,10 @@ def file_condition(expression: Expression, is_sqlite: bool) -> sa.ColumnElement[
     paths: dict[str, tuple[str, MetadataKind]] = {}
     for condition in conditions_in((expression,)):
         key = metadata_key(condition.field)
-        if condition.field in _OF_PASSAGES:
+        if condition.field in PASSAGE_FIELDS:
             raise InvalidFilter(
                 f"{condition.field!r} is a field of passages. A list of files cannot be filtered by it.",
-                allowed=[*sorted(FIELDS.keys() - _OF_PASSAGES), f"{METADATA_PREFIX}<key>"],
+                allowed=[*sorted(FIELDS.keys() - PASSAGE_FIELDS), f"{METADATA_PREFIX}<key>"],
             )
         if key is not None:
             paths |= {metadata_path(key, kind): (key, kind) for kind in MetadataKind}

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from citewell.storage.content import ContentRepository
+from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.types import Element, ElementType, Resource, ResourceFilter, ResourceInfo, Scope
+from citewell.types import Element, ElementType, Expression, Resource, ResourceFilter, ResourceInfo, Scope
 
 _MAX_LISTED = 500
 _MAX_COUNTED = 1_000
@@ -24,18 +25,24 @@ class SqlLibrary:
     resources: ResourceRepository
     projects: ProjectRepository
     content: ContentRepository
+    metadata: MetadataRepository
     _counted: dict[tuple[str, Scope], tuple[int, float]] = field(
         default_factory=dict[tuple[str, Scope], tuple[int, float]], repr=False
     )
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
-        """Everything in scope, in any state, newest first; at most 500."""
-        if scope.resource_ids is not None:
-            found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
+        """Everything in scope, in any state, newest first, at most 500; or the resources that it names, where it names any."""
+        ids = await self.projects.named_within(owner_id, scope)
+        if ids is not None:
+            found = [await self.resources.get(owner_id, i) for i in ids]
         else:
             inside = await self._inside(owner_id, scope)
             found, _ = await self.resources.page(owner_id, inside, _MAX_LISTED, None)
         return [_info(resource) for resource in found]
+
+    async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
+        """The scope with those of its resources that satisfy the filters now; `InvalidFilter` for one that no list of files takes."""
+        return await self.metadata.narrowed(owner_id, scope, filters)
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:
         """Characters of all files in scope, as extraction counted them; not counted again for a minute."""

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import Conflict, NotFound, named
-from citewell.metadata import is_day, is_resource_id, kind_of
+from citewell.errors import CitewellError, Conflict, NotFound, named
+from citewell.filters import conditions_in, metadata_key, validate_keys
+from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database
+from citewell.storage.key_counts import KeyCounts
 from citewell.storage.payload_changes import file_facts, metadata_of, note_changes
 from citewell.storage.projects import check_identifier_free
 from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import resource_projects, resources
-from citewell.types import FileFacts, Metadata, MetadataKey, MetadataKind, ResourceFilter
+from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope
 
-_FREQUENT = 50
-_MAX_FREQUENT_LENGTH = 80
+_MAX_COUNTED = 64  # owners whose metadata stays counted
 _MAX_PARAMETERS = 500
+_MAX_TOGETHER = 256  # changes of one transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,43 @@ class FileChange:
     metadata: Callable[[Metadata], Metadata] | None = None
     identifier: str | None = None
     thread: str | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether it changes something."""
+        return self.metadata is not None or self.identifier is not None or self.thread is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A change that somebody waits for: its stamp, None when there was nothing to change."""
+
+    owner_id: str
+    resource_id: str
+    change: FileChange
+    done: asyncio.Future[str | None]
+
+    def fail(self, error: Exception) -> None:
+        """Say why it was not made, where somebody still waits."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class _Delta(NamedTuple):
+    """The metadata of a file before and after a change."""
+
+    owner_id: str
+    before: Metadata
+    after: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Counts of an owner's metadata, with the number of files and the time of the newest when they were read."""
+
+    files: tuple[int, float | None]
+    counts: KeyCounts
+    read_at: float
 
 
 class MetadataRevision(NamedTuple):
@@ -50,39 +91,74 @@ class MetadataRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._changes: Counter[str] = Counter()
+        self._waiting: list[_Wanted] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._counted: dict[str, _Counted] = {}
+        self._begun = self._under_way = 0  # transactions that change metadata
 
     async def change(self, owner_id: str, resource_id: str, change: FileChange) -> str | None:
         """Change a file, and note that its payloads are behind: the stamp of that change, None when there was nothing to change.
 
         Raises `NotFound`, and `Conflict` when another file of one of its projects has the identifier.
         """
+        wanted = _Wanted(owner_id, resource_id, change, asyncio.get_running_loop().create_future())
+        if not self._database.is_sqlite:
+            await self._write([wanted])
+            return wanted.done.result()
+        self._waiting.append(wanted)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_waiting())
+        return await wanted.done
+
+    async def _write_waiting(self) -> None:
+        """Write what waits, until nothing does. SQLite writes one transaction at a time, so those who wait for it share the next one."""
+        while self._waiting:
+            batch, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
+            await self._write([one for one in batch if not one.done.done()])
+
+    async def _write(self, batch: Sequence[_Wanted]) -> None:
+        """Make changes in one transaction; one that is refused leaves the others as they are."""
+        stamps: dict[str, str] = {}
+        refused: dict[int, CitewellError] = {}
+        deltas: list[_Delta] = []
+        self._begun += 1
+        self._under_way += 1
         try:
             async with self._database.write() as connection:
-                stamp = await self._change(connection, owner_id, resource_id, change)
+                known = await _metadata_for_update(connection, {one.resource_id for one in batch})
+                for one in batch:
+                    try:
+                        deltas.append(await _change(connection, one, known))
+                    except CitewellError as error:
+                        refused[id(one)] = error
+                changed = {one.resource_id for one in batch if id(one) not in refused and one.change.is_any}
+                stamps = await note_changes(connection, sorted(changed))
         except IntegrityError as error:  # on Postgres: another file took the identifier between our look and our update
-            raise Conflict(f"Another file of this project is called {named(change.identifier)}.") from error
-        self._changes[owner_id] += 1
-        return stamp
+            conflict = Conflict(f"Another file of this project is called {named(batch[0].change.identifier)}.")
+            conflict.__cause__ = error
+            refused, deltas = {id(one): conflict for one in batch}, []
+        except (CitewellError, SQLAlchemyError, OSError) as error:
+            for one in batch:
+                one.fail(error)
+            return
+        finally:
+            self._under_way -= 1
+        for delta in deltas:
+            self._follow(delta)
+        for one in batch:
+            self._changes[one.owner_id] += 1
+            refusal = refused.get(id(one))
+            if refusal is not None:
+                one.fail(refusal)
+            elif not one.done.done():
+                one.done.set_result(stamps.get(one.resource_id) if one.change.is_any else None)
 
-    async def _change(
-        self, connection: AsyncConnection, owner_id: str, resource_id: str, change: FileChange
-    ) -> str | None:
-        mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
-        row = (await connection.execute(sa.select(resources.c.metadata).where(mine).with_for_update())).first()
-        if row is None:
-            raise NotFound("There is no such resource, or it is not yours.")
-        values: dict[str, Any] = {}
-        if change.metadata is not None:
-            values["metadata"] = dict(change.metadata(metadata_of(row[0])))
-        if change.thread is not None:
-            values["thread"] = change.thread or None
-        if change.identifier is not None:
-            values["identifier"] = change.identifier or None
-            await _rename(connection, resource_id, keyword(change.identifier) or None)
-        if not values:
-            return None
-        await connection.execute(sa.update(resources).where(mine).values(**values))
-        return (await note_changes(connection, [resource_id]))[resource_id]
+    def _follow(self, delta: _Delta) -> None:
+        """Keep the counts of an owner up to date with a change that is committed."""
+        known = self._counted.get(delta.owner_id)
+        if known is not None and delta.before is not delta.after:
+            known.counts.add(delta.before, -1)
+            known.counts.add(delta.after)
 
     async def resolve(
         self, owner_id: str, names: Sequence[str], project_ids: Sequence[str] | None = None
@@ -111,35 +187,39 @@ class MetadataRepository:
 
     async def keys(self, owner_id: str, resource_ids: Sequence[str] | None = None) -> list[MetadataKey]:
         """The metadata keys of the owner's files (of these), with the types of their values and the most frequent texts."""
+        if resource_ids is None:
+            return list((await self._count(owner_id, await self.revision(owner_id))).keys())
         query = sa.select(resources.c.id, resources.c.metadata).where(resources.c.owner_id == owner_id)
-        if resource_ids is not None and len(resource_ids) <= _MAX_PARAMETERS:
+        if len(resource_ids) <= _MAX_PARAMETERS:
             query = query.where(resources.c.id.in_(resource_ids))
-        wanted = None if resource_ids is None else set(resource_ids)
-        kinds: dict[str, set[MetadataKind]] = {}
-        files: Counter[str] = Counter()
-        texts: dict[str, Counter[str]] = {}
-        timed: set[str] = set()
+        wanted, counts = set(resource_ids), KeyCounts()
         for row in await self._database.rows(query):
-            if wanted is None or row["id"] in wanted:
-                for key, value in metadata_of(row["metadata"]).items():
-                    kind = kind_of(value)
-                    files[key] += 1
-                    kinds.setdefault(key, set()).add(kind)
-                    if kind is MetadataKind.DATE and not is_day(str(value)):
-                        timed.add(key)
-                    if kind is MetadataKind.TEXT:
-                        said = value if isinstance(value, tuple) else (str(value),)
-                        texts.setdefault(key, Counter()).update(one for one in said if len(one) <= _MAX_FREQUENT_LENGTH)
-        return [
-            MetadataKey(
-                name=key,
-                kinds=frozenset(kinds[key]),
-                files=count,
-                frequent=tuple(texts[key].most_common(_FREQUENT)) if key in texts else (),
-                timed=key in timed,
-            )
-            for key, count in sorted(files.items(), key=lambda item: (-item[1], item[0]))
-        ]
+            if row["id"] in wanted:
+                counts.add(metadata_of(row["metadata"]))
+        return list(counts.keys())
+
+    async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
+        """As `keys` of all files, from counts of at most so many seconds ago that have followed each change made here since.
+
+        Where other processes share the database, each revision is counted anew.
+        """
+        known = self._counted.get(owner_id)
+        if known is not None and known.files == revision[1:] and time.monotonic() - known.read_at < seconds:
+            return list(known.counts.keys())
+        return list((await self._count(owner_id, revision)).keys())
+
+    async def _count(self, owner_id: str, revision: MetadataRevision) -> KeyCounts:
+        """Count the metadata of all of the owner's files; kept on SQLite unless a change was under way meanwhile."""
+        begun, now = self._begun, time.monotonic()
+        counts = KeyCounts()
+        query = sa.select(resources.c.metadata).where(resources.c.owner_id == owner_id)
+        for row in await self._database.rows(query):
+            counts.add(metadata_of(row["metadata"]))
+        if self._database.is_sqlite and begun == self._begun and not self._under_way:
+            if len(self._counted) >= _MAX_COUNTED:
+                self._counted.clear()
+            self._counted[owner_id] = _Counted(revision[1:], counts, now)
+        return counts
 
     async def facts(self, owner_id: str, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
         """What filters may use of those of some hundred resources that the owner has."""
@@ -160,6 +240,21 @@ class MetadataRepository:
         query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions)
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
+
+    async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
+        """The scope with those of its resources that satisfy the filters now, newest first; its projects are given by id.
+
+        `InvalidFilter` for a filter that no list of files takes, and for a key that no file has.
+        """
+        if any(metadata_key(condition.field) for condition in conditions_in(filters)):
+            validate_keys(filters, await self.keys(owner_id))
+        wanted = ResourceFilter(project_ids=scope.project_ids, conditions=filters)
+        chosen, named = await self.filtered_ids(owner_id, wanted), scope.resource_ids
+        if named is not None:
+            within = frozenset(named)
+            chosen = tuple(one for one in chosen if one in within)
+        known = scope.tagged if scope.filters else named
+        return replace(scope, resource_ids=chosen, filters=(*scope.filters, *filters), tagged=known)
 
     async def _by_id(self, owner_id: str, ids: Sequence[str]) -> set[str]:
         found: set[str] = set()
@@ -186,6 +281,37 @@ class MetadataRepository:
             for row in await self._database.rows(query):
                 found.setdefault(row["identifier"], set()).add(row["resource_id"])
         return found
+
+
+async def _metadata_for_update(
+    connection: AsyncConnection, resource_ids: Iterable[str]
+) -> dict[str, tuple[str, Metadata]]:
+    """Owner and metadata of each of some hundred resources that exist, locked until the end of the transaction."""
+    query = sa.select(resources.c.id, resources.c.owner_id, resources.c.metadata)
+    rows = await connection.execute(query.where(resources.c.id.in_(sorted(resource_ids))).with_for_update())
+    return {row[0]: (row[1], metadata_of(row[2])) for row in rows}
+
+
+async def _change(connection: AsyncConnection, wanted: _Wanted, known: dict[str, tuple[str, Metadata]]) -> _Delta:
+    """Make one change, and note the new metadata in `known`. What is refused raises before anything is written."""
+    change, resource_id = wanted.change, wanted.resource_id
+    owner, metadata = known.get(resource_id, (None, {}))
+    if owner is None or owner != wanted.owner_id:
+        raise NotFound("There is no such resource, or it is not yours.")
+    values: dict[str, Any] = {}
+    before = metadata
+    if change.metadata is not None:
+        metadata = change.metadata(metadata)
+        values["metadata"] = dict(metadata)
+    if change.thread is not None:
+        values["thread"] = change.thread or None
+    if change.identifier is not None:
+        values["identifier"] = change.identifier or None
+        await _rename(connection, resource_id, keyword(change.identifier) or None)
+    if values:
+        await connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(**values))
+        known[resource_id] = (owner, metadata)
+    return _Delta(owner, before, metadata)
 
 
 async def _rename(connection: AsyncConnection, resource_id: str, name: str | None) -> None:

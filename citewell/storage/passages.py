@@ -85,7 +85,10 @@ class SqlChunks:
             age, files = now - known.read_at, revision.files
             if known.revision == revision or (files > _FEW_FILES and age < files * _SECONDS_PER_FILE):
                 return known.keys
-        found = await self.metadata.keys(owner_id, resource_ids)
+        if resource_ids is None and seconds:
+            found = await self.metadata.recent_keys(owner_id, revision, seconds)
+        else:
+            found = await self.metadata.keys(owner_id, resource_ids)
         if len(self._keys) >= _MAX_KEPT:
             self._keys.clear()
         self._keys[key] = _KnownKeys(now, revision, found)

@@ -16,7 +16,7 @@ from citewell.storage.database import Database, insert_new
 from citewell.storage.owners import DEFAULT_PROJECT
 from citewell.storage.payload_changes import note_changes
 from citewell.storage.tables import projects, resource_projects, resources
-from citewell.types import Project
+from citewell.types import Project, Scope
 
 
 class ProjectRepository:
@@ -120,6 +120,16 @@ class ProjectRepository:
             .where(projects.c.id.in_(project_ids), projects.c.owner_id == owner_id)
         )
         return tuple(row["resource_id"] for row in await self._database.rows(query))
+
+    async def named_within(self, owner_id: str, scope: Scope) -> tuple[str, ...] | None:
+        """Those of the resources that a scope names that are in its projects too, as a search has it; None where it names none.
+
+        `NotFound` for a project that the owner does not have.
+        """
+        if scope.resource_ids is None or scope.project_ids is None:
+            return scope.resource_ids
+        inside = set(await self.resource_ids(owner_id, await self.resolve_all(owner_id, scope.project_ids)))
+        return tuple(one for one in scope.resource_ids if one in inside)
 
 
 async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> bool:

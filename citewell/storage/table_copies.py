@@ -32,9 +32,10 @@ class SqlTables:
     cache: Path
 
     async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
-        """All tables in scope, of the newest 500 files."""
-        if scope.resource_ids is not None:
-            found = [await self.resources.get(owner_id, i) for i in scope.resource_ids]
+        """All tables in scope, of the newest 500 files; of resources named beside projects, those that are in them."""
+        ids = await self.projects.named_within(owner_id, scope)
+        if ids is not None:
+            found = [await self.resources.get(owner_id, i) for i in ids]
         else:
             named = scope.project_ids
             projects = None if named is None else await self.projects.resolve_all(owner_id, named)

@@ -20,6 +20,7 @@ from citewell.types import (
     ChunkPlace,
     ChunkType,
     Element,
+    Expression,
     Hit,
     JsonObject,
     ResourceInfo,
@@ -111,6 +112,9 @@ class Shelf:
     hits: Sequence[Hit]
     files: Sequence[ResourceInfo]
     read: list[str] = field(default_factory=list[str])
+
+    async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
+        raise AssertionError("no filters here")
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
         return [file for file in self.files if scope.resource_ids is None or file.id in scope.resource_ids]

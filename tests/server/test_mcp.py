@@ -85,7 +85,19 @@ async def test_listing_reading_and_computing(server: RunningServer) -> None:
             "aggregates": [{"function": "sum", "column": "Visitors"}],
         }
         result = await client.call("query_table", query)
-    assert "555" in result.text
+        assert "555" in result.text
+        data = {"filters": [{"field": "category", "value": "data"}]}
+        narrowed = (await client.call("list_resources", data)).text
+        assert ("Visitors.csv" in narrowed, "Lighthouse.md" in narrowed) == (True, False)
+        texts = {"filters": [{"not": {"field": "category", "value": "data"}}]}
+        narrowed = (await client.call("list_resources", texts)).text
+        assert ("Table " in narrowed, "Lighthouse.md" in narrowed) == (False, True)
+        assert "555" in (await client.call("query_table", query | data)).text
+        outside = await client.call("query_table", query | texts)
+        assert outside.is_error
+        wrong = await client.call("list_resources", {"filters": [{"field": "page", "value": 3}]})
+        assert wrong.is_error
+        assert "Allowed: category" in wrong.text
 
 
 async def test_a_project_bounds_searches_and_reading(server: RunningServer) -> None:

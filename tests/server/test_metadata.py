@@ -184,8 +184,29 @@ async def test_several_projects_and_filters_bound_searches_questions_and_tables(
         most = "Which month had the most kilos?"
         assert (await cw.ask(most, conditions=[{"not": place}])).answered
         assert not (await cw.ask(most, conditions=[place])).answered
+        # Files named beside a project are those of them that are in it, for tables as for passages.
+        assert (await cw.ask(most, project="west", resource_ids=[table.id])).answered
+        assert not (await cw.ask(most, project="north", resource_ids=[table.id, ids["north"]])).answered
+        assert {h.chunk.resource_id for h in await cw.search("red car", project="north", resource_ids=list(two))} == {
+            ids["north"]
+        }
         with pytest.raises(InvalidFilter):
             await cw.ask(most, conditions=[{"field": "metadata.lens", "value": "x"}])
+
+
+async def test_what_became_a_filter_is_not_looked_for_in_sentences_too(tmp_path: Path) -> None:
+    note = tmp_path / "harbour.txt"
+    note.write_text(
+        "The outdoor pool was closed in May. The red car stands at the harbour gate. Frames are counted at night.\n",
+        encoding="utf-8",
+    )
+    async with AsyncCitewell(tmp_path / "data", ocr=False) as cw:
+        await cw.add(note, metadata={"tags": ["outdoor"]})
+        asked = await cw.ask("In the frames tagged 'outdoor', where does the red car stand?")
+        plain = await cw.ask("Where does the red car stand?")
+    assert [one.id for one in asked.inferred_filters if one.applied] == ["tag"]
+    assert asked.text == plain.text
+    assert "harbour gate" in asked.text
 
 
 async def test_projects_of_another_owner_are_neither_found_nor_searched(tmp_path: Path) -> None:

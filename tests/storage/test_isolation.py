@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 
 import citewell.storage
-from citewell.errors import NotFound
+from citewell.errors import InvalidFilter, NotFound
 from citewell.filters import parse_filters
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
@@ -678,7 +678,8 @@ def _chunks(world: World) -> SqlChunks:
 
 def _library(world: World) -> SqlLibrary:
     database = world.database
-    return SqlLibrary(ResourceRepository(database), ProjectRepository(database), ContentRepository(database))
+    parts = ResourceRepository(database), ProjectRepository(database), ContentRepository(database)
+    return SqlLibrary(*parts, MetadataRepository(database))
 
 
 def _tables(world: World) -> SqlTables:
@@ -762,6 +763,50 @@ async def _(world: World) -> None:
     assert [key.name for key in await metadata.keys(world.ada.owner)] == ["camera"]
     assert await metadata.keys(world.ben.owner) == []
     assert await metadata.keys(world.ben.owner, [world.ada.resource]) == []
+
+
+@isolates(MetadataRepository.recent_keys)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata = MetadataRepository(world.database)
+    for seconds in (0.0, 60.0, 60.0):
+        theirs = await metadata.recent_keys(world.ada.owner, await metadata.revision(world.ada.owner), seconds)
+        assert "camera" in {key.name for key in theirs}
+        mine = await metadata.recent_keys(world.ben.owner, await metadata.revision(world.ben.owner), seconds)
+        assert mine == []
+
+
+@isolates(MetadataRepository.narrowed)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata, text = MetadataRepository(world.database), parse_filters([{"field": "type", "value": "txt"}])
+    narrowed = await metadata.narrowed(world.ben.owner, Scope(resource_ids=(world.ada.resource,)), text)
+    assert narrowed.resource_ids == ()
+    everywhere = await metadata.narrowed(world.ben.owner, Scope(), text)
+    assert world.ada.resource not in (everywhere.resource_ids or ())
+    with pytest.raises(InvalidFilter):
+        await metadata.narrowed(
+            world.ben.owner, Scope(), parse_filters([{"field": "metadata.camera", "value": "Leica"}])
+        )
+
+
+@isolates(SqlLibrary.narrowed)
+async def _(world: World) -> None:
+    everything = parse_filters([{"field": "uploaded_at", "operator": "exists"}])
+    narrowed = await _library(world).narrowed(world.ben.owner, Scope(), everything)
+    assert world.ben.resource in (narrowed.resource_ids or ())
+    assert world.ada.resource not in (narrowed.resource_ids or ())
+
+
+@isolates(ProjectRepository.named_within)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    scope = Scope(project_ids=(world.ada.project,), resource_ids=(world.ada.resource,))
+    assert await projects.named_within(world.ada.owner, scope) == (world.ada.resource,)
+    with pytest.raises(NotFound):
+        await projects.named_within(world.ben.owner, scope)
+    mixed = Scope(project_ids=(world.ben.project,), resource_ids=(world.ada.resource,))
+    assert await projects.named_within(world.ben.owner, mixed) == ()
 
 
 @isolates(DensityRepository.measure)

@@ -24,6 +24,9 @@ class Changing:
         self.read += 1
         return []
 
+    async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
+        return await self.keys(owner_id)
+
 
 @pytest.mark.parametrize(("files", "times"), [(500, 10), (100_000, 1)])
 async def test_changes_of_a_few_files_count_at_once_and_those_of_many_after_a_while(files: int, times: int) -> None:

@@ -55,7 +55,9 @@ async def test_files_are_described_with_what_could_not_be_read(database: Databas
     unit = {"unit": "page", "number": 2, "characters": 5, "skipped": ["a picture"], "warnings": []}
     coverage = {"units": [unit], "characters": 5, "skipped": ["macros"], "warnings": ["odd fonts"]}
     await _change(database, ada.resource, coverage=coverage, error_message="in part")
-    (info,) = await SqlLibrary(*_parts(database)).list_resources(ada.owner, Scope(project_ids=("Loans",)))
+    (info,) = await SqlLibrary(*_parts(database), MetadataRepository(database)).list_resources(
+        ada.owner, Scope(project_ids=("Loans",))
+    )
     assert (info.id, info.filename, info.status, info.category) == (ada.resource, "policy.txt", "indexed", "rag")
     assert (info.characters, info.pages) == (5, 1)
     assert info.note == "in part; odd fonts; macros; page 2: a picture"
@@ -70,19 +72,21 @@ async def test_a_file_is_read_by_pages_slides_or_rows(
     made, _ = await ResourceRepository(database).create(new_resource(ada.owner, "deck"), ada.project)
     elements = [new_element(0, "one", page=1), new_element(1, "slide", slide=2), new_element(2, "row", row=3)]
     await store_elements(database, made.id, elements)
-    found = await SqlLibrary(*_parts(database)).read_resource(ada.owner, made.id, first, last)
+    found = await SqlLibrary(*_parts(database), MetadataRepository(database)).read_resource(
+        ada.owner, made.id, first, last
+    )
     assert [element.text for element in found] == texts
 
 
 async def test_a_file_without_units_is_read_whole(database: Database, ada: Estate) -> None:
     made, _ = await ResourceRepository(database).create(new_resource(ada.owner, "note"), ada.project)
     await store_elements(database, made.id, [new_element(n, f"p{n}", char_start=n) for n in range(3)])
-    found = await SqlLibrary(*_parts(database)).read_resource(ada.owner, made.id, 7, 8)
+    found = await SqlLibrary(*_parts(database), MetadataRepository(database)).read_resource(ada.owner, made.id, 7, 8)
     assert [element.text for element in found] == ["p0", "p1", "p2"]
 
 
 async def test_characters_are_not_counted_again_at_once(database: Database, ada: Estate) -> None:
-    library = SqlLibrary(*_parts(database))
+    library = SqlLibrary(*_parts(database), MetadataRepository(database))
     assert await library.count_characters(ada.owner, Scope()) == 100
     await ResourceRepository(database).create(new_resource(ada.owner, "more"), ada.project)
     assert await library.count_characters(ada.owner, Scope()) == 100

@@ -113,6 +113,7 @@ class TurnState:
     table_plan: the table query planned by rules, or why there is none
     picture_plan: the query behind a picture that was asked for
     notices:    what failed in searches, each once, in order
+    reduced:    the question without the words that became filters, once a search has read them; else empty
     inferred:   the filters that searches for the question have inferred from it, by id
     stuffing:   counts what sending every file in scope whole would have taken
     """
@@ -136,10 +137,16 @@ class TurnState:
     answer: Answer | None = None
     searches: int = 0
     notices: dict[str, None] = field(default_factory=dict[str, None])
+    reduced: str = ""
     inferred: dict[str, InferredFilter] = field(default_factory=dict[str, InferredFilter])
     stuffing: asyncio.Task[int | None] | None = None
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def sought(self) -> str:
+        """What the passages found have to answer: the question, without the words that only say which files to look in."""
+        return self.reduced or self.question
 
     @contextmanager
     def timed(self, step: str) -> Generator[None]:

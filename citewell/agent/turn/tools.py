@@ -22,11 +22,11 @@ from citewell.errors import (
     cut,
     named,
 )
-from citewell.filters import FIELDS, parse_filters
+from citewell.filters import FIELDS, PASSAGE_FIELDS, parse_filters
 from citewell.points import keyword
 from citewell.ports import ToolCall, ToolSpec
 from citewell.spelling import suggestion
-from citewell.types import ChunkType, JsonObject, JsonValue, Operator, SearchRequest, SelfQuery, TableInfo
+from citewell.types import ChunkType, JsonObject, JsonValue, Operator, Scope, SearchRequest, SelfQuery, TableInfo
 from citewell.types.json import sound
 
 MAX_TOP_K = 30
@@ -106,6 +106,8 @@ class Toolbox:
             turn.notices[result.notice] = None
         for one in result.inferred:
             turn.inferred.setdefault(one.id, one)
+        if query == turn.question and result.semantic and any(one.applied for one in result.inferred):
+            turn.reduced = result.semantic
         sources = turn.book.add(result.hits)
         if turn.request.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
@@ -115,8 +117,10 @@ class Toolbox:
         return ToolResult(call, found, sources)
 
     async def _query_table(self, turn: TurnState, call: ToolCall) -> ToolResult:
-        query = parse_query(call.arguments)
-        table = find_table(await self.tables(turn), query.source)
+        query = parse_query({name: value for name, value in call.arguments.items() if name != "filters"})
+        scope = await self._scope(turn, call)
+        assert self._tables is not None
+        table = find_table(await self._tables.list_tables(turn.request.owner_id, scope), query.source)
         with turn.timed("query_table"):
             result = await self._engine.run(turn.request.owner_id, table, query)
         sources = turn.book.add(row_hits(turn.request.owner_id, result))
@@ -125,15 +129,26 @@ class Toolbox:
 
     async def _list_resources(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
-        resources = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
+        owner_id, scope = turn.request.owner_id, await self._scope(turn, call)
+        resources = await self._library.list_resources(owner_id, scope)
         lines = [
             f"{r.filename} (id {r.id}, {r.category}, {r.status}, {r.pages} pages, {r.characters} characters)"
             + (f"; {said}" if (said := provenance_words(r.provenance)) else "")
             + (f": {r.note}" if r.note else "")
             for r in resources
         ]
-        lines += [_table_line(table) for table in await self.tables(turn)]
+        if self._tables is not None:
+            lines += [_table_line(table) for table in await self._tables.list_tables(owner_id, scope)]
         return ToolResult(call, "\n".join(lines) or "There are no files.")
+
+    async def _scope(self, turn: TurnState, call: ToolCall) -> Scope:
+        """The scope of the turn, narrowed by the filters of the call."""
+        filters, scope = parse_filters(call.arguments.get("filters")), turn.request.scope
+        if not filters:
+            return scope
+        if self._library is None:
+            raise InvalidInput(f"`{call.name}` takes no filters here.")
+        return await self._library.narrowed(turn.request.owner_id, scope, filters)
 
     async def _read_resource(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
@@ -242,6 +257,7 @@ _FILTERS = (
     'All of these must hold: {"field", "operator", "value"}, or a group {"all": [...]}, {"any": [...]} or {"not": {...}}. Fields: '
     f"{', '.join(sorted(FIELDS))}, and metadata.<key>. Operators: {', '.join(operator.value for operator in Operator)}; dates as 2025-01-31."
 )
+_FILE_FILTERS = f"Only files that satisfy these, as in `search_files`, but not by {', '.join(sorted(PASSAGE_FIELDS))}"
 SEARCH_FILES = ToolSpec(
     "search_files",
     "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
@@ -274,7 +290,11 @@ SEARCH_FILES = ToolSpec(
 LIST_RESOURCES = ToolSpec(
     "list_resources",
     "Lists the user's files in scope, in every state, with what could not be read.",
-    {"type": "object", "properties": {}, "additionalProperties": False},
+    {
+        "type": "object",
+        "properties": {"filters": {"type": "array", "items": {"type": "object"}, "description": _FILE_FILTERS}},
+        "additionalProperties": False,
+    },
 )
 READ_RESOURCE = ToolSpec(
     "read_resource",
@@ -298,6 +318,7 @@ QUERY_TABLE = ToolSpec(
         "type": "object",
         "properties": {
             "source": {"type": "string", "description": "The table, as list_resources names it"},
+            "filters": {"type": "array", "items": {"type": "object"}, "description": _FILE_FILTERS},
             "columns": {
                 "type": "array",
                 "items": {"type": "string"},

@@ -160,7 +160,7 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
   return (
     <div className="scope-chips">
       {names.map((name, index) => (
-        <span key={scope.resource_ids?.[index] ?? scope.project} className="scope-chip">
+        <span key={scope.resource_ids?.[index] ?? scope.project} className="removable-chip">
           {scope.project ? <FolderOpen size={13} aria-hidden /> : <AtSign size={13} aria-hidden />}
           <span className="truncate">{name}</span>
           <button

@@ -13,7 +13,7 @@ export function FilterChips({ filters, onFilters }: FilterChipsProps): ReactNode
   return filters.map((filter) => {
     const label = filterLabel(filter);
     return (
-      <span key={JSON.stringify(filter)} className="filter-chip">
+      <span key={JSON.stringify(filter)} className="removable-chip">
         <FilterIcon size={12} aria-hidden />
         <span className="truncate">{label}</span>
         <button type="button" aria-label={t.filterRemove(label)} onClick={() => onFilters(without(filters, filter))}>
