@@ -201,7 +201,7 @@ class MetadataRepository:
     async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
         """As `keys` of all files, from counts of at most so many seconds ago that have followed each change made here since.
 
-        Where other processes share the database, each revision is counted anew.
+        Where other processes share the database, each revision is counted again.
         """
         known = self._counted.get(owner_id)
         if known is not None and known.files == revision[1:] and time.monotonic() - known.read_at < seconds:
