@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from citewell.adapters import registry
+from citewell.adapters.gate import Gate, MinuteLimits, Ticket
 from citewell.errors import (
     CitewellError,
     ConfigurationError,
@@ -21,15 +26,16 @@ from citewell.errors import (
 from citewell.features.health.findings import Finding, Level
 from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder, close_connections
 from citewell.settings import (
-    BuiltinEmbedding,
     ChatSettings,
-    EmbeddingSettings,
     NoChat,
     NoVision,
+    RemoteEmbedding,
     RerankSettings,
     Settings,
     VisionSettings,
 )
+from citewell.storage.database import Database
+from citewell.storage.provider_calls import ProviderCallRepository
 
 SECONDS = 8.0
 _ANSWER_TOKENS = 16
@@ -52,7 +58,7 @@ async def probe_providers(settings: Settings) -> list[Finding]:
     """One finding for each part that has a provider. Vendors are asked at the same time, each for at most `SECONDS`."""
     chat, vision = settings.chat, settings.vision
     found = await asyncio.gather(
-        _found("embeddings", settings.embedding.provider, _embedder(settings.embedding)),
+        _found("embeddings", settings.embedding.provider, _embedder(settings)),
         _found("rerank", settings.rerank.provider, _reranker(settings.rerank)),
         _found("chat", chat.provider, _chat(chat), "none: answers are extracted"),
         _found("vision", vision.provider, _vision(vision), "none: images are kept and read by OCR"),
@@ -77,18 +83,51 @@ async def _found(part: str, name: str, probe: Probe, without: str = "none") -> F
     return Finding(part, "ok", f"{name}: works ({model}, {spent} ms)" if model else name)
 
 
-def _embedder(settings: EmbeddingSettings) -> Probe:
+def _embedder(settings: Settings) -> Probe:
+    chosen = settings.embedding
+
     async def probe() -> str:
-        embedder = await asyncio.to_thread(registry.build_embedder, settings)
-        if isinstance(settings, BuiltinEmbedding) or not isinstance(embedder, RemoteEmbedder):
+        embedder = await asyncio.to_thread(registry.build_embedder, chosen)
+        if not isinstance(chosen, RemoteEmbedding) or not isinstance(embedder, RemoteEmbedder):
             return ""
         try:
-            await embedder.embed([_TEXT], "query")
+            async with _counted(settings, chosen):
+                await embedder.embed([_TEXT], "query")
         finally:
             await embedder.close()
         return embedder.fingerprint.model
 
     return probe
+
+
+@asynccontextmanager
+async def _counted(settings: Settings, chosen: RemoteEmbedding) -> AsyncGenerator[None]:
+    """A call that counts towards the limits per minute. `ProviderRateLimited` when it does not fit now; then it is not made."""
+    limits = MinuteLimits(requests=chosen.requests_per_minute, tokens=chosen.tokens_per_minute)
+    if limits == MinuteLimits() or not await asyncio.to_thread(_has_database, settings):
+        yield
+        return
+    database = Database(settings.sql_url)
+    gate = Gate(ledger=ProviderCallRepository(database), provider=chosen.provider, limits=limits, sleep=_not_now)
+    try:
+        try:
+            ticket = await gate.enter(1)
+        except (SQLAlchemyError, OSError):  # the server says what is wrong with its database when it starts
+            ticket = Ticket(0.0)
+        yield
+        await gate.answered(ticket)
+    finally:
+        await database.close()
+
+
+def _has_database(settings: Settings) -> bool:
+    """Whether there may be one; asking an SQLite file that is missing would make it."""
+    address = make_url(settings.sql_url)
+    return not address.drivername.startswith("sqlite") or Path(address.database or "").exists()
+
+
+async def _not_now(seconds: float) -> None:
+    raise ProviderRateLimited("It was not asked: its limit of calls per minute is used up by work under way.", seconds)
 
 
 def _reranker(settings: RerankSettings) -> Probe:

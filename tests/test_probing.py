@@ -15,6 +15,7 @@ from anthropic.resources.messages.messages import DEPRECATED_MODELS
 from citewell.features.health.findings import Finding
 from citewell.probing import probe_providers
 from citewell.settings import AnthropicChat, OpenAIChat, load_settings
+from citewell.storage.database import Database
 from tests.contract_servers import anthropic as anthropic_contract
 from tests.contract_servers import cohere, pinecone, voyage
 from tests.contract_servers import openai as openai_contract
@@ -126,6 +127,16 @@ async def test_a_spent_account_a_vanished_model_and_a_busy_provider_are_told_apa
         assert (await found("rerank", **settings)).text == text
     vendors.openai.script = Queue(Reply(status=400, message="no"))
     assert (await found("chat", **vendors.settings("chat", "openai"))).text == "openai: refused"
+
+
+async def test_a_question_to_an_embedder_counts_towards_its_calls_per_minute(vendors: Vendors, tmp_path: Path) -> None:
+    settings = vendors.settings("embedding", "voyage") | {"data": tmp_path, "embedding_requests_per_minute": 1}
+    assert (await found("embedding", **settings)).level == "ok", "a folder without a database has made no calls"
+    database = Database(load_settings(**settings).sql_url)
+    await database.migrate()
+    assert [(await found("embedding", **settings)).level for _ in range(2)] == ["ok", "note"]
+    await database.close()
+    assert len(vendors.voyage.requests) == 2, "the third was not made"
 
 
 def test_the_usual_chat_models_are_ones_that_the_vendors_packages_know() -> None:

@@ -9,6 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from citewell.errors import ProviderUnavailable
 from citewell.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank_tokens, sent_tokens
 from citewell.ports import (
     Ask,
@@ -31,13 +32,20 @@ from citewell.ports import (
 
 Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01
+# What a call that has its turn may take at most, queueing for a connection included. A ledger counts a call that it hears no more
+# of for longer than that.
+MAX_SECONDS = 110.0
 
 
 class CallLedger(Protocol):
     """Remembers the calls of the last minute and the spending of the month, for all processes that share a database."""
 
-    async def admit(self, provider: str, limits: MinuteLimits, tokens: int) -> float:
-        """Seconds until a call of so many tokens fits; 0 when it is counted and may start now."""
+    async def admit(self, provider: str, limits: MinuteLimits, tokens: int) -> tuple[float, int | None]:
+        """Seconds until a call of so many tokens may fit, or 0 and the number of the call, which is counted and may start now."""
+        ...
+
+    async def answered(self, call: int) -> None:
+        """The call with this number has its answer."""
         ...
 
     async def reserve(self, dollars: float, limit: float) -> None:
@@ -57,6 +65,14 @@ class MinuteLimits:
     tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A call that may start: US dollars reserved for it, and its number among those that are limited per minute."""
+
+    cost: float
+    call: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """Lets a call of one provider through when it fits the limits.
@@ -73,29 +89,45 @@ class Gate:
     max_spend: float | None = None
     sleep: Sleep = asyncio.sleep
 
-    async def enter(self, tokens: int) -> float:
-        """Wait for a turn, and reserve the cost, which is returned. `SpendingLimitReached` when it exceeds what may be spent."""
+    async def enter(self, tokens: int) -> Ticket:
+        """Wait for a turn, and reserve the cost. `SpendingLimitReached` when it exceeds what may be spent."""
         cost = tokens * self.input_price
         if self.max_spend is not None:
             await self.ledger.reserve(cost, self.max_spend)
-        if self.limits.requests or self.limits.tokens:
-            try:
-                while wait := await self.ledger.admit(self.provider, self.limits, tokens):
-                    await self.sleep(max(_MIN_WAIT, wait) * random.uniform(1.0, 1.05))  # noqa: S311
-            except BaseException:
-                await self.refund(cost)
-                raise
-        return cost
-
-    @asynccontextmanager
-    async def admitted(self, tokens: int) -> AsyncGenerator[None]:
-        """A call that has its turn (`enter`); one that fails is refunded."""
-        cost = await self.enter(tokens)
+        if not (self.limits.requests or self.limits.tokens):
+            return Ticket(cost)
         try:
-            yield
+            while True:
+                wait, call = await self.ledger.admit(self.provider, self.limits, tokens)
+                if not wait:
+                    return Ticket(cost, call)
+                await self.sleep(max(_MIN_WAIT, wait) * random.uniform(1.0, 1.05))  # noqa: S311
         except BaseException:
             await self.refund(cost)
             raise
+
+    @asynccontextmanager
+    async def admitted(self, tokens: int) -> AsyncGenerator[None]:
+        """A call that has its turn (`enter`); one that fails is refunded. With limits per minute it ends after 110 seconds with `ProviderUnavailable`."""
+        ticket = await self.enter(tokens)
+        try:
+            async with asyncio.timeout(None if ticket.call is None else MAX_SECONDS):
+                yield
+        except TimeoutError as error:
+            await self.refund(ticket.cost)
+            raise ProviderUnavailable("The provider took too long to answer. Try again later.") from error
+        except BaseException as error:
+            await self.refund(ticket.cost)
+            # A call that was cancelled may reach the provider yet.
+            if isinstance(error, Exception):
+                await self.answered(ticket)
+            raise
+        await self.answered(ticket)
+
+    async def answered(self, ticket: Ticket) -> None:
+        """The call has its answer, or an error instead."""
+        if ticket.call is not None:
+            await self.ledger.answered(ticket.call)
 
     async def refund(self, cost: float) -> None:
         """The call did not happen, or was not charged."""
@@ -185,7 +217,7 @@ class GatedChat(ChatModelWrapper):
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
         """As `citewell.ports.ChatModelWrapper.around`."""
         sent = sent_tokens(messages)
-        reserved = await self._gate.enter(sent)
+        ticket = await self._gate.enter(sent)
         said, usage, begun = 0, None, False
         try:
             async with aclosing(ask()) as answer:
@@ -196,4 +228,5 @@ class GatedChat(ChatModelWrapper):
                     yield delta
         finally:
             cut_off = TokenUsage(sent, said // CHARACTERS_PER_TOKEN) if begun else TokenUsage()
-            await self._gate.charge(reserved, usage or cut_off)
+            await self._gate.charge(ticket.cost, usage or cut_off)
+            await self._gate.answered(ticket)

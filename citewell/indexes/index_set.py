@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from citewell.errors import Unavailable
 from citewell.indexes.pictures import PictureSource
-from citewell.ports import Embedder, EmbedderWrapper, VectorIndex
+from citewell.ports import Embedder, EmbedderWrapper, RemoteEmbedder, VectorIndex
 from citewell.storage.indexes import IndexRecord
 from citewell.types import FileFacts, Filter
 
@@ -34,6 +34,14 @@ class OpenIndex:
     embedder: Embedder
     store: VectorIndex
     pictures: PictureSource | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the embedder, or one that it wraps, is called over a network, which mostly costs money."""
+        layer = self.embedder
+        while isinstance(layer, EmbedderWrapper) and not isinstance(layer, RemoteEmbedder):
+            layer = layer.inner
+        return isinstance(layer, RemoteEmbedder)
 
 
 @dataclass(frozen=True, slots=True)

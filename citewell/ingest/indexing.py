@@ -8,7 +8,7 @@ import itertools
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +57,7 @@ _NAMESPACE = uuid.UUID("7b7d4c0e-5d0f-5c57-9a53-9e2f6a3f1c11")
 _BATCH = 256
 _BATCHES_AT_ONCE = 3
 _MAX_SUMMARIES = 10_000
+_LAST_CALLS_SECONDS = 10.0
 
 
 def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> str:
@@ -203,13 +204,21 @@ class IndexingStage:
                 stale.difference_update(c.id for c in batch)
                 writing.append(asyncio.create_task(self._write(batch, dense, file)))
                 if len(writing) == _BATCHES_AT_ONCE:
-                    await writing.popleft()
+                    await _written(writing)
             while writing:
-                await writing.popleft()
+                await _written(writing)
         finally:
-            await _cancel(writing)
+            await self._end(writing)
         await self._settle(job, file, count, stale)
         return count
+
+    async def _end(self, writing: Collection[asyncio.Task[None]]) -> None:
+        """Stop writing. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""
+        if writing and any(index.is_remote for index in self.indexes.all):
+            await asyncio.wait(writing, timeout=_LAST_CALLS_SECONDS)
+        for task in writing:
+            task.cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
 
     async def _facts(self, job: Job, language: str | None) -> FileFacts:
         """What every point tells of the file; what is changed of it from now on is a payload change, made when this stage has ended."""
@@ -289,10 +298,10 @@ def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, o
     )
 
 
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def _written(writing: deque[asyncio.Task[None]]) -> None:
+    """Wait for the first and take it out; it goes on where the waiting is cancelled."""
+    await asyncio.wait({writing[0]})
+    writing.popleft().result()
 
 
 async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:

@@ -1,4 +1,4 @@
-"""A clock for leases that keeps running at the same rate when the system clock is set."""
+"""Clocks that keep running at the same rate when the system clock is set."""
 
 from __future__ import annotations
 
@@ -28,3 +28,20 @@ class LeaseClock:
         if self._is_ours:
             return self._offset + time.monotonic()
         return float(await connection.scalar(_POSTGRES_NOW) or time.time())
+
+
+class MinuteClock:
+    """Seconds that all processes with this database count alike, for limits per minute.
+
+    On SQLite they are processes of one machine, which count since it was started; on Postgres they use the database's clock. What
+    an earlier start of the machine, or another machine, has counted may lie ahead.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._is_ours = database.is_sqlite
+
+    async def now(self, connection: AsyncConnection) -> float:
+        """The time that calls are compared with."""
+        if self._is_ours:
+            return time.monotonic()
+        return float(await connection.scalar(_POSTGRES_NOW) or 0.0)

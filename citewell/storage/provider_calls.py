@@ -9,10 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import SpendingLimitReached
+from citewell.storage.clock import MinuteClock
 from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import provider_calls, spending, usage
 
-WINDOW_SECONDS = 60.0
+WINDOW_SECONDS = 60.1
+"""A minute, and what two clocks may differ in it: 500 parts in a million is as fast as a clock is adjusted, rounded up."""
+MAX_CALL_SECONDS = 120.0
+"""The longest that a call lasts from being admitted to its answer; whoever makes it gives up then."""
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))")
 
 
@@ -30,22 +34,39 @@ class PerMinute(Protocol):
         ...
 
 
+class Clock(Protocol):
+    """Tells all who share a database the same time."""
+
+    async def now(self, connection: AsyncConnection) -> float:
+        """Seconds."""
+        ...
+
+
 class ProviderCallRepository:
-    """Counts calls and dollars. One transaction decides about each call, so processes that share a limit never exceed it together."""
+    """Counts calls and dollars. One transaction decides about each call, so processes that share a limit never exceed it together.
 
-    def __init__(self, database: Database) -> None:
+    When the provider receives a call is known only to be between its admission and its answer, so it counts from the first until a
+    minute after the second. A call whose answer is never reported counts as answered after `MAX_CALL_SECONDS`.
+    """
+
+    def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
+        self._clock = clock or MinuteClock(database)
 
-    async def admit(self, provider: str, limits: PerMinute, tokens: int) -> float:
-        """Seconds until a call of so many tokens fits; 0 when it is counted and may start now.
+    async def admit(self, provider: str, limits: PerMinute, tokens: int) -> tuple[float, int | None]:
+        """Seconds until a call of so many tokens may fit, or 0 and the number of the call, which is counted and may start now.
 
-        A call of more tokens than the limit has is let through when no other one was made for a minute.
+        A call of more tokens than the limit has is let through when no other one counts.
         """
         table = provider_calls
+        mine = table.c.provider == provider
         async with self._database.write() as connection:
-            now = await self._now(connection, provider)
-            mine = table.c.provider == provider
+            await self._take_turn(connection, provider)
+            now = await self._clock.now(connection)
+            latest = now + MAX_CALL_SECONDS
             await connection.execute(sa.delete(table).where(mine, table.c.at <= now - WINDOW_SECONDS))
+            # Counted on another machine, or before this one was started anew.
+            await connection.execute(sa.update(table).where(mine, table.c.at > latest).values(at=now))
             counted = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(mine)
             calls, used = (await connection.execute(counted)).one()
             if calls and _exceeds(limits, calls + 1, used + tokens):
@@ -53,9 +74,17 @@ class ProviderCallRepository:
                 for at, spent in rows:
                     calls, used = calls - 1, used - spent
                     if not calls or not _exceeds(limits, calls + 1, used + tokens):
-                        return max(0.001, at + WINDOW_SECONDS - now)
-            await connection.execute(sa.insert(table).values(provider=provider, at=now, tokens=tokens))
-        return 0.0
+                        # One that is under way may be answered at any moment.
+                        return max(0.001, min(at, now) + WINDOW_SECONDS - now), None
+            new = sa.insert(table).values(provider=provider, at=latest, tokens=tokens).returning(table.c.id)
+            return 0.0, await connection.scalar(new)
+
+    async def answered(self, call: int) -> None:
+        """The call with this number has its answer, so the provider counts it from this moment at the latest."""
+        table = provider_calls
+        async with self._database.write() as connection:
+            now = await self._clock.now(connection)
+            await connection.execute(sa.update(table).where(table.c.id == call, table.c.at > now).values(at=now))
 
     async def reserve(self, dollars: float, limit: float) -> None:
         """Count this much as spent this month. `SpendingLimitReached` when it would exceed the limit; then nothing is counted."""
@@ -87,12 +116,10 @@ class ProviderCallRepository:
             month = await self._month(connection)
             return float(await connection.scalar(sa.select(spending.c.dollars).where(spending.c.month == month)) or 0.0)
 
-    async def _now(self, connection: AsyncConnection, provider: str) -> float:
-        """The time; on Postgres the server's, after waiting for one's turn with this provider."""
-        if self._database.is_sqlite:
-            return time.time()
-        await connection.execute(_LOCK, {"name": f"citewell/{provider}"})
-        return float(await connection.scalar(sa.text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
+    async def _take_turn(self, connection: AsyncConnection, provider: str) -> None:
+        """Wait until no other transaction decides about this provider; on SQLite there is one writer at a time anyway."""
+        if not self._database.is_sqlite:
+            await connection.execute(_LOCK, {"name": f"citewell/{provider}"})
 
     async def _month(self, connection: AsyncConnection) -> str:
         """This month (UTC), with a row that begins with what the ledger has of it."""

@@ -143,6 +143,52 @@ def test_a_spent_account_leaves_the_file_partial_and_it_goes_on_from_there(
         assert max(Counter(server.embedded).values()) == 1
 
 
+def test_calls_under_way_when_another_fails_are_not_paid_for_twice(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, environment = voyage
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    calls = 0
+
+    def trouble() -> Fault | None:
+        nonlocal calls
+        calls += 1
+        return Fault(status=402, message="out of credit") if calls == 1 else Fault(pause=1.0)
+
+    (tmp_path / "items.csv").write_bytes(_records(1_000))
+    server.trouble = trouble
+    with Citewell(tmp_path / "data") as library:
+        assert library.add(tmp_path / "items.csv").error_code == "provider_quota"
+        assert len(server.embedded) >= 2 * 256, "two more were under way"
+        assert library.add(tmp_path / "items.csv").status == "analyzed"
+        assert max(Counter(server.embedded).values()) == 1
+
+
+def test_a_server_that_is_stopped_waits_for_the_calls_under_way(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    server.trouble = lambda: Fault(pause=1.0)
+    running = RunningServer(tmp_path / "data", **environment)
+    running.start()
+    resource = running.upload("items.csv", _records(1_000)).json()["id"]
+    end = time.monotonic() + 60
+    while not server.requests and time.monotonic() < end:
+        time.sleep(0.02)
+    running.stop()
+    before = len(server.embedded)
+    assert before > 0
+    server.trouble = lambda: None
+    running.start()
+    try:
+        assert running.wait(resource)["status"] == "analyzed"
+        assert len(server.embedded) > before
+        assert max(Counter(text for text in server.embedded if text != "ready?").values()) == 1
+    finally:
+        running.stop()
+
+
 def test_nothing_is_spent_beyond_the_limit(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ UNSCOPED: dict[str, str] = {
     "ContentRepository.iterate_chunks": _WORKERS,
     "ContentRepository.iterate_elements": _CALLER_CHECKS,
     "ProviderCallRepository.admit": _LIMITS,
+    "ProviderCallRepository.answered": _LIMITS,
     "ProviderCallRepository.correct": _LIMITS,
     "ProviderCallRepository.reserve": _LIMITS,
     "ProviderCallRepository.spent": _LIMITS,
