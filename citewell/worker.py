@@ -24,7 +24,7 @@ def work(settings: Settings) -> None:
                 settings.database_url is None,
             ),
             (
-                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector or qdrant",
+                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector, qdrant or redis",
                 settings.store.is_embedded,
             ),
             (

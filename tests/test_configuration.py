@@ -157,7 +157,6 @@ def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.Monke
     [
         ({"EMBEDDINGS_PROVIDER": "fastembed"}, "EMBEDDINGS_PROVIDER", "fastembed"),
         ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX_NAME": "rag"}, "VECTOR_STORE", "pinecone"),
-        ({"CITEWELL_VECTOR_STORE": "redis", "REDIS_URL": "redis://r"}, "CITEWELL_VECTOR_STORE", "redis"),
         ({"RERANK_PROVIDER": "fastembed"}, "RERANK_PROVIDER", "fastembed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from citewell.errors import ConfigurationError
-from citewell.settings.values import PineconeHost, RedisAddress
+from citewell.settings.values import PineconeHost
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
@@ -55,7 +55,6 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 RESERVED: Mapping[str, Reserved] = {
     reserved.names.keyword: reserved
     for reserved in (
-        Reserved(named("redis_url", "REDIS_URL"), RedisAddress, "vector_store", ("redis",)),
         Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
         Reserved(named("pinecone_namespace", "PINECONE_NAMESPACE"), str, "vector_store", ("pinecone",)),
@@ -84,6 +83,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ),
         ("vector_store", ("qdrant",)),
     ),
+    **dict.fromkeys(("redis_url", "redis_prefix", "redis_graph", "redis_seconds"), ("vector_store", ("redis",))),
     **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
     **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
     **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),

@@ -18,6 +18,7 @@ from citewell.settings.values import (
     Port,
     PostgresAddress,
     QdrantHost,
+    RedisAddress,
     Seconds,
     SqlName,
     is_postgres,
@@ -103,4 +104,27 @@ class QdrantStore(SettingsGroup):
         )
 
 
-StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore
+@dataclass(frozen=True, kw_only=True)
+class RedisStore(SettingsGroup):
+    """A Redis with the query engine, which processes share. graph: how an owner's new index is searched by meaning."""
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["redis"], _VECTOR_STORE] = "redis"
+    url: Annotated[RedisAddress | None, named("redis_url", "REDIS_URL")] = None
+    prefix: Annotated[CollectionPrefix, named("redis_prefix")] = "citewell"
+    graph: Annotated[Literal["hnsw", "flat"], named("redis_graph")] = "hnsw"
+    seconds: Annotated[Seconds, named("redis_seconds")] = 30.0
+
+    @property
+    def address(self) -> str:
+        """The server's address; `ConfigurationError` where no setting says it."""
+        if self.url is None:
+            raise ConfigurationError(
+                f"{self.name_of('provider')} is 'redis', which needs a server: set {self.name_of('url')} to its address, such as "
+                "redis://localhost:6379."
+            )
+        return self.url
+
+
+StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore | RedisStore

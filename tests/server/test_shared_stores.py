@@ -1,4 +1,4 @@
-"""Servers and workers on one Qdrant server, which is the contract server here, or the one that QDRANT_URL names."""
+"""Servers and workers on one store: a Redis, and a Qdrant server, which is the contract server here or the one that QDRANT_URL names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 
 from tests.adapters.blob.stores import KEYS, new_s3_bucket, s3
 from tests.contract_servers.faults import Fault
 from tests.contract_servers.qdrant import QdrantServer
 from tests.contract_servers.serving import serving
+from tests.redis_server import redis_server
 from tests.server.running import RunningServer
 from tests.server.test_pgvector import FILES, SAMPLES, cited, database
 
@@ -25,11 +27,11 @@ pytestmark = pytest.mark.slow(30)
 assert database  # a fixture
 
 
-class Store:
+class QdrantCollections:
     """A Qdrant server with collections of this test's own."""
 
-    def __init__(self, url: str, server: QdrantServer | None) -> None:
-        self.url, self.server = url, server
+    def __init__(self, url: str) -> None:
+        self.url = url
         self.prefix = f"t{uuid.uuid4().hex}"
         self.environment = {
             "CITEWELL_VECTOR_STORE": "qdrant",
@@ -46,17 +48,40 @@ class Store:
         return sum(answer.json()["result"]["count"] for answer in counts)
 
 
-@pytest.fixture
-def store() -> Generator[Store]:
-    if url := os.environ.get("QDRANT_URL"):
-        yield Store(url, None)
-        return
-    server = QdrantServer()
-    with serving(server.app) as base:
-        yield Store(base, server)
+class RedisKeys:
+    """A Redis with keys of this test's own."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.prefix = f"t{uuid.uuid4().hex}"
+        self.environment = {
+            "CITEWELL_VECTOR_STORE": "redis",
+            "REDIS_URL": url,
+            "CITEWELL_REDIS_PREFIX": self.prefix,
+        }
+
+    def points(self) -> int:
+        """How many points there are."""
+        with redis.Redis.from_url(self.url) as client:
+            return len(list(client.scan_iter(match=f"{self.prefix}:*:point:*", count=1_000)))
 
 
-def test_files_are_asked_about_changed_and_deleted_in_qdrant(store: Store, tmp_path: Path) -> None:
+Store = QdrantCollections | RedisKeys
+
+
+@pytest.fixture(params=["qdrant", "redis"])
+def store(request: pytest.FixtureRequest) -> Generator[Store]:
+    if request.param == "redis":
+        with redis_server() as url:
+            yield RedisKeys(url)
+    elif url := os.environ.get("QDRANT_URL"):
+        yield QdrantCollections(url)
+    else:
+        with serving(QdrantServer().app) as base:
+            yield QdrantCollections(base)
+
+
+def test_files_are_asked_about_changed_and_deleted_in_a_shared_store(store: Store, tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data", **store.environment) as running:
         added = [running.add(name, (SAMPLES / name).read_bytes()) for name in FILES]
         assert not (tmp_path / "data" / "indexes").exists()
