@@ -20,7 +20,7 @@ from citewell.adapters.index.redis_documents import (
     SCHEMA_VERSION,
     WORDS,
     Graph,
-    Names,
+    RedisNames,
     creation,
     document,
     patch,
@@ -64,7 +64,7 @@ _FAILURES = (RedisError, OSError, ValueError, TypeError, AttributeError, IndexEr
 class RedisIndex:
     """One model's points in one Redis, which any number of processes may use at once. Open it with `open`."""
 
-    def __init__(self, client: Redis, names: Names, dimensions: int, graph: Graph) -> None:
+    def __init__(self, client: Redis, names: RedisNames, dimensions: int, graph: Graph) -> None:
         self._client = client
         self._names = names
         self._dimensions = dimensions
@@ -87,7 +87,7 @@ class RedisIndex:
         `Unavailable` when the server cannot be reached; `ConfigurationError` when it refuses the password, has no query engine, or may
         drop keys when its memory is full.
         """
-        opened = cls(client, Names.of(prefix, index), dimensions, graph)
+        opened = cls(client, RedisNames.of(prefix, index), dimensions, graph)
         try:
             async with _failures("does not open"):
                 await opened._prepare(index)

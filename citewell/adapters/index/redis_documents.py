@@ -23,13 +23,13 @@ _MAX_REPEATED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class RedisNames:
     """The names of one model's keys; `base` is a hash with its schema, model and dimensions."""
 
     base: str
 
     @classmethod
-    def of(cls, prefix: str, index: str) -> Names:
+    def of(cls, prefix: str, index: str) -> RedisNames:
         """The names of an index, such as a model's fingerprint."""
         return cls(f"{prefix}:{hashlib.sha256(index.encode()).hexdigest()[:16]}")
 
@@ -91,7 +91,7 @@ def patch(payload: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return changes
 
 
-def creation(names: Names, space: str, dimensions: int, graph: Graph) -> list[str | int]:
+def creation(names: RedisNames, space: str, dimensions: int, graph: Graph) -> list[str | int]:
     """The command that makes an owner's index."""
     form = ["HNSW", 10, "M", 16, "EF_CONSTRUCTION", 100] if graph == "hnsw" else ["FLAT", 6]
     return [
