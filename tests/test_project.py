@@ -100,10 +100,10 @@ def test_every_requirement_is_pinned_and_hashed(path: Path) -> None:
     assert [line for line in lines if not pinned.match(line)] == []
 
 
-@pytest.mark.parametrize("file", ["base", "dev", "build", "node", "docs", "mutation"])
+@pytest.mark.parametrize("file", ["base", "server", "dev", "build", "node", "docs", "mutation"])
 def test_requirement_files_are_in_step_with_pyproject(file: str) -> None:
     groups = PYPROJECT["dependency-groups"]
-    declared = PYPROJECT["project"]["dependencies"] if file == "base" else groups[file]
+    declared = PYPROJECT["project"]["dependencies"] if file in ("base", "server") else groups[file]
     if file == "dev":
         declared = [*declared, *_declared()]
     missing = {_normalised(name) for name in declared} - _pins(ROOT / f"requirements/{file}.txt").keys()
@@ -111,8 +111,10 @@ def test_requirement_files_are_in_step_with_pyproject(file: str) -> None:
 
 
 def test_tests_run_with_the_versions_that_users_get() -> None:
-    base, dev = _pins(ROOT / "requirements/base.txt"), _pins(ROOT / "requirements/dev.txt")
-    assert {name: dev.get(name) for name in base} == base
+    dev = _pins(ROOT / "requirements/dev.txt")
+    for file in ("base", "server"):
+        pins = _pins(ROOT / f"requirements/{file}.txt")
+        assert {name: dev.get(name) for name in pins} == pins
 
 
 def test_every_library_that_citewell_imports_is_declared() -> None:

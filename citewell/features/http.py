@@ -69,7 +69,7 @@ async def current_owner(request: Request, credentials: _Credentials) -> str:
         check_csrf(request, kept)
         token = kept
     owner_id = await auth.authenticate(token)
-    auth.admit(owner_id)
+    await auth.admit(owner_id)
     return owner_id
 
 

@@ -37,6 +37,12 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 _NOT_IN_REPERTOIRE = "22021"
 _THREAD_SECONDS = 10.0
+# A view keeps the columns that it reads from being changed. The vector store makes this one again when it opens.
+_DROP_VIEWS = sa.text("""DO $$ DECLARE found regclass; BEGIN
+    FOR found IN SELECT DISTINCT v.oid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid JOIN pg_depend AS d ON d.objid = w.oid
+        WHERE v.relname = 'frame_chunks' AND v.relkind = 'v' AND d.refobjid = to_regclass('chunks')
+    LOOP EXECUTE format('DROP VIEW %s', found); END LOOP;
+END $$""")
 
 
 class DatabaseUnusable(Exception):
@@ -130,6 +136,8 @@ class Database:
         async with self._engine.connect() as connection:
             await connection.execution_options(citewell_write=True)
             async with connection.begin():
+                if not self.is_sqlite:
+                    await connection.execute(_DROP_VIEWS)
                 await connection.run_sync(_upgrade, config)
 
     async def close(self) -> None:
@@ -169,6 +177,19 @@ def insert_new(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | 
     if connection.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
+
+
+async def upsert(
+    connection: AsyncConnection, row: Mapping[sa.Column[Any], Any], changed: Mapping[sa.Column[Any], Any]
+) -> sa.Row[Any]:
+    """Insert a row, or change the one with its primary key; returns it as it is then. Two processes that do so wait for each other."""
+    table = next(iter(row)).table
+    make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = make(table).values({column.name: value for column, value in row.items()})
+    statement = statement.on_conflict_do_update(
+        index_elements=list(table.primary_key), set_={column.name: value for column, value in changed.items()}
+    )
+    return (await connection.execute(statement.returning(*table.c))).one()
 
 
 def _fetch(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from citewell.errors import NotFound
-from citewell.storage.database import Database, insert_new
-from citewell.storage.tables import owners, projects, tokens
+from citewell.storage.database import Database, insert_new, upsert
+from citewell.storage.tables import owners, projects, request_counts, tokens
 
 DEFAULT_PROJECT = "My files"
 
@@ -55,6 +55,26 @@ class OwnerRepository:
                 )
             )
             return owner_id
+
+    async def count_request(self, owner_id: str) -> tuple[int, float]:
+        """Count a request: how many the owner has made this minute, on all servers of the database, and the seconds that are left of it."""
+        now, counts = time.time(), request_counts
+        minute = int(now // 60)
+        async with self._database.write() as connection:
+            if not self._database.is_sqlite:
+                now = float(await connection.scalar(sa.text("SELECT extract(epoch FROM clock_timestamp())")) or now)
+                minute = int(now // 60)
+            # A server that has waited for its turn since the minute before counts for this one.
+            goes_on = counts.c.minute >= minute
+            row = await upsert(
+                connection,
+                {counts.c.owner_id: owner_id, counts.c.minute: minute, counts.c.requests: 1},
+                {
+                    counts.c.minute: sa.case((goes_on, counts.c.minute), else_=minute),
+                    counts.c.requests: sa.case((goes_on, counts.c.requests + 1), else_=1),
+                },
+            )
+        return row.requests, (row.minute + 1) * 60 - now
 
     async def create_token(self, owner_id: str, name: str, expires_at: float | None = None) -> tuple[TokenInfo, str]:
         """A new token and its secret, which is not stored."""

@@ -19,8 +19,9 @@ Time = sa.Double
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
-def _owner() -> sa.Column[str]:
-    return sa.Column("owner_id", Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False)
+def _owner(primary_key: bool = False) -> sa.Column[str]:
+    foreign = sa.ForeignKey("owners.id", ondelete="CASCADE")
+    return sa.Column("owner_id", Id, foreign, nullable=False, primary_key=primary_key)
 
 
 def _resource(primary_key: bool = False) -> sa.Column[str]:
@@ -274,6 +275,15 @@ payload_changes = sa.Table(
     sa.Column("lease_worker", sa.Text),
     sa.Column("lease_until", Time),
     sa.Column("created_at", Time, nullable=False),
+)
+
+# Requests of an owner in the newest minute (since 1970) in which there were any; all servers of a database count together.
+request_counts = sa.Table(
+    "request_counts",
+    metadata,
+    _owner(primary_key=True),
+    sa.Column("minute", sa.Integer, nullable=False),
+    sa.Column("requests", sa.Integer, nullable=False),
 )
 
 citations = sa.Table(

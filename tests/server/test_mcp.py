@@ -140,7 +140,7 @@ class _OneOwner:
     async def authenticate(self, token: str | None) -> str:
         return "ada"
 
-    def admit(self, owner_id: str) -> None:
+    async def admit(self, owner_id: str) -> None:
         pass
 
 

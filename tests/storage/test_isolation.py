@@ -204,6 +204,14 @@ async def _(world: World) -> None:
     assert await owners.owner_of(world.ben.token) == world.ben.owner
 
 
+@isolates(OwnerRepository.count_request)
+async def _(world: World) -> None:
+    owners = OwnerRepository(world.database)
+    await owners.count_request(world.ada.owner)
+    async with world.unchanged():
+        assert (await owners.count_request(world.ben.owner))[0] == 1
+
+
 # ---- Projects ----
 
 

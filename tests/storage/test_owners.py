@@ -12,7 +12,7 @@ from citewell.errors import NotFound
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.tables import tokens
+from citewell.storage.tables import request_counts, tokens
 
 
 async def test_an_owner_is_made_once_with_a_default_project(database: Database) -> None:
@@ -79,3 +79,25 @@ async def test_a_known_secret_is_adopted_once(database: Database) -> None:
 @pytest.mark.parametrize("token", ["", "cw_", "unknown", "ä" * 5000, "\0", "%"])
 async def test_any_other_text_opens_nobody(database: Database, token: str) -> None:
     assert await OwnerRepository(database).owner_of(token) is None
+
+
+async def test_requests_of_a_minute_are_counted_together_by_all_servers(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = [await OwnerRepository(database).ensure(name) for name in ("ann", "bob")]
+    servers = [OwnerRepository(database), OwnerRepository(database)]
+    counted = [await servers[n % 2].count_request(ann) for n in range(6)]
+    # The minute may end while they are counted.
+    assert sorted(number for number, _ in counted) in [
+        sorted([*range(1, n + 1), *range(1, 7 - n)]) for n in range(1, 7)
+    ]
+    assert all(0 <= left <= 60 for _, left in counted)
+    assert (await servers[0].count_request(bob))[0] == 1
+
+
+async def test_a_new_minute_begins_anew(database: Database) -> None:
+    owners = OwnerRepository(database)
+    ann = await owners.ensure("ann")
+    async with database.write() as connection:
+        await connection.execute(sa.insert(request_counts).values(owner_id=ann, minute=1, requests=500))
+    assert (await owners.count_request(ann))[0] == 1

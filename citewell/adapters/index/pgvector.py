@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 
 from citewell.adapters.index.pgvector_filters import BoundSql
+from citewell.adapters.index.pgvector_frames import prepare_frames
 from citewell.adapters.index.pgvector_rows import (
     PAYLOAD_COLUMNS,
     POINT_COLUMNS,
@@ -83,7 +84,9 @@ class PgvectorIndex:
             raise Unavailable(f"The vector store in Postgres cannot be reached: {_reason(error)}") from error
         try:
             async with pool.acquire() as connection:
-                return cls(pool, await prepare(connection, schema, name, dimensions))
+                tables = await prepare(connection, schema, name, dimensions)
+                await prepare_frames(connection, schema)
+                return cls(pool, tables)
         except BaseException as error:
             await pool.close()
             if isinstance(error, _FAILURES):

@@ -34,7 +34,7 @@ class AuthService:
     jwt_rules: JwtRules | None = None
     requests_per_minute: int = 0
     _known: OrderedDict[str, tuple[str, float]] = field(default_factory=OrderedDict[str, tuple[str, float]])
-    _windows: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    _refused_until: dict[str, float] = field(default_factory=dict[str, float])
 
     async def authenticate(self, token: str | None) -> str:
         """The owner's id; raises `Unauthorized`. A revoked token may pass for two more seconds."""
@@ -51,16 +51,17 @@ class AuthService:
             self._known.popitem(last=False)
         return owner_id
 
-    def admit(self, owner_id: str) -> None:
-        """Count a request; raises `RateLimited` when the owner's share of this minute is used up."""
+    async def admit(self, owner_id: str) -> None:
+        """Count a request; raises `RateLimited` when the owner's share of this minute is used up, on all servers of the database together."""
         if not self.requests_per_minute:
             return
-        now = time.time()
-        minute, count = self._windows.get(owner_id, (0, 0))
-        minute, count = (minute, count + 1) if minute == int(now // 60) else (int(now // 60), 1)
-        self._windows[owner_id] = (minute, count)
+        until = self._refused_until.get(owner_id, 0.0)  # whoever goes on asking then costs no writing
+        if (left := until - time.monotonic()) > 0:
+            raise RateLimited(retry_after=left)
+        count, left = await self.owners.count_request(owner_id)
         if count > self.requests_per_minute:
-            raise RateLimited(retry_after=60 - now % 60)
+            self._refused_until[owner_id] = time.monotonic() + left
+            raise RateLimited(retry_after=left)
 
     async def create_token(self, owner_id: str, name: str, days: int | None) -> tuple[TokenInfo, str]:
         """A new token and its secret, shown this once."""

@@ -78,7 +78,7 @@ class McpEndpoint:
         assert self._tools is not None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         owner_id = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
-        self._auth.admit(owner_id)
+        await self._auth.admit(owner_id)
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
             raise invalid_request(wrong)
