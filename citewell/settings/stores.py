@@ -21,6 +21,7 @@ from citewell.settings.values import (
     RedisAddress,
     Seconds,
     SqlName,
+    is_pooled,
     is_postgres,
     plain_postgres_url,
 )
@@ -64,6 +65,11 @@ class PgvectorStore(SettingsGroup):
                 "postgresql://user:password@localhost/citewell."
             )
         return plain_postgres_url(address)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether connections go through a pooler that gives each transaction another session."""
+        return is_pooled(self.url or self.database_url or "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,8 @@ MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
 _COLLECTION = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,199}")
 _SQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+POOLED = "pgbouncer"
+"""The parameter of a database's URL by which other tools, too, are told of such a pooler."""
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 
@@ -33,8 +35,19 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+_POOLER_PORT = 6543
+
+
+def is_pooled(url: str) -> bool:
+    """Whether connections go through a pooler that gives each transaction another session: Supabase's port, or `pgbouncer=true` in the URL."""
+    from sqlalchemy import make_url
+
+    parsed = make_url(url)
+    return parsed.query.get(POOLED, "true" if parsed.port == _POOLER_PORT else "") == "true"
+
+
 def async_url(url: str) -> str:
-    """A database's URL as SQLAlchemy's asynchronous drivers take it; `sslmode` is called `ssl` there."""
+    """A database's URL as SQLAlchemy's asynchronous drivers take it; `sslmode` is called `ssl` there. `pgbouncer=true` is for `Database`."""
     # Imported here, for only those who configure a database need it.
     from sqlalchemy import make_url
 
@@ -43,6 +56,9 @@ def async_url(url: str) -> str:
     if "sslmode" in parsed.query:
         mode = parsed.query["sslmode"]
         parsed = parsed.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
+    parsed = parsed.difference_update_query([POOLED])
+    if is_pooled(url):
+        parsed = parsed.update_query_dict({POOLED: "true"})
     return parsed.render_as_string(hide_password=False)
 
 
@@ -57,7 +73,8 @@ def plain_postgres_url(url: str) -> str:
     """A Postgres server's URL without the name of a driver, as libpq and asyncpg take it."""
     from sqlalchemy import make_url
 
-    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    plain = make_url(url).set(drivername="postgresql").difference_update_query([POOLED])
+    return plain.render_as_string(hide_password=False)
 
 
 def _zone(value: str) -> str:

@@ -8,6 +8,7 @@ import json
 import logging
 import sqlite3
 import threading
+import uuid
 import weakref
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,6 +38,12 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 _NOT_IN_REPERTOIRE = "22021"
 _THREAD_SECONDS = 10.0
+# Behind a pooler each transaction may get another session, in which statements that were prepared before are unknown, and names may be taken.
+_POOLED = {
+    "statement_cache_size": 0,
+    "prepared_statement_cache_size": 0,
+    "prepared_statement_name_func": lambda: f"citewell_{uuid.uuid4().hex}",
+}
 # A view keeps the columns that it reads from being changed. The vector store makes this one again when it opens.
 _DROP_VIEWS = sa.text("""DO $$ DECLARE found regclass; BEGIN
     FOR found IN SELECT DISTINCT v.oid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid JOIN pg_depend AS d ON d.objid = w.oid
@@ -61,12 +68,18 @@ class Database:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         self._files = _SqliteFiles(sa.make_url(url).database or ":memory:") if self.is_sqlite else None
+        parsed = sa.make_url(url)
+        options: dict[str, Any] = {"pool_pre_ping": True}
+        if self._files is not None:
+            options = {"async_creator": self._files.connect}
+        elif parsed.query.get("pgbouncer") == "true":
+            options = {"connect_args": _POOLED}
         self._engine = create_async_engine(
-            url,
+            parsed.difference_update_query(["pgbouncer"]),
             json_serializer=_dumps,
             pool_size=8,
             max_overflow=24,
-            **({"pool_pre_ping": True} if self._files is None else {"async_creator": self._files.connect}),
+            **options,
         )
         self._writer = asyncio.Lock()
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None

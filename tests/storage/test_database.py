@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from citewell.errors import ConfigurationError
+from citewell.settings.values import async_url, is_pooled, plain_postgres_url
 from citewell.storage import database as module
 from citewell.storage.database import Database
 from citewell.storage.tables import owners
@@ -89,4 +90,27 @@ async def test_a_database_of_a_newer_version_is_refused_in_one_line(
     monkeypatch.setattr(module, "MIGRATIONS", known)
     with pytest.raises(ConfigurationError, match=r"revision later.*Install the newer version"):
         await database.migrate()
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "pooled"),
+    [
+        ("postgresql://u@h:6543/d", True),
+        ("postgresql://u@h/d?pgbouncer=true", True),
+        ("postgresql://u@h:6543/d?pgbouncer=false", False),
+        ("postgresql://u@h:5432/d?sslmode=require", False),
+    ],
+)
+def test_an_address_says_whether_a_pooler_gives_each_transaction_another_session(url: str, pooled: bool) -> None:
+    assert is_pooled(url) is pooled
+    assert "pgbouncer" not in plain_postgres_url(url)
+    assert ("pgbouncer=true" in async_url(url)) is pooled
+
+
+async def test_behind_such_a_pooler_no_statement_is_kept(postgres: str) -> None:
+    database = Database(async_url(f"{postgres}&pgbouncer=true"))
+    for _ in range(3):
+        async with database.write() as connection:
+            assert await connection.scalar(sa.text("SELECT count(*) FROM pg_prepared_statements")) == 1  # its own
     await database.close()

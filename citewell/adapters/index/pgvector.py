@@ -39,6 +39,7 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, Ve
 
 _BATCH = 500
 _CONNECTIONS = 8
+_STATEMENTS = 100  # kept prepared by each connection
 _SECONDS = 60.0
 # Up to so many points that a filter admits are compared one by one, which is exact.
 _EXACT_UP_TO = 5_000
@@ -56,6 +57,7 @@ _SESSION = {
     "jit": "off",
     "application_name": "citewell",
 }
+_LOCAL = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in _SESSION.items())
 _FAILURES = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 T = TypeVar("T")
 
@@ -63,14 +65,20 @@ T = TypeVar("T")
 class PgvectorIndex:
     """One index in one database, which any number of processes may use at once. Open it with `open`."""
 
-    def __init__(self, pool: asyncpg.Pool, tables: PointTables) -> None:
+    def __init__(self, pool: asyncpg.Pool, tables: PointTables, *, pooled: bool = False) -> None:
         self._pool = pool
         self._tables = tables
+        self._pooled = pooled
         self._closed = False
 
     @classmethod
-    async def open(cls, url: str, name: str, dimensions: int, *, schema: str = "citewell") -> PgvectorIndex:
-        """Open the index of this name, or create it. `Unavailable` when the database cannot be reached."""
+    async def open(
+        cls, url: str, name: str, dimensions: int, *, schema: str = "citewell", pooled: bool = False
+    ) -> PgvectorIndex:
+        """Open the index of this name, or create it. `Unavailable` when the database cannot be reached.
+
+        pooled: a pooler gives each transaction another session, which then knows neither settings nor statements of the one before
+        """
         try:
             pool = await asyncpg.create_pool(
                 url,
@@ -78,7 +86,8 @@ class PgvectorIndex:
                 max_size=_CONNECTIONS,
                 command_timeout=_SECONDS,
                 timeout=_SECONDS,
-                server_settings=_SESSION,
+                server_settings={} if pooled else _SESSION,
+                statement_cache_size=0 if pooled else _STATEMENTS,
             )
         except (*_FAILURES, ValueError) as error:
             raise Unavailable(f"The vector store in Postgres cannot be reached: {_reason(error)}") from error
@@ -86,7 +95,7 @@ class PgvectorIndex:
             async with pool.acquire() as connection:
                 tables = await prepare(connection, schema, name, dimensions)
                 await prepare_frames(connection, schema)
-                return cls(pool, tables)
+                return cls(pool, tables, pooled=pooled)
         except BaseException as error:
             await pool.close()
             if isinstance(error, _FAILURES):
@@ -294,7 +303,11 @@ class PgvectorIndex:
         self._check_open()
         try:
             async with self._pool.acquire(timeout=_SECONDS) as connection:
-                return await call(connection)
+                if not self._pooled:
+                    return await call(connection)
+                async with connection.transaction():
+                    await connection.execute(_LOCAL)
+                    return await call(connection)
         except CitewellError:
             raise
         except _FAILURES as error:
@@ -307,7 +320,9 @@ class PgvectorIndex:
 
 async def build(settings: PgvectorStore, fingerprint: Fingerprint) -> PgvectorIndex:
     """The index of a model's vectors; see `PgvectorIndex.open`."""
-    return await PgvectorIndex.open(settings.dsn, str(fingerprint), fingerprint.dimensions, schema=settings.schema)
+    return await PgvectorIndex.open(
+        settings.dsn, str(fingerprint), fingerprint.dimensions, schema=settings.schema, pooled=settings.is_pooled
+    )
 
 
 def _reason(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """`frame_chunks` and `hybrid_search`: passages with their vectors for programs that read the database themselves, such as Supabase's clients.
 
 They join the points with Citewell's own tables, so they are made where both are in one database. Both show the files of the owner that
-`citewell.owner_id` names, and nothing without it, whoever asks.
+`citewell.owner_id` names, for every role, and nothing without it.
 """
 
 from __future__ import annotations

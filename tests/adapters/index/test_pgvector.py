@@ -42,6 +42,16 @@ class TestPgvectorIndex(VectorIndexConformance, SparseConformance, FilterConform
     """With the fixture above."""
 
 
+class TestPgvectorIndexBehindAPooler(
+    VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance
+):
+    """What a pooler by transactions asks of us, without one: nothing is set for a session."""
+
+    @pytest.fixture
+    def open_index(self, postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorIndex]]:
+        return lambda: PgvectorIndex.open(postgres, "words/model:32", DIMENSIONS, schema=schema, pooled=True)
+
+
 OpenIndex = Callable[[], Awaitable[PgvectorIndex]]
 
 
