@@ -67,7 +67,9 @@ def test_what_begins_at_one_server_goes_on_at_the_other(servers: tuple[RunningSe
     assert one.client.post("/search", json={"query": "loan"}).json()["hits"] == []
 
 
-def test_a_key_that_one_server_was_told_is_known_to_the_other(servers: tuple[RunningServer, RunningServer]) -> None:
+def test_a_key_that_one_server_was_told_is_soon_known_to_the_other(
+    servers: tuple[RunningServer, RunningServer],
+) -> None:
     one, two = servers
     added = one.add("note.txt", b"The dogs were walked at noon, and the cats stayed at home.")
 
@@ -76,7 +78,7 @@ def test_a_key_that_one_server_was_told_is_known_to_the_other(servers: tuple[Run
 
     assert inferred() == []  # and the keys, of which there are none, are remembered
     one.client.patch(f"/resources/{added['id']}", json={"metadata": {"department": "kennel"}}).raise_for_status()
-    assert [found["filter"]["value"] for found in inferred()] == ["kennel"]
+    assert [found["filter"]["value"] for found in eventually(inferred)] == ["kennel"]
 
 
 def test_a_token_of_one_server_opens_the_other_until_it_is_revoked(
