@@ -75,6 +75,20 @@ async def test_a_figure_counts_only_the_rows_that_have_a_value(desk: Desk) -> No
     assert (await desk.result("What is the average amount?")).rows[0].rows.listed == (2, 3, 4, 5, 7)
 
 
+async def test_of_one_table_alone_the_cell_that_is_asked_for_comes_before_the_rows_that_hold_it(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    tables = list(desk.sheets.tables.values())
+    question = "Which branch has the borrower Esi Owusu?"
+    alone = await desk.planner.consider(OWNER, question, tables, only=True)
+    assert isinstance(alone, Planned)
+    assert alone.plan.asked is not None
+    assert alone.plan.asked.name == "Branch"
+    assert (await desk.planned(question)).plan.shape is Shape.LOOKUP
+    listed = await desk.planner.consider(OWNER, "Show the records of the status overdue", tables, only=True)
+    assert isinstance(listed, Planned)
+    assert listed.plan.shape is Shape.ROWS
+
+
 async def test_rows_do_not_answer_what_makes_any_of_them_so(desk: Desk) -> None:
     desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     assert (await desk.planned("Which loans have the status overdue?")).plan.shape is Shape.LOOKUP

@@ -129,10 +129,15 @@ class TablePlanner:
         if len(plans) > 1:
             names = ", ".join(table_name(p.table) for p, _ in plans)
             return Refused(f"several tables could be meant: {names}", computes=True)
-        if plans:
+        weighs = (
+            only and bool(plans) and plans[0][0].shape in LISTING
+        )  # one cell answers better than the rows that hold it
+        if plans and not weighs:
             return await self._settle(owner_id, *plans[0])
         if (weighed := await asyncio.to_thread(self._weigh, question, small, only)) is not None:
             return weighed
+        if plans:
+            return await self._settle(owner_id, *plans[0])
         return Refused(*min(reasons)[1:]) if reasons else None
 
     def _weigh(self, question: str, tables: Sequence[_Known], only: bool) -> Planned | None:
