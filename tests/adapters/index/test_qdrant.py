@@ -326,7 +326,7 @@ async def test_what_a_server_does_wrong_is_unavailable_and_passes(
 async def test_a_server_that_is_slow_is_given_up_after_the_time_that_is_set(
     server: QdrantServer, own_address: str
 ) -> None:
-    client = AsyncQdrantClient(url=own_address, timeout=1, check_compatibility=False)
+    client = AsyncQdrantClient(url=own_address, timeout=10, check_compatibility=False)
     index = await QdrantIndex.open(client, "a", DIMENSIONS)
     server.trouble = Faults(Fault(pause=3_600))
     with pytest.raises(Unavailable):
