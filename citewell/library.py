@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import date
 from pathlib import Path
@@ -17,13 +17,14 @@ from citewell.answer_streams import AnswerStream, AsyncAnswerStream
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput
 from citewell.features.chat.service import ChatRequest
-from citewell.features.resources.service import Said
+from citewell.features.resources.service import Said, StoredBytes
 from citewell.features.turns import projects_named
 from citewell.filters import as_filters
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
 from citewell.types import (
     Answer,
+    AnswerPiece,
     AskedOptions,
     ChunkType,
     Expression,
@@ -66,9 +67,10 @@ class Wishes(TypedDict, total=False):
 
 
 class SearchWishes(Wishes, total=False):
-    """How and where to search. types: of passages, such as tables."""
+    """How and where to search. types: of passages, such as tables; vector_threshold: their least cosine with the query, 0..1."""
 
     types: Iterable[ChunkType] | None
+    vector_threshold: float | None
 
 
 class AskWishes(Wishes, total=False):
@@ -171,6 +173,7 @@ class AsyncCitewell:
             conditions=as_filters(wishes.get("conditions", ())),
             rerank=wishes.get("rerank"),
             rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
+            vector_threshold=wishes.get("vector_threshold"),
             ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
             time_zone=wishes.get("time_zone"),
         )
@@ -252,6 +255,20 @@ class AsyncCitewell:
             await asyncio.sleep(_POLL_SECONDS)
             run = await services.reindexing.run(owner, run.id)
         return run
+
+    async def picture(self, resource: str, chunk_id: str | None = None) -> StoredBytes:
+        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none."""
+        services = self._services
+        resource_id = await services.resources.resolve(services.local_owner, resource)
+        return await services.resources.picture(services.local_owner, resource_id, chunk_id)
+
+    async def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
+        """An answer that somebody else wrote from passages of `search`, with its citations checked.
+
+        pieces: its text in parts, each with the ids of the chunks that it cites; seen: ids of the other chunks that its writer had
+        """
+        services = self._services
+        return await services.citations.check(services.local_owner, list(pieces), list(seen))
 
     async def delete(self, resource: str) -> None:
         """Remove a resource, given by id or identifier, and everything made of it."""
@@ -410,6 +427,14 @@ class Citewell:
         read_again: also read the bytes again
         """
         return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
+
+    def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
+        """An answer that somebody else wrote from passages of `search`, with its citations checked, as `AsyncCitewell.check` does."""
+        return self._call(self._citewell.check(pieces, seen))
+
+    def run(self, work: Callable[[AsyncCitewell], Coroutine[Any, Any, T]]) -> T:
+        """The result of a coroutine of the `AsyncCitewell` inside, run on its loop: for what is written for that class."""
+        return self._call(work(self._citewell))
 
     def delete(self, resource: str) -> None:
         """Remove a resource, given by id or identifier, and everything made of it."""

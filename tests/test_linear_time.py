@@ -308,6 +308,7 @@ NO_READERS = {
     "agent.extractive.answerer.choose", "agent.extractive.confidence.gather", "agent.model.prompts.earlier_prompt", "agent.model.prompts.question_prompt", "agent.model.prompts.system_prompt",
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
+    "agent.turn.arguments.check_arguments", "agent.turn.arguments.integer_argument", "agent.turn.arguments.text_argument", "agent.turn.arguments.texts_argument",
     "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",

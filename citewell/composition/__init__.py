@@ -22,8 +22,10 @@ from citewell.composition.configured import (
     build_chat_model,
     build_reranker,
     build_vision_model,
+    citation_service,
     comparison_embedder,
     jwt_rules,
+    metadata_limits,
     parser_limits,
     retrieval_options,
 )
@@ -35,6 +37,7 @@ from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
+from citewell.features.citations.service import CitationService
 from citewell.features.estimates.service import EstimateService
 from citewell.features.health.findings import Finding
 from citewell.features.health.service import Configuration, HealthService
@@ -69,7 +72,6 @@ from citewell.ingest.records import RecordIngest
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.metadata import MetadataLimits
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.events import EventRepository
@@ -97,6 +99,7 @@ class Services:
     estimates: EstimateService
     search: SearchService
     chat: ChatService
+    citations: CitationService
     completions: CompletionService
     mcp: McpTools
     threads: ThreadService
@@ -299,6 +302,7 @@ async def _assemble(parts: _Parts) -> Services:
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
         chat=_chat_service(parts, turns, threads, search),
+        citations=citation_service(parts.indexes, stores, parts.ledger),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=McpTools(
             toolbox=extractive.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
@@ -341,14 +345,14 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
             payloads=stores.payloads,
             indexes=parts.indexes,
             chunking=parts.chunking,
-            limits=_metadata_limits(parts.settings),
+            limits=metadata_limits(parts.settings),
             on_spent=parts.ledger.record_paid,
         ),
         indexes=parts.indexes,
         metadata=stores.metadata,
         facets_of=FacetRepository(stores.database),
         payloads=parts.payloads,
-        limits=_metadata_limits(parts.settings),
+        limits=metadata_limits(parts.settings),
         chunking=parts.chunking,
         wake=workers.wake,
         space=DiskReserve(parts.settings.data, MIN_FREE_BYTES),
@@ -389,16 +393,6 @@ def _suggestion_service(parts: _Parts, extractive: Assistant) -> SuggestionServi
 def _process_name() -> str:
     """By what name leases know this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def _metadata_limits(settings: Settings) -> MetadataLimits:
-    limits = settings.metadata
-    return MetadataLimits(
-        max_keys=limits.max_keys,
-        max_key_length=limits.max_key_length,
-        max_value_length=limits.max_value_length,
-        max_items=limits.max_items,
-    )
 
 
 def _workers(parts: _Parts) -> Workers:

@@ -7,19 +7,26 @@ from contextlib import AsyncExitStack
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
+from citewell.agent.citations.check import CitationChecker
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
+from citewell.composition.stores import Stores
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.service import JwtRules
+from citewell.features.citations.service import CitationService
+from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
+from citewell.metadata import MetadataLimits
 from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
 from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel, close_connections
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
 from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.library import SqlLibrary
+from citewell.storage.passages import SqlChunks
 from citewell.storage.provider_calls import ProviderCallRepository
 from citewell.types import SelfQuery
 
@@ -63,6 +70,27 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
         return found
     built_in = registry.build_embedder(BuiltinEmbedding())
     return CachingEmbedder(MeteredEmbedder(built_in), EmbeddingCacheRepository(database))
+
+
+def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:
+    """Checks answers with the embedder that the agent checks its own with."""
+    elements = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
+    return CitationService(
+        checker=CitationChecker(comparison_embedder(indexes, stores.database), elements),
+        chunks=SqlChunks(stores.content, stores.projects, stores.metadata),
+        ledger=ledger,
+    )
+
+
+def metadata_limits(settings: Settings) -> MetadataLimits:
+    """How much metadata a file may have."""
+    limits = settings.metadata
+    return MetadataLimits(
+        max_keys=limits.max_keys,
+        max_key_length=limits.max_key_length,
+        max_value_length=limits.max_value_length,
+        max_items=limits.max_items,
+    )
 
 
 def build_chat_model(settings: Settings, database: Database, stack: AsyncExitStack) -> ChatModel | None:

@@ -74,6 +74,7 @@ class RetrievalOptions:
             "near_duplicate": _within("near_duplicate", request.near_duplicate, 1.0),
             "variations": _within("variations", request.variations, MAX_VARIATIONS),
             "self_query": request.self_query,
+            "vector_threshold": _within("vector_threshold", request.vector_threshold, 1.0),
         }
         return self.reranking(request.rerank, request.rerank_limits)._with(given)
 

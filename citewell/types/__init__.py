@@ -1,6 +1,6 @@
 """Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
-from citewell.types.answers import Answer, Citation, NoAnswer, NoAnswerReason, Verdict
+from citewell.types.answers import Answer, AnswerPiece, Citation, NoAnswer, NoAnswerReason, Verdict
 from citewell.types.chunks import (
     QUOTES,
     SUMMARY_OF,
@@ -93,6 +93,7 @@ __all__ = [
     "TERMINAL",
     "AllOf",
     "Answer",
+    "AnswerPiece",
     "AnyOf",
     "AskedOptions",
     "Box",

@@ -81,6 +81,14 @@ class Citation:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPiece:
+    """A piece of an answer as its writer cites it: text, and the ids of the chunks that it is said to rest on."""
+
+    text: str
+    chunk_ids: tuple[str, ...] = ()
+
+
 class NoAnswerReason(StrEnum):
     """Why a question has no answer."""
 

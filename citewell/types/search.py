@@ -231,6 +231,7 @@ class RerankLimits:
 class SearchRequest:
     """A search on behalf of an owner, within `scope`. projects: ids or names, resource_ids: ids or identifiers; None means all of the scope.
 
+    vector_threshold: chunks whose cosine with the query is below this (0..1) are left out, None as configured.
     conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
     ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
     rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
@@ -247,6 +248,7 @@ class SearchRequest:
     conditions: tuple[Expression, ...] = ()
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
+    vector_threshold: float | None = None
     debug: bool = False
     diversity: float | None = None
     near_duplicate: float | None = None

@@ -15,6 +15,7 @@ from citewell.adapters.chat import errors
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError
+from citewell.native_citations import search_result
 from citewell.ports import Capability, SourceBlock, ToolSpec
 from citewell.settings import AnthropicChat, AnthropicVision
 from citewell.types import JsonObject
@@ -54,7 +55,7 @@ class AnthropicDialect:
             return text
         if not cited:
             return f"{source_text(sources)}\n\n{text}".strip()
-        blocks: list[str | dict[str, Any]] = [_search_result(source) for source in sources]
+        blocks: list[str | dict[str, Any]] = [search_result(source) for source in sources]
         return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
 
     def rules(self, text: str) -> Content:
@@ -134,13 +135,3 @@ def build(settings: AnthropicChat | AnthropicVision, model: str) -> PatientChat:
     warm = settings.temperature is not None
     inner = chat(model, key, settings.base_url, settings.seconds, with_temperature=warm)
     return PatientChat(inner, settings.seconds)
-
-
-def _search_result(source: SourceBlock) -> dict[str, Any]:
-    return {
-        "type": "search_result",
-        "source": source.source,
-        "title": source.title,
-        "content": [{"type": "text", "text": source.text}],
-        "citations": {"enabled": True},
-    }

@@ -16,6 +16,7 @@ from langsmith import tracing_context
 
 from citewell.adapters.chat.reasoning import SpokenText
 from citewell.errors import CitewellError, ProviderError, ProviderRejected, ProviderUnavailable
+from citewell.native_citations import native_citations
 from citewell.ports import (
     Capability,
     ChatDelta,
@@ -234,10 +235,9 @@ class StreamReader:
             deltas += self._flush()
             self._block = block.get("index")
         deltas += self._say(self._spoken.read(str(block.get("text") or "")))
-        for citation in block.get("citations") or ():
-            index = citation.get("search_result_index")
-            if isinstance(index, int) and 0 <= index < len(self._sources):
-                self._cited.append((self._sources[index], str(citation.get("cited_text") or "")))
+        for citation in native_citations(block.get("citations")):
+            if 0 <= citation.index < len(self._sources):
+                self._cited.append((self._sources[citation.index], citation.text))
         return deltas
 
     def _say(self, text: str) -> list[ChatDelta]:

@@ -17,6 +17,12 @@ def passage_title(hit: Hit) -> str:
     return space_markers(f"{label} · {said}" if said else label)
 
 
+def passage_text(hit: Hit) -> str:
+    """What a model is given of a passage: a table with merged cells as HTML, which says which columns and rows they cover."""
+    html = hit.chunk.metadata.get("html")
+    return html if isinstance(html, str) else hit.chunk.text
+
+
 def provenance_words(provenance: Provenance) -> str:
     """`record rec1; identifier frame-17; camera: Leica M6; iso: 400`; what exceeds the limit is left out, and `…` says so."""
     kept: list[str] = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from citewell.agent.citations.bracketed import space_markers
-from citewell.agent.citations.provenance import passage_title, provenance_words
+from citewell.agent.citations.provenance import passage_text, passage_title, provenance_words
 from citewell.agent.interface import Source
 from citewell.ports import ChatMessage, SourceBlock
 from citewell.retrieve.context import best_at_the_ends
@@ -26,7 +26,9 @@ def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int)
     """The best sources that fit into `budget` tokens, the best first and second best last: models read the ends closest."""
     chosen: list[SourceBlock] = []
     left = budget
-    tokens = counter.count([f"{provenance_words(source.hit.provenance)}\n{_text(source)}" for source in sources])
+    tokens = counter.count(
+        [f"{provenance_words(source.hit.provenance)}\n{passage_text(source.hit)}" for source in sources]
+    )
     for source, count in zip(sources, tokens, strict=True):
         if count + _FRAME_TOKENS <= left:
             chosen.append(_block(source))
@@ -47,10 +49,4 @@ def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _block(source: Source) -> SourceBlock:
     hit = source.hit
-    return SourceBlock(n=source.n, title=passage_title(hit), source=hit.chunk.id, text=space_markers(_text(source)))
-
-
-def _text(source: Source) -> str:
-    """What a model is given of a passage: a table with merged cells as HTML, which says which columns and rows they cover."""
-    html = source.hit.chunk.metadata.get("html")
-    return html if isinstance(html, str) else source.hit.chunk.text
+    return SourceBlock(n=source.n, title=passage_title(hit), source=hit.chunk.id, text=space_markers(passage_text(hit)))

@@ -11,28 +11,30 @@ from citewell.agent.interface import Library, Searcher, Source, Tables
 from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
+from citewell.agent.turn.arguments import (
+    allowed_instead,
+    check_arguments,
+    integer_argument,
+    text_argument,
+    texts_argument,
+)
 from citewell.agent.turn.state import ToolResult, TurnState
 from citewell.errors import (
-    CitewellError,
     Conflict,
     DamagedFile,
     InvalidInput,
     NotFound,
     UnreadableCopy,
-    cut,
     named,
 )
 from citewell.filters import FIELDS, PASSAGE_FIELDS, parse_filters
 from citewell.points import keyword
 from citewell.ports import ToolCall, ToolSpec
-from citewell.spelling import suggestion
 from citewell.types import ChunkType, JsonObject, JsonValue, Operator, Scope, SearchRequest, SelfQuery, TableInfo
 from citewell.types.json import sound
 
 MAX_TOP_K = 30
 MAX_READ = 12_000
-MAX_ALLOWED = 40
-
 
 Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
 
@@ -69,10 +71,10 @@ class Toolbox:
             return ToolResult(call, f"That does not work: {error}", failed=True)
         call = replace(call, arguments=cast(JsonObject, sent))
         try:
-            _check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
+            check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
             return await handler(turn, call)
         except (InvalidInput, NotFound, Conflict, DamagedFile, UnreadableCopy) as error:
-            return ToolResult(call, f"That does not work: {error.message}{_allowed(error)}", failed=True)
+            return ToolResult(call, f"That does not work: {error.message}{allowed_instead(error)}", failed=True)
 
     async def tables(self, turn: TurnState) -> Sequence[TableInfo]:
         """The tables in the scope of the turn."""
@@ -82,14 +84,14 @@ class Toolbox:
 
     async def _search_files(self, turn: TurnState, call: ToolCall) -> ToolResult:
         arguments = call.arguments
-        query = _text(arguments, "query")
+        query = text_argument(arguments, "query")
         request = SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
-            top_k=_integer(arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K),
+            top_k=integer_argument(arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K),
             scope=turn.request.scope,
-            projects=_texts(arguments, "projects"),
-            resource_ids=_texts(arguments, "resource_ids"),
+            projects=texts_argument(arguments, "projects"),
+            resource_ids=texts_argument(arguments, "resource_ids"),
             types=_types(arguments),
             conditions=parse_filters(arguments.get("filters")),
             rerank=turn.request.rerank,
@@ -153,7 +155,7 @@ class Toolbox:
     async def _read_resource(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
         request, arguments = turn.request, call.arguments
-        wanted = _text(arguments, "resource_id")
+        wanted = text_argument(arguments, "resource_id")
         inside = await self._library.list_resources(request.owner_id, request.scope)
         found = [r.id for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
         if len(found) != 1:
@@ -163,27 +165,12 @@ class Toolbox:
                 else "No such file is in the scope of this question."
             )
             raise InvalidInput(problem)
-        first = _integer(arguments, "first", 1, 1, 10**9)
-        last = _integer(arguments, "last", first, first, first + 50)
+        first = integer_argument(arguments, "first", 1, 1, 10**9)
+        last = integer_argument(arguments, "last", first, first, first + 50)
         elements = await self._library.read_resource(request.owner_id, found[0], first, last)
         text = "\n".join(element.text for element in elements)
         shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
         return ToolResult(call, shown or "Nothing stands there.")
-
-
-def _check_arguments(what: str, schema: JsonObject, arguments: JsonValue) -> None:
-    """Raise `InvalidInput` for an argument that the tool does not have, at any depth: it would be ignored without a word."""
-    known, items = schema.get("properties"), schema.get("items")
-    if isinstance(known, Mapping) and isinstance(arguments, Mapping):
-        for name, value in arguments.items():
-            inner = known.get(name)
-            if inner is None:
-                raise InvalidInput(f"{what} has no argument `{cut(name)}`. {suggestion(name, known)}")
-            if isinstance(inner, Mapping):
-                _check_arguments(f"`{name}`", inner, value)
-    elif isinstance(items, Mapping) and isinstance(arguments, list | tuple):
-        for value in arguments:
-            _check_arguments(what, items, value)
 
 
 def _search_details(
@@ -208,43 +195,8 @@ def _table_line(table: TableInfo) -> str:
     return f"Table {table_key(table)} ({table_name(table)}): {table.rows:,} rows; columns: {columns}"
 
 
-def _allowed(error: CitewellError) -> str:
-    """What an error says is allowed instead, such as the metadata keys that there are."""
-    allowed = error.details.get("allowed")
-    if not isinstance(allowed, list) or not allowed:
-        return ""
-    shown = ", ".join(cut(str(one)) for one in allowed[:MAX_ALLOWED])
-    return f" Allowed: {shown}{', …' if len(allowed) > MAX_ALLOWED else '.'}"
-
-
-def _text(arguments: JsonObject, name: str) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"`{name}` must be a text.")
-    return value.strip()
-
-
-def _texts(arguments: JsonObject, name: str) -> tuple[str, ...] | None:
-    value = arguments.get(name)
-    if value is None:
-        return None
-    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-        raise InvalidInput(f"`{name}` must be a list of texts.")
-    return tuple(str(v) for v in value) or None
-
-
-def _integer(arguments: JsonObject, name: str, default: int, low: int, high: int) -> int:
-    value = arguments.get(name, default)
-    if value is None:
-        return default
-    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)  # JSON's 1e999 is infinite
-    if isinstance(value, bool) or not isinstance(value, int | float) or not is_whole:
-        raise InvalidInput(f"`{name}` must be a whole number.")
-    return min(max(int(value), low), high)
-
-
 def _types(arguments: JsonObject) -> tuple[ChunkType, ...] | None:
-    names = _texts(arguments, "types")
+    names = texts_argument(arguments, "types")
     if names is None:
         return None
     known = {kind.value for kind in ChunkType}

@@ -29,8 +29,10 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import Receipt, ResourceRepository
 from citewell.types import (
+    PREVIEW,
     TERMINAL,
     AskedOptions,
+    Category,
     Chunk,
     Facets,
     Filter,
@@ -327,6 +329,28 @@ class ResourceService:
         resource = await self.resources.get(owner_id, resource_id)
         found = await self.content.blob(resource_id, resource.version, name)
         return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
+
+    async def picture(self, owner_id: str, resource_id: str, chunk_id: str | None = None) -> StoredBytes:
+        """A file that is a picture, or the picture that one of its chunks describes: the small copy, where one was kept.
+
+        `InvalidInput` where there is no picture, `NotFound` for a file or chunk that the owner does not have.
+        """
+        resource = await self.resources.get(owner_id, resource_id)
+        blob = None
+        if chunk_id is not None:
+            found = (await self.content.load_chunks(owner_id, [chunk_id])).get(chunk_id)
+            if found is None or found.chunk.resource_id != resource_id:
+                raise NotFound
+            if found.picture is None:
+                raise InvalidInput(f"This passage of {resource.filename} describes no picture.")
+            blob = found.picture.blob
+        elif resource.detected_category != Category.IMAGE.value:
+            raise InvalidInput(f"{resource.filename} is not a picture. Search for what it says instead.")
+        previews = await self.content.blobs(resource_id, resource.version, PREVIEW)
+        small = next((one.name for one in previews if blob is None or one.metadata.get("of") == blob), None)
+        if small or blob:
+            return await self.extracted_bytes(owner_id, resource_id, small or blob or "")
+        return await self.original(owner_id, resource_id, None)
 
     async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
         """Run stage 3 again; a FAILED resource, and one that other `options` are named for, is read again from the start."""

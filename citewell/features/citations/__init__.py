@@ -1,0 +1,1 @@
+"""Feature: citations of answers that others wrote, checked against the files."""

@@ -1,0 +1,84 @@
+"""Checks answers that others wrote from passages found here, such as a model that was given them as search results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from citewell.agent.citations.bracketed import escape_markers
+from citewell.agent.citations.check import CitationChecker
+from citewell.agent.citations.writer import AnswerWriter
+from citewell.agent.interface import NO_ANSWER, Source
+from citewell.agent.offload import offload
+from citewell.errors import InvalidInput
+from citewell.features.usage.service import Ledger
+from citewell.metering import tallied
+from citewell.storage.passages import SqlChunks
+from citewell.types import Answer, AnswerPiece, Hit, Scores, StoredChunk
+
+MAX_ANSWER_CHARACTERS = 100_000
+MAX_CITED = 200
+"""Chunks that an answer may cite."""
+MAX_SEEN = 100
+"""Further chunks that a cited one is compared with; the last ones count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitationService:
+    """Turns attributed pieces of text into an answer with checked citations. Sees only what the owner has."""
+
+    checker: CitationChecker
+    chunks: SqlChunks
+    ledger: Ledger
+
+    async def check(self, owner_id: str, pieces: Sequence[AnswerPiece], seen: Sequence[str] = ()) -> Answer:
+        """The pieces as one text with `[n]`, numbered as they are cited, and each citation with its verdict.
+
+        seen: ids of chunks that the writer was given, cited or not. A chunk that does not exist or is another owner's is no
+        citation; `trace["removed_citations"]` has its id. `InvalidInput` for an answer that is too long or cites too much.
+        """
+        if sum(len(piece.text) for piece in pieces) > MAX_ANSWER_CHARACTERS:
+            raise InvalidInput(f"The answer is longer than {MAX_ANSWER_CHARACTERS:,} characters.")
+        cited = dict.fromkeys(one for piece in pieces for one in piece.chunk_ids)
+        if len(cited) > MAX_CITED:
+            raise InvalidInput(f"The answer cites more than {MAX_CITED} passages.")
+        others = [one for one in dict.fromkeys(seen) if one not in cited][-MAX_SEEN:]
+        stored = await self.chunks.load(owner_id, [*cited, *others])
+        ids = [one for one in (*cited, *others) if one in stored]
+        sources = [Source(n, _hit(stored[one])) for n, one in enumerate(ids, start=1)]
+        numbers = {source.hit.chunk.id: source.n for source in sources}
+        characters = sum(len(piece.text) for piece in pieces) + sum(len(s.hit.chunk.text) for s in sources)
+        text = await offload(characters, _written, pieces, sources, numbers)
+        with tallied() as tally:
+            checked = await self.checker.check(owner_id, text, sources, settled=True)
+        await self.ledger.record_paid(owner_id, tally.spent)
+        return Answer(
+            text=checked.text,
+            citations=checked.citations,
+            intent="document_query",
+            answered=bool(checked.text) and NO_ANSWER.rstrip(".").lower() not in checked.text.lower(),
+            trace={"removed_citations": [one for one in cited if one not in stored]},
+            confidence=round(checked.held, 4) if checked.citations else None,
+        )
+
+
+def _written(pieces: Sequence[AnswerPiece], sources: Sequence[Source], numbers: Mapping[str, int]) -> str:
+    """The text with a marker after each piece that cites; bracketed numbers of the pieces' own do not count."""
+    writer = AnswerWriter(lambda _: None, lambda: sources)
+    for piece in pieces:
+        writer.write(escape_markers(piece.text))
+        for one in dict.fromkeys(piece.chunk_ids):
+            if one in numbers:
+                writer.cite(numbers[one])
+    return writer.finish()
+
+
+def _hit(found: StoredChunk) -> Hit:
+    return Hit(
+        chunk=found.chunk,
+        filename=found.filename,
+        score=0.0,
+        scores=Scores(),
+        provenance=found.provenance,
+        picture=found.picture,
+    )
