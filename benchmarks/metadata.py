@@ -254,7 +254,9 @@ def main() -> None:
         asyncio.run(change(options.change, tell=True))
         return
     result = asyncio.run(measure(options.files, options.filters, options.points))
-    print(json.dumps({"machine": cast(object, report.machine())} | result, indent=1))
+    text = json.dumps({"machine": cast(object, report.machine())} | result, indent=1)
+    print(text)
+    (Path(__file__).parent / "results" / "metadata.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -159,6 +159,20 @@ def refusing(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def filtered(result: Mapping[str, Any]) -> list[str]:
+    """Metadata: filters against what they mean, recall within them, and changes that a killed process left behind."""
+    oracle, recall, killed = result["oracle"], result["recall_at_10"], result["killed"]
+    within = ", ".join(f"{value:.3f} where {share} of the points fit" for share, value in recall.items())
+    return [
+        "## Filters on metadata",
+        f"{result['changed']['files']:,} files with 12 fields each, and {oracle['filters']} random nested filters "
+        f"({oracle['admitting_some']} of which admit some files and not all): {oracle['differences']} differences between the files that "
+        f"the embedded store admits and those that the filter means in plain Python. Recall@10 of a dense search is {within}. A process "
+        f"that was changing the metadata of all files was killed: after the next start the index lacked {killed['behind']} of the "
+        f"{killed['changed_in_sql']:,} changes that SQL had. {host(result)}",
+    ]
+
+
 def host(result: Mapping[str, Any]) -> str:
     machine = result["machine"]
     return f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}."
@@ -172,6 +186,7 @@ SECTIONS = {
     "http_search": served,
     "while_ingesting": busy,
     "churn": changes,
+    "metadata": filtered,
     "thresholds": refusing,
 }
 

@@ -33,8 +33,7 @@ class EventRepository:
         """Events of a resource with an id above `after`, oldest first."""
         table = resource_events
         query = sa.select(table).where(table.c.resource_id == resource_id, table.c.id > after).order_by(table.c.id)
-        async with self._database.read() as connection:
-            return [
-                {"id": r["id"], "at": r["at"], "version": r["version"], "status": r["status"], **r["details"]}
-                for r in (await connection.execute(query)).mappings()
-            ]
+        return [
+            {"id": r["id"], "at": r["at"], "version": r["version"], "status": r["status"], **r["details"]}
+            for r in await self._database.rows(query)
+        ]

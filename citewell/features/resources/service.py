@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,6 +47,7 @@ from citewell.types import (
 )
 
 _EVENT_POLL_SECONDS = 0.2
+_POLLS_PER_LOOK = 5
 _PIECE = 1024 * 1024
 # How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
 _APPLIED_SECONDS = 10.0
@@ -275,13 +277,15 @@ class ResourceService:
     async def follow(self, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
         """Changes of state as they come, until a terminal one."""
         last = 0
-        while True:
-            resource = await self.resources.get(owner_id, resource_id)
-            for event in await self.events.since(resource_id, last):
-                last = int(str(event["id"]))
-                yield event
-            if resource.status in TERMINAL:
-                return
+        for poll in itertools.count():
+            # Many may follow at once, and most polls find nothing: the resource itself is read when something happened, and now and then.
+            if poll % _POLLS_PER_LOOK == 0 or await self.events.since(resource_id, last):
+                resource = await self.resources.get(owner_id, resource_id)
+                for event in await self.events.since(resource_id, last):
+                    last = int(str(event["id"]))
+                    yield event
+                if resource.status in TERMINAL:
+                    return
             await asyncio.sleep(_EVENT_POLL_SECONDS)
 
     async def wait(self, owner_id: str, resource_id: str) -> Resource:
