@@ -24,6 +24,7 @@ from citewell.composition.configured import (
     build_vision_model,
     citation_service,
     comparison_embedder,
+    extract_options,
     jwt_rules,
     metadata_limits,
     parser_limits,
@@ -83,7 +84,6 @@ from citewell.storage.records import RecordRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import ExtractOptions
 
 log = logging.getLogger(__name__)
 LOCAL_OWNER = "local"
@@ -412,7 +412,7 @@ def _workers(parts: _Parts) -> Workers:
 
 
 def _extraction(parts: _Parts) -> ExtractionStage:
-    parser, stores = parts.settings.parser, parts.stores
+    stores = parts.stores
     return ExtractionStage(
         resources=stores.resources,
         content=stores.content,
@@ -421,7 +421,7 @@ def _extraction(parts: _Parts) -> ExtractionStage:
         parsers=parts.parsers,
         adoption=Adoption(resources=stores.resources, jobs=stores.jobs, blobs=parts.blobs, capture=parts.capture),
         scratch=parts.settings.data / "scratch",
-        limits=ExtractOptions(ocr=parser.ocr, max_pages=parser.max_pages, max_pixels=parser.max_pixels),
+        limits=extract_options(parts.settings, parts.indexes),
         read_ahead=ReadAhead(projects=stores.projects, indexes=parts.indexes, chunking=parts.chunking),
     )
 

@@ -20,7 +20,7 @@ from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.metadata import MetadataLimits
 from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel, close_connections
+from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel, close_connections, multimodal
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
@@ -28,7 +28,7 @@ from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.passages import SqlChunks
 from citewell.storage.provider_calls import ProviderCallRepository
-from citewell.types import SelfQuery
+from citewell.types import ExtractOptions, SelfQuery
 
 
 def build_embedder(settings: Settings, database: Database) -> Embedder:
@@ -172,6 +172,13 @@ def parser_limits(settings: Settings) -> ParserLimits:
         total_seconds=settings.parser.seconds,
         stall_seconds=settings.parser.silence_seconds,
     )
+
+
+def extract_options(settings: Settings, indexes: IndexSet) -> ExtractOptions:
+    """What is read of a file; pages are kept as pictures only where the active index's embedder takes pictures."""
+    parser = settings.parser
+    pages = parser.page_pictures if multimodal(indexes.active.embedder) is not None else "none"
+    return ExtractOptions(ocr=parser.ocr, max_pages=parser.max_pages, max_pixels=parser.max_pixels, page_pictures=pages)
 
 
 def retrieval_options(settings: Settings) -> RetrievalOptions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from citewell.types import ChunkDraft, ChunkType, Element, JsonObject, Locator, Piece
+from citewell.types import PAGE_PICTURE, ChunkDraft, ChunkType, Element, JsonObject, Locator, Piece
 
 _MAX_CHARACTERS = 400
 _MAX_DATA_CHARACTERS = 1_200
@@ -41,6 +41,14 @@ def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
 def describe_shown(filename: str, picture: Element) -> ChunkDraft:
     """The place of a picture without words inside a file, for an embedder that sees the picture itself."""
     place = picture.locator.place()
+    if PAGE_PICTURE in picture.metadata:
+        text = f"Page {picture.locator.page} of {filename}, as a picture."
+        return ChunkDraft(
+            type=ChunkType.IMAGE,
+            text=text[:_MAX_CHARACTERS],
+            locator=picture.locator,
+            pieces=(Piece(picture.id, 0, 0),),
+        )
     text = f"Picture in {filename}, {place}." if place else f"Picture in {filename}."
     return ChunkDraft(
         type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=picture.locator, pieces=(Piece(picture.id, 0, 0),)

@@ -13,7 +13,17 @@ from citewell.errors import ProviderError, ProviderRateLimited, ProviderUnavaila
 from citewell.ports import BlobStore, ImageInput, VisionModel
 from citewell.storage.content import ContentRepository, insert_elements
 from citewell.storage.jobs import JobRepository
-from citewell.types import PREVIEW, Coverage, Element, ElementType, Job, Resource, StoredBlob, UnitCoverage
+from citewell.types import (
+    PAGE_PICTURE,
+    PREVIEW,
+    Coverage,
+    Element,
+    ElementType,
+    Job,
+    Resource,
+    StoredBlob,
+    UnitCoverage,
+)
 
 PROMPT = (
     "Describe this picture so that someone who searches for what it shows will find it. Say what kind of picture it is "
@@ -79,7 +89,7 @@ class ImageDescriber:
         """Each picture that has a small copy, once, with the first element that shows it."""
         shown: dict[str, Element] = {}
         for element in elements:
-            if element.type is ElementType.IMAGE and element.blob is not None:
+            if element.type is ElementType.IMAGE and element.blob is not None and PAGE_PICTURE not in element.metadata:
                 shown.setdefault(element.blob, element)
         previews = await self.content.blobs(job.resource_id, job.version, PREVIEW)
         pairs = [(shown.get(str(blob.metadata.get("of"))), blob) for blob in previews]

@@ -103,6 +103,7 @@ class ParserSettings(SettingsGroup):
     max_pages: Annotated[Count, named("max_pages")] = 2_000
     max_pixels: Annotated[Count, named("max_pixels")] = 89_000_000
     ocr: Annotated[bool, named("ocr")] = True
+    page_pictures: Annotated[Literal["none", "scans", "all"], named("page_pictures")] = "scans"
 
 
 @dataclass(frozen=True, kw_only=True)

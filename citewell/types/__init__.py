@@ -15,6 +15,7 @@ from citewell.types.chunks import (
 )
 from citewell.types.elements import CellPlace, Element, ElementType
 from citewell.types.extraction import (
+    PAGE_PICTURE,
     PREVIEW,
     Category,
     ChildFile,
@@ -87,6 +88,7 @@ from citewell.types.usage import Usage, UsageKind
 
 __all__ = [
     "FULLY_PROCESSED",
+    "PAGE_PICTURE",
     "PREVIEW",
     "QUOTES",
     "SUMMARY_OF",

@@ -9,6 +9,9 @@ from typing import Any
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 
+PAGE_PICTURE = "page"
+"""In the metadata of an element: it is a picture of its whole page."""
+
 PREVIEW = "preview"
 """The kind of a blob that is a small copy of a picture, for a model that describes it; its metadata names the picture in `of`."""
 
@@ -36,12 +39,16 @@ class DetectedType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractOptions:
-    """What the uploader asked for, and the limits that extraction itself keeps (see `docs/configuration.md`)."""
+    """What the uploader asked for, and the limits that extraction itself keeps (see `docs/configuration.md`).
+
+    page_pictures: which pages of a PDF are kept as pictures where `multimodal` is asked for: `none`, `scans` or `all`
+    """
 
     password: str | None = None
     extract_tables: bool = True
     extract_images: bool = True
     multimodal: bool = False
+    page_pictures: str = "none"
     ocr: bool = True
     max_pages: int = 2_000
     max_pixels: int = 89_000_000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -18,7 +18,8 @@ from tests.contract_servers import voyage as contract
 from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
-from tests.extract.pdf.drawing import Draw, lines, pdf, prose
+from tests.extract.pdf.drawing import HEIGHT, WIDTH, Draw, lines, pdf, prose
+from tests.extract.scanning import scan
 from tests.ingest.test_vision import added, pictures, shaded
 
 pytestmark = pytest.mark.slow(15)
@@ -52,10 +53,30 @@ def voyage() -> Iterator[tuple[VoyageServer, str]]:
         yield server, f"{address}/v1"
 
 
-def settings(data: Path, address: str, model: str = "voyage-multimodal-3.5") -> Settings:
+def scanned() -> bytes:
+    """One page for each colour: a scan of a line of text, on paper of that colour."""
+
+    def page(colour: str) -> Draw:
+        paper = Image.new("RGB", (900, 1_200), {"red": "#ffb0b0", "green": "#b0ffb0", "blue": "#b0b0ff"}[colour])
+        text = scan(["Minutes of the meeting"])
+        sheet = paper.copy()
+        sheet.paste(ImageChops.multiply(paper.crop((0, 0, *text.size)), text), (0, 0))
+
+        def draw(canvas: Canvas) -> None:
+            canvas.drawImage(ImageReader(sheet), 0, 0, WIDTH, HEIGHT)
+
+        return draw
+
+    return pdf(*map(page, COLOURS))
+
+
+def settings(
+    data: Path, address: str, model: str = "voyage-multimodal-3.5", *, ocr: bool = False, pages: str = "scans"
+) -> Settings:
     return load_settings(
         data=data,
-        ocr=False,
+        ocr=ocr,
+        page_pictures=pages,
         embedding_provider="voyage",
         embedding_base_url=address,
         embedding_model=model,
@@ -106,6 +127,35 @@ async def test_a_photo_is_found_by_what_it_shows_and_embedded_once(
         await services.resources.reindex(services.local_owner, done.id)
         await services.resources.wait(services.local_owner, done.id)
         assert sent_pictures(server) == before == 2
+
+
+async def test_a_scanned_page_is_found_by_a_text_that_says_what_it_shows(
+    voyage: tuple[VoyageServer, str], tmp_path: Path
+) -> None:
+    server, address = voyage
+    async with open_services(settings(tmp_path, address, ocr=True)) as services:
+        resource = await added(services, scanned(), "minutes.pdf")
+        assert (resource.status, resource.error_code) == (Status.INDEXED, None)
+        assert sent_pictures(server) == len(COLOURS)
+        for page, colour in enumerate(COLOURS, 1):
+            hits = (await services.search.search(SearchRequest(owner_id=services.local_owner, query=colour))).hits
+            assert hits[0].chunk.text == f"Page {page} of minutes.pdf, as a picture."
+            assert hits[0].chunk.locator.page == page
+            assert hits[0].picture is not None
+        before = sent_pictures(server)
+        await services.resources.reindex(services.local_owner, resource.id)
+        await services.resources.wait(services.local_owner, resource.id)
+        assert sent_pictures(server) == before, "the cache knows them by their hashes"
+
+
+async def test_the_setting_says_which_pages_become_pictures(voyage: tuple[VoyageServer, str], tmp_path: Path) -> None:
+    server, address = voyage
+    text = pdf(lambda canvas: lines(canvas, 60, 60, prose(6)), lambda canvas: None)
+    for pages, sent in (("none", 0), ("scans", 0), ("all", 1)):
+        before = sent_pictures(server)
+        async with open_services(settings(tmp_path / pages, address, pages=pages)) as services:
+            await added(services, text, "report.pdf")
+        assert sent_pictures(server) - before == sent, pages
 
 
 async def test_pictures_are_not_sent_unasked_nor_by_a_model_of_words(

@@ -142,7 +142,7 @@ def _kind(data: bytes, name: str) -> str:
     return name.rsplit(".", 1)[-1].upper() if "." in name else "unknown format"
 
 
-_MAX_SIDE = 1_568
+MAX_SIDE = 1_568
 _MIN_SIDE = 64
 _QUALITY = 85
 
@@ -155,7 +155,7 @@ def keep_preview(sink: Sink, image: Image.Image, of: str | None = None) -> str |
     if not sink.options.multimodal or min(image.size) < _MIN_SIDE:
         return None
     small = as_rgb(image)
-    small.thumbnail((_MAX_SIDE, _MAX_SIDE))
+    small.thumbnail((MAX_SIDE, MAX_SIDE))
     name = f"preview-{len(sink.blobs)}.jpg"
     target = sink.add_blob(name, "image/jpeg", PREVIEW, {"of": of or name})
     small.save(target, "JPEG", quality=_QUALITY)

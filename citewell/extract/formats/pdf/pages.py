@@ -21,6 +21,7 @@ from citewell.extract.formats.pdf.lines import Line, build_runs, make_line
 from citewell.extract.formats.pdf.native import handle
 from citewell.extract.formats.pdf.objects import THRESHOLDS as DRAWING
 from citewell.extract.formats.pdf.objects import Drawing, read_drawing
+from citewell.extract.formats.pdf.page_pictures import PagePictures
 from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
 from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, lacks_text, page_text
 from citewell.extract.formats.pdf.tables.detect import find_tables, may_hold_tables
@@ -55,7 +56,7 @@ class UprightText:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """One page. `text` is PDFium's own, for looking words up; `warnings` lists what could not be read, `skipped` what was left out."""
+    """One page. `text` is PDFium's own, for looking words up; `picture` is the blob of a picture of all of it, `warnings` lists what could not be read, `skipped` what was left out."""
 
     number: int
     label: str | None
@@ -66,6 +67,7 @@ class PageContent:
     images: Sequence[PageImage] = ()
     notes: Annotations = Annotations()
     edges: Sequence[Edge] = ()
+    picture: str | None = None
     skipped: Sequence[str] = field(default_factory=list[str])
     warnings: Sequence[str] = field(default_factory=list[str])
 
@@ -108,6 +110,7 @@ class PageReader:
         self._total = len(document)
         self._budget = OcrBudget(sink.options.ocr)
         self._images = ImageReader(sink, self._budget)
+        self._pictures = PagePictures(sink)
         self._form = open_form(document)
 
     def sample(self, index: int) -> PageContent:
@@ -170,6 +173,7 @@ class PageReader:
             images=images,
             notes=notes,
             edges=edges,
+            picture=self._pictures.keep(page, frame, scanned=any(one.confidences is not None for one in passages)),
             skipped=[*skipped, *unread],
             warnings=warnings,
         )

@@ -21,7 +21,7 @@ from citewell.extract.formats.pdf.structure import Block, Survey, classify, surv
 from citewell.extract.formats.pdf.tables.model import FoundTable
 from citewell.extract.formats.pdf.tables.render import RenderedTable, render
 from citewell.extract.formats.pdf.tables.titles import title_lines, unit_of
-from citewell.types import Box, ElementType, JsonObject, Locator
+from citewell.types import PAGE_PICTURE, Box, ElementType, JsonObject, Locator
 
 _LINKED = 0.3
 """Share of a link's area that lies on an element's rectangles for the link to belong to it. Set by hand."""
@@ -55,6 +55,11 @@ class PageWriter:
             for image in figures:
                 self._image(page, image)
         self._notes(page)
+        if page.picture is not None:
+            whole = Rect(0, 0, page.frame.width, page.frame.height)
+            self._sink.emit(
+                ElementType.IMAGE, "", self._at(page, whole), blob=page.picture, metadata={PAGE_PICTURE: True}
+            )
 
     def _passage(
         self, page: PageContent, passage: UprightText, furniture: set[int], images: Sequence[PageImage]

@@ -1,0 +1,43 @@
+"""Pages as pictures, for embedders that take pictures."""
+
+from __future__ import annotations
+
+from pypdfium2 import PdfPage
+
+from citewell.extract.core.pictures import MAX_SIDE, keep_preview
+from citewell.extract.core.sink import Sink
+from citewell.extract.formats.pdf.geometry import PageFrame
+from citewell.extract.formats.pdf.scans import is_blank, render
+
+MAX_PAGE_PICTURES = 300
+"""Pages of one file that are kept as pictures; each takes some 200 KB, and some 3,000 tokens of an embedder's vendor."""
+_POINTS = 72.0
+
+
+class PagePictures:
+    """Keeps the pages of one document that the options ask for, each as JPEG of at most 1,568 pixels a side."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._kept = 0
+
+    def keep(self, page: PdfPage, frame: PageFrame, *, scanned: bool) -> str | None:
+        """The name of the page's picture; None where none is asked for, and of a blank page.
+
+        scanned: its text was read by OCR, and the images that hold it are not kept
+        """
+        options = self._sink.options
+        if (
+            not options.multimodal
+            or options.page_pictures == "none"
+            or (options.page_pictures != "all" and not scanned)
+        ):
+            return None
+        if self._kept >= MAX_PAGE_PICTURES:
+            self._sink.skip(f"Its picture: more than {MAX_PAGE_PICTURES} pages of this file have one.")
+            return None
+        dpi = _POINTS * MAX_SIDE / max(1.0, frame.width, frame.height)
+        image = render(page, frame, None, dpi, options.max_pixels)
+        name = None if is_blank(image) else keep_preview(self._sink, image)
+        self._kept += name is not None
+        return name
