@@ -81,10 +81,14 @@ _MAX_TAGS = 32
 _MAX_ROWS = 1_000
 
 
-def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts) -> Point:
-    """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk where the file has none."""
+def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts, text: str | None = None) -> Point:
+    """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk where the file has none.
+
+    text: what a store embeds itself, in place of `dense`
+    """
     return Point(
         id=chunk.id,
+        text=text,
         dense=tuple(dense) if dense is not None else None,
         sparse=sparse_document(
             chunk.text,

@@ -28,6 +28,8 @@ class Capability(StrEnum):
     SPARSE = "sparse"
     FILTERS = "filters"
     PERSISTENT = "persistent"
+    EVENTUAL = "eventual"
+    """What was written is found a little later; `settle` waits until it is."""
     SERVER_SIDE_EMBEDDING = "server_side_embedding"
     MULTIMODAL = "multimodal"
     TOOLS = "tools"

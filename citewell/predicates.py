@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import ge, gt, le, lt
 
 from citewell.errors import InvalidFilter
-from citewell.points import FieldKind, field_kind, keyword
-from citewell.types import AllOf, AnyOf, Condition, Expression, JsonValue, Negation, Operator
+from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, keyword
+from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonValue, Negation, Operator
 
 
 def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
@@ -21,6 +21,16 @@ def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
             return any(holds(part, payload) for part in parts)
         case Negation(part):
             return not holds(part, payload)
+
+
+def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
+    """Whether a point with this payload passes the filter."""
+    return (
+        payload.get(OWNER) == filter.owner_id
+        and (filter.resource_ids is None or payload.get(RESOURCE) in filter.resource_ids)
+        and (filter.types is None or payload.get(TYPE) in {kind.value for kind in filter.types})
+        and all(holds(condition, payload) for condition in filter.conditions)
+    )
 
 
 def kind_of_field(condition: Condition) -> FieldKind:

@@ -24,7 +24,7 @@ def work(settings: Settings) -> None:
                 settings.database_url is None,
             ),
             (
-                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector, qdrant or redis",
+                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector, qdrant, redis or pinecone",
                 settings.store.is_embedded,
             ),
             (

@@ -156,7 +156,6 @@ def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.Monke
     ("variables", "name", "value"),
     [
         ({"EMBEDDINGS_PROVIDER": "fastembed"}, "EMBEDDINGS_PROVIDER", "fastembed"),
-        ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX_NAME": "rag"}, "VECTOR_STORE", "pinecone"),
         ({"RERANK_PROVIDER": "fastembed"}, "RERANK_PROVIDER", "fastembed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -8,6 +8,7 @@ from typing import Any
 
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.ports import BlobStore, ChatModel, Embedder, Fingerprint, Reranker, VectorIndex, VisionModel
+from citewell.remote_vectors import OpenedVectors
 from citewell.settings import (
     AnthropicChat,
     AnthropicVision,
@@ -30,6 +31,7 @@ from citewell.settings import (
     PgvectorStore,
     PineconeEmbedding,
     PineconeRerank,
+    PineconeStore,
     QdrantStore,
     RedisStore,
     RerankSettings,
@@ -49,6 +51,7 @@ FACTORIES: Mapping[type, str] = {
     PineconeEmbedding: "citewell.adapters.embedder.pinecone:build",
     EdgeStore: "citewell.adapters.index.qdrant_edge:build",
     PgvectorStore: "citewell.adapters.index.pgvector:build",
+    PineconeStore: "citewell.adapters.index.pinecone:build",
     QdrantStore: "citewell.adapters.index.qdrant:build",
     RedisStore: "citewell.adapters.index.redis:build",
     BuiltinRerank: "citewell.adapters.reranker.builtin:build",
@@ -81,7 +84,7 @@ def build_embedder(settings: EmbeddingSettings) -> Embedder:
     return _factory(settings)(settings)
 
 
-async def open_index(settings: StoreSettings, fingerprint: Fingerprint) -> VectorIndex:
+async def open_index(settings: StoreSettings, fingerprint: Fingerprint) -> VectorIndex | OpenedVectors:
     """The vector store for this model's vectors. `Unavailable` when it cannot be opened or reached."""
     return await _factory(settings)(settings, fingerprint)
 

@@ -10,8 +10,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from citewell.adapters import registry
 from citewell.composition.configured import build_embedder, embedding_rates
+from citewell.composition.ledgers import open_vector_index
 from citewell.errors import CitewellError, Unavailable
 from citewell.features.indexes.service import IndexService, Searches
 from citewell.indexes.estimating import BuildEstimate, plan_build
@@ -59,10 +59,10 @@ class IndexOpener:
     async def _open_store(self, settings: Settings, embedder: Embedder) -> tuple[VectorIndex, bool]:
         """The vector store of a model, and whether it holds what it should. An embedded one that does not work is set aside for an empty one."""
         if not isinstance(settings.store, EdgeStore):
-            store = await registry.open_index(settings.store, embedder.fingerprint)
+            store = await open_vector_index(settings.store, embedder.fingerprint, self.database)
             return store, await condition_of(store, self.content) is IndexCondition.WHOLE
         try:
-            store = await registry.open_index(settings.store, embedder.fingerprint)
+            store = await open_vector_index(settings.store, embedder.fingerprint, self.database)
             condition = await condition_of(store, self.content)
             if condition is not IndexCondition.DAMAGED:
                 return store, condition is IndexCondition.WHOLE
@@ -73,7 +73,9 @@ class IndexOpener:
         broken = settings.store.index_folder(str(embedder.fingerprint))
         log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
         await asyncio.to_thread(_set_aside, broken)
-        return await registry.open_index(settings.store, embedder.fingerprint), await self.content.count_chunks() == 0
+        return await open_vector_index(
+            settings.store, embedder.fingerprint, self.database
+        ), await self.content.count_chunks() == 0
 
     async def open_beside(self, indexes: IndexSet, migration: IndexMigration) -> None:
         """Open every other index, so that it stays up to date, and go on building; begin the configured model's when it is new."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from itertools import groupby
 
@@ -21,6 +21,9 @@ RETRY_SECONDS = 30.0
 _RESOURCES = 256
 _SAMPLE = 64
 _SAMPLE_OF_WORDS = 8
+# Of a store whose writes are seen late; Pinecone's are within seconds.
+_ASKED_AGAIN = 10
+ASK_AGAIN_SECONDS = 1.0
 
 
 class IndexCondition(Enum):
@@ -101,10 +104,21 @@ async def _complete(
             await write_indexed(index, batch, max_dense_rows)
 
 
+async def _vectors_are_there(store: VectorIndex, ids: Sequence[str]) -> bool:
+    """Where writes are seen late, some vectors that are there are enough, and none are asked for again before anything is concluded."""
+    if Capability.EVENTUAL not in store.capabilities:
+        return len(await store.vectors(ids)) == len(ids)
+    for _ in range(_ASKED_AGAIN):
+        if not ids or await store.vectors(ids):
+            return True
+        await asyncio.sleep(ASK_AGAIN_SECONDS)
+    return False
+
+
 async def _sample_is_there(store: VectorIndex, content: ContentRepository) -> bool:
     """Whether chunks taken at random have their vectors, and are found by their words."""
     sample = await content.sample_chunks(_SAMPLE)
-    if len(await store.vectors([one.chunk.id for one in sample])) < len(sample):
+    if not await _vectors_are_there(store, [one.chunk.id for one in sample]):
         return False
     if Capability.SPARSE not in store.capabilities:
         return True

@@ -28,7 +28,7 @@ from citewell.settings.groups import (
     VoyageRerank,
 )
 from citewell.settings.loading import change, load_settings
-from citewell.settings.stores import EdgeStore, PgvectorStore, QdrantStore, RedisStore, StoreSettings
+from citewell.settings.stores import EdgeStore, PgvectorStore, PineconeStore, QdrantStore, RedisStore, StoreSettings
 from citewell.settings.values import EmbeddingProvider, VectorStore
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "PgvectorStore",
     "PineconeEmbedding",
     "PineconeRerank",
+    "PineconeStore",
     "QdrantStore",
     "RedisStore",
     "RemoteEmbedding",

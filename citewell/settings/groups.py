@@ -14,7 +14,7 @@ from pydantic import Field, SecretStr
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
-from citewell.settings.stores import DatabaseUrlSetting, StoreSettings
+from citewell.settings.stores import DatabaseUrlSetting, PineconeKeySetting, StoreSettings
 from citewell.settings.values import (
     MAX_BYTES,
     MAX_NUMBER,
@@ -42,7 +42,6 @@ _ChatModel = Annotated[str | None, named("chat_model", "CHAT_MODEL", "OPENAI_MOD
 _VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
 _OpenAIKey = Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")]
 _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
-_PineconeKey = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
 _Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
 _MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
@@ -184,7 +183,7 @@ class PineconeEmbedding(_RemoteEmbedding):
     """An embedding model that Pinecone hosts."""
 
     provider: Annotated[Literal["pinecone"], _EMBEDDING_PROVIDER] = "pinecone"
-    api_key: _PineconeKey = None
+    api_key: PineconeKeySetting = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +247,7 @@ class PineconeRerank(_RemoteRerank):
     """A reranker that Pinecone hosts."""
 
     provider: Annotated[Literal["pinecone"], _RERANK_PROVIDER] = "pinecone"
-    api_key: _PineconeKey = None
+    api_key: PineconeKeySetting = None
 
 
 @dataclass(frozen=True, kw_only=True)

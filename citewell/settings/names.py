@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from citewell.errors import ConfigurationError
-from citewell.settings.values import PineconeHost
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
@@ -52,14 +51,7 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 # Settings of providers that have no adapter in this version: their names are known and their values checked, and nothing reads them.
 # Each moves into its provider's group together with the adapter.
-RESERVED: Mapping[str, Reserved] = {
-    reserved.names.keyword: reserved
-    for reserved in (
-        Reserved(named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME"), str, "vector_store", ("pinecone",)),
-        Reserved(named("pinecone_host", "PINECONE_HOST"), PineconeHost, "vector_store", ("pinecone",)),
-        Reserved(named("pinecone_namespace", "PINECONE_NAMESPACE"), str, "vector_store", ("pinecone",)),
-    )
-}
+RESERVED: Mapping[str, Reserved] = {reserved.names.keyword: reserved for reserved in tuple[Reserved, ...]()}
 # Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
 USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{
@@ -77,6 +69,10 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     **dict.fromkeys(("pgvector_url", "pgvector_schema"), ("vector_store", ("pgvector",))),
     **dict.fromkeys(
+        ("pinecone_index", "pinecone_namespace", "pinecone_cloud", "pinecone_region", "pinecone_url"),
+        ("vector_store", ("pinecone",)),
+    ),
+    **dict.fromkeys(
         (
             *("qdrant_url", "qdrant_host", "qdrant_port", "qdrant_grpc_port", "qdrant_collection", "qdrant_seconds"),
             *("qdrant_shards", "qdrant_replicas", "qdrant_quantization", "qdrant_readable_payload"),
@@ -93,6 +89,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 # Names that similar systems read and Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
+    "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
     "FILES_API_TTL_HOURS": "files are kept until they are deleted",
     "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",

@@ -15,6 +15,8 @@ from citewell.settings.values import (
     CollectionPrefix,
     DatabaseAddress,
     HttpAddress,
+    PineconeName,
+    PineconeNamespace,
     Port,
     PostgresAddress,
     QdrantHost,
@@ -27,6 +29,7 @@ from citewell.settings.values import (
 )
 
 DatabaseUrlSetting = Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")]
+PineconeKeySetting = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
 _VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
 
 
@@ -133,4 +136,19 @@ class RedisStore(SettingsGroup):
         return self.url
 
 
-StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore | RedisStore
+@dataclass(frozen=True, kw_only=True)
+class PineconeStore(SettingsGroup):
+    """Pinecone's serverless indexes, which processes share: one for each model, whose names begin with `index`."""
+
+    is_embedded: ClassVar[bool] = False
+
+    provider: Annotated[Literal["pinecone"], _VECTOR_STORE] = "pinecone"
+    api_key: PineconeKeySetting = None
+    index: Annotated[PineconeName, named("pinecone_index", "PINECONE_INDEX", "PINECONE_INDEX_NAME")] = "citewell"
+    namespace: Annotated[PineconeNamespace, named("pinecone_namespace", "PINECONE_NAMESPACE")] = "documents"
+    cloud: Annotated[Literal["aws", "gcp", "azure"], named("pinecone_cloud", "PINECONE_CLOUD")] = "aws"
+    region: Annotated[str, named("pinecone_region", "PINECONE_REGION")] = "us-east-1"
+    url: Annotated[HttpAddress | None, named("pinecone_url", "PINECONE_CONTROLLER_HOST")] = None
+
+
+StoreSettings: TypeAlias = EdgeStore | PgvectorStore | QdrantStore | RedisStore | PineconeStore

@@ -158,12 +158,17 @@ def _collection_prefix(value: str) -> str:
     return value
 
 
-def _pinecone_host(value: str) -> str:
-    problem = "must be the index's host, as Pinecone's console shows it"
-    if "://" in value:
-        return _address(value, ("https", "http"), problem)
-    if not _HOST.fullmatch(value):
-        raise ValueError(problem)
+def _pinecone_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,32}[a-z0-9])?", value):
+        raise ValueError(
+            "must be at most 34 lower-case letters, digits and hyphens, and begin and end with a letter or digit"
+        )
+    return value
+
+
+def _pinecone_namespace(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
+        raise ValueError("must be at most 64 letters, digits, hyphens and underscores")
     return value
 
 
@@ -206,7 +211,8 @@ SqlName = Annotated[str, AfterValidator(_sql_name)]
 ListeningHost = Annotated[str, AfterValidator(_listening)]
 QdrantHost = Annotated[str, AfterValidator(_qdrant_host)]
 CollectionPrefix = Annotated[str, AfterValidator(_collection_prefix)]
-PineconeHost = Annotated[str, AfterValidator(_pinecone_host)]
+PineconeName = Annotated[str, AfterValidator(_pinecone_name)]
+PineconeNamespace = Annotated[str, AfterValidator(_pinecone_namespace)]
 Folder = Annotated[Path, AfterValidator(_folder)]
 Price = Annotated[float, Field(ge=0)]
 PriceTable = Annotated[dict[str, tuple[Price, Price]], BeforeValidator(_parsed)]

@@ -334,3 +334,37 @@ spending = sa.Table(
     sa.Column("month", sa.String(7), primary_key=True),
     sa.Column("dollars", sa.Double, nullable=False),
 )
+
+# What stores of vectors that cannot count or find words hold, as they have acknowledged it. `index_key` tells indexes apart.
+_Number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+stored_points = sa.Table(
+    "stored_points",
+    metadata,
+    sa.Column("n", _Number, primary_key=True, autoincrement=True),
+    sa.Column("index_key", sa.BigInteger, nullable=False),
+    sa.Column("id", Id, nullable=False),
+    sa.Column("owner_id", sa.Text, nullable=False),
+    sa.Column("resource_id", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("payload", Json, nullable=False),
+    sa.Column("has_vector", sa.Boolean, nullable=False),
+    # whether the store's record lacks a part of the payload
+    sa.Column("is_cut", sa.Boolean, nullable=False),
+    # false from before a point is sent until the store has acknowledged it
+    sa.Column("written", sa.Boolean, nullable=False),
+    sa.Index("uq_stored_points_index_id", "index_key", "id", unique=True),
+    sa.Index("ix_stored_points_owner", "index_key", "owner_id", "resource_id"),
+)
+
+# An inverted index: the points of an owner that hold a term, with its weight there. `term` is a hash of index, owner and term.
+point_terms = sa.Table(
+    "point_terms",
+    metadata,
+    sa.Column("term", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column(
+        "n", _Number, sa.ForeignKey("stored_points.n", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    ),
+    sa.Column("weight", sa.Double, nullable=False),
+    sa.Index("ix_point_terms_n", "n"),
+    sqlite_with_rowid=False,
+)

@@ -24,6 +24,8 @@ import pytest_asyncio
 from citewell.errors import Unavailable
 from citewell.points import METADATA, metadata_field
 from citewell.ports import Capability, VectorIndex
+from citewell.remote_vectors import EventualIndex
+from citewell.testing.settling import settling
 from citewell.types import (
     AllOf,
     AnyOf,
@@ -81,7 +83,7 @@ def _ids(found: Sequence[ScoredId]) -> list[str]:
 class _Opened:
     @pytest_asyncio.fixture
     async def index(self, open_index: OpenIndex) -> AsyncIterator[VectorIndex]:
-        opened = await open_index()
+        opened = settling(await open_index())
         yield opened
         await opened.close()
 
@@ -95,6 +97,7 @@ class VectorIndexConformance(_Opened):
             Capability.SPARSE: SparseConformance,
             Capability.FILTERS: FilterConformance,
             Capability.PERSISTENT: PersistenceConformance,
+            Capability.EVENTUAL: EventualConformance,
         }
         tested = {capability for capability, suite in suites.items() if issubclass(type(self), suite)}
         assert index.capabilities & set(suites) == tested
@@ -434,11 +437,30 @@ class FilterConformance(_Opened):
 
 
 @pytest.mark.asyncio
+class EventualConformance:
+    """For indexes that declare `EVENTUAL`."""
+
+    async def test_a_count_never_lags_and_what_is_gone_is_not_found(self, open_index: OpenIndex) -> None:
+        index = await open_index()
+        assert isinstance(index, EventualIndex)
+        await index.upsert([make_point(n, terms=[1]) for n in range(40)])
+        assert (await index.count(ANN), await index.count()) == (40, 40)
+        await index.settle()
+        assert len(await index.search(near(0, limit=100))) == 40
+        await index.delete_ids([point_id(n) for n in range(10)])
+        assert await index.count(ANN) == 30
+        left = {point_id(n) for n in range(10, 40)}
+        assert set(_ids(await index.search(near(3, limit=30)))) == left
+        assert set(_ids(await index.search(about(1, limit=100)))) == left
+        await index.close()
+
+
+@pytest.mark.asyncio
 class PersistenceConformance:
     """For indexes that declare `PERSISTENT`."""
 
     async def test_what_was_written_is_there_after_reopening(self, open_index: OpenIndex) -> None:
-        first = await open_index()
+        first = settling(await open_index())
         await first.upsert([make_point(n, page=n) for n in range(200)])
         await first.delete_ids([point_id(5)])
         before = await first.search(near(9))

@@ -118,6 +118,7 @@ class Filter:
 class Point:
     """What a vector store holds of a chunk: its id, its vectors, and the payload that filters may use.
 
+    text: for a store that embeds texts itself, in place of `dense`
     origin: the chunk and its file that the point was made of, for stores that keep more of them than searches need
     """
 
@@ -125,12 +126,13 @@ class Point:
     dense: tuple[float, ...] | None
     sparse: SparseVector | None
     payload: JsonObject
+    text: str | None = None
     origin: tuple[Chunk, FileFacts] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
-    """One leg of a search: exactly one of `dense` and `sparse` is given.
+    """One leg of a search: exactly one of `dense`, `sparse` and `text` is given; `text` to a store that embeds texts itself.
 
     pulls: ids of points with weights; before the search `dense` is moved by their vectors, each times its weight, and brought
            back to length 1. A point that is not there pulls nothing.
@@ -141,6 +143,7 @@ class VectorQuery:
     filter: Filter
     limit: int
     pulls: tuple[tuple[str, float], ...] = ()
+    text: str | None = None
 
 
 class ScoredId(NamedTuple):

@@ -71,7 +71,8 @@ BAD: dict[str, tuple[dict[str, str], str, str]] = {
     "qdrant port": ({"QDRANT_HOST": "q", "QDRANT_PORT": "0"}, "QDRANT_PORT", "at least 1"),
     "redis address": ({"REDIS_URL": "http://h"}, "REDIS_URL", "redis://"),
     "pgvector address": ({"SUPABASE_DB_URL": "https://x.supabase.co"}, "SUPABASE_DB_URL", "postgresql://"),
-    "pinecone host": ({"PINECONE_HOST": "http://"}, "PINECONE_HOST", "host"),
+    "pinecone index": ({"VECTOR_STORE": "pinecone", "PINECONE_INDEX": "My Index"}, "PINECONE_INDEX", "lower-case"),
+    "pinecone namespace": ({"VECTOR_STORE": "pinecone", "PINECONE_NAMESPACE": "a/b"}, "PINECONE_NAMESPACE", "letters"),
     "s3 endpoint": ({"S3_ENDPOINT": "minio:9000"}, "S3_ENDPOINT", "http://"),
     "host to listen on": ({"CITEWELL_HOST": "http://here"}, "CITEWELL_HOST", "127.0.0.1"),
     "port": ({"CITEWELL_PORT": "70000"}, "CITEWELL_PORT", "at most 65535"),
@@ -264,7 +265,7 @@ def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> N
     ("variables", "wanted"),
     [
         ({"VECTOR_DB": "qdrant"}, ("VECTOR_DB", "CITEWELL_QDRANT_URL")),
-        ({"VECTOR_STORE": "pinecone", "PINECONE_NAMESPACE": "documents"}, ("VECTOR_STORE", "'pinecone'")),
+        ({"VECTOR_STORE": "pinecone", "PINECONE_NAMESPACE": "documents"}, ("VECTOR_STORE", "PINECONE_API_KEY")),
         ({"EMBEDDINGS_PROVIDER": "fastembed"}, ("EMBEDDINGS_PROVIDER", "'fastembed'")),
         ({"EMBEDDINGS_PROVIDER": "openai"}, ("EMBEDDINGS_PROVIDER", "OPENAI_API_KEY")),
         ({"EMBEDDING_PROVIDER": "voyage", "EMBEDDING_DIMENSIONS": "3"}, ("EMBEDDING_DIMENSIONS", "1024")),

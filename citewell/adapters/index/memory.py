@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from citewell.errors import Unavailable
-from citewell.points import OWNER, RESOURCE, TYPE, pulled
+from citewell.points import OWNER, pulled
 from citewell.ports import Capability, FloatMatrix
-from citewell.predicates import holds
-from citewell.types import Filter, JsonObject, JsonValue, Point, ScoredId, SparseVector, VectorQuery
+from citewell.predicates import admits
+from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery
 
 
 class MemoryIndex:
@@ -97,16 +97,6 @@ class MemoryIndex:
             if shared:
                 scores[point.id] = sum(shared)
         return scores
-
-
-def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
-    """Whether a point with this payload passes the filter."""
-    return (
-        payload.get(OWNER) == filter.owner_id
-        and (filter.resource_ids is None or payload.get(RESOURCE) in filter.resource_ids)
-        and (filter.types is None or payload.get(TYPE) in {kind.value for kind in filter.types})
-        and all(holds(condition, payload) for condition in filter.conditions)
-    )
 
 
 def _dense_scores(query: FloatMatrix, admitted: Sequence[Point]) -> dict[str, float]:

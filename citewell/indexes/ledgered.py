@@ -1,0 +1,186 @@
+"""A vector index over a store that holds vectors only: counts, words, and the filters that it cannot evaluate, come from a ledger in SQL.
+
+Nothing is concluded from what the store shows at a moment, as it may lag behind what it has acknowledged: a count tells what was
+acknowledged, and a point that was deleted or changed meanwhile is left out of what a search finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+
+from citewell.errors import Unavailable
+from citewell.points import pulled
+from citewell.ports import Capability, FloatMatrix
+from citewell.predicates import admits
+from citewell.remote_vectors import RemoteVectors
+from citewell.storage.point_ledger import LedgerEntry, PointLedger
+from citewell.types import AnyOf, Expression, Filter, JsonObject, Point, ScoredId, VectorQuery
+
+# The most that is asked for where the store shows points that are gone.
+_MAX_ASKED = 10_000
+
+
+class LedgeredIndex:
+    """Implements `citewell.remote_vectors.EventualIndex`, with lexical search and every filter."""
+
+    def __init__(self, store: RemoteVectors, ledger: PointLedger) -> None:
+        self._store = store
+        self._ledger = ledger
+        self._closed = False
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Those of the store, with words and filters."""
+        return self._store.capabilities | {Capability.SPARSE, Capability.FILTERS}
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See `VectorIndex.upsert`. A point without a vector is in the ledger only, where its words are."""
+        self._check_open()
+        latest = list({point.id: point for point in points}.values())
+        with_vector = [point for point in latest if point.dense is not None or point.text is not None]
+        sent = {point.id for point in with_vector}
+        before = await self._ledger.entries([point.id for point in latest if point.id not in sent])
+        await self._ledger.note(latest, [point.id for point in with_vector if not self._store.holds_all_of(point)])
+        if with_vector:
+            await self._store.upsert(with_vector)
+        await self._delete_records(before)
+        await self._ledger.confirm([point.id for point in latest])
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        """See `VectorIndex.search`. Scores of vectors are the store's, lexical ones BM25 with the IDF of the owner's points."""
+        self._check_open()
+        if query.limit < 1:
+            return []
+        if query.sparse is not None:
+            return await self._ledger.search(query.sparse, query.filter, query.limit)
+        if query.dense is None and query.text is None:
+            raise ValueError("A vector query has a dense or a sparse vector, or a text.")
+        if query.dense is not None and query.pulls:
+            vectors = await self._store.vectors(query.filter.owner_id, [key for key, _ in query.pulls])
+            moved = pulled(query.dense, query.pulls, vectors)
+            query = replace(query, dense=tuple(moved.tolist()), pulls=())
+        parts = await self._parts(query.filter)
+        found = await asyncio.gather(*[self._among(query, part, ids) for part, ids in parts])
+        best = sorted((item for one in found for item in one), key=lambda item: (-item.score, item.id))
+        return best[: query.limit]
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """See `VectorIndex.vectors`."""
+        self._check_open()
+        known = [entry for entry in await self._ledger.entries(ids) if entry.has_vector and entry.written]
+        found: dict[str, FloatMatrix] = {}
+        for owner_id, keys in _by_owner(known):
+            found |= await self._store.vectors(owner_id, keys)
+        return found
+
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """See `VectorIndex.set_payload`."""
+        self._check_open()
+        changed = [(entry, {**entry.payload, **payload}) for entry in await self._ledger.admitted(filter)]
+        cut = [entry.id for entry, after in changed if entry.has_vector and not self._fits(entry, after)]
+        await self._ledger.set_payloads([(entry.id, after) for entry, after in changed], cut)
+        records = [(entry.id, entry.payload, after) for entry, after in changed if entry.has_vector]
+        if records:
+            await self._store.set_payloads(filter.owner_id, records)
+
+    async def delete(self, filter: Filter) -> None:
+        """See `VectorIndex.delete`."""
+        self._check_open()
+        if filter.resource_ids == () or filter.types == ():
+            return
+        gone = await self._ledger.admitted(filter)
+        await self._delete_records(gone)
+        if not filter.conditions and filter.types is None:
+            await self._store.sweep(filter.owner_id, filter.resource_ids)
+        await self._ledger.forget([entry.id for entry in gone])
+
+    async def delete_ids(self, ids: Sequence[str]) -> None:
+        """See `VectorIndex.delete_ids`."""
+        self._check_open()
+        gone = await self._ledger.entries(ids)
+        await self._delete_records(gone)
+        await self._ledger.forget([entry.id for entry in gone])
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """See `VectorIndex.count`: what the store has acknowledged. Without a filter, `Unavailable` when the store does not answer."""
+        self._check_open()
+        if filter is None:
+            await self._store.check()
+        return await self._ledger.count(filter)
+
+    async def settle(self) -> None:
+        """See `EventualIndex.settle`."""
+        self._check_open()
+        await self._store.settle()
+
+    async def close(self) -> None:
+        """See `VectorIndex.close`."""
+        if not self._closed:
+            self._closed = True
+            await self._store.close()
+
+    async def _parts(self, filter: Filter) -> list[tuple[Filter, Sequence[str] | None]]:
+        """What the store is asked for instead of a filter: filters that it evaluates, and ids where it cannot. They share no point."""
+        if filter.resource_ids == () or filter.types == () or AnyOf(()) in filter.conditions:
+            return []
+        hard = await self._beyond_the_store(filter)
+        if not hard:
+            return self._split(filter)
+        admitted = [entry for entry in await self._ledger.admitted(filter) if entry.has_vector]
+        resources = sorted({entry.resource_id for entry in admitted})
+        plain = replace(filter, conditions=tuple(one for one in filter.conditions if one not in hard))
+        files = replace(plain, resource_ids=tuple(resources))
+        of_files = await self._ledger.admitted(files) if len(resources) < len(admitted) else []
+        if resources and sum(entry.has_vector for entry in of_files) == len(admitted):
+            return self._split(files)
+        ids = [entry.id for entry in admitted]
+        base = replace(plain, resource_ids=None)
+        return [(base, part) for part in _parts_of(ids, self._store.max_values)]
+
+    def _split(self, filter: Filter) -> list[tuple[Filter, Sequence[str] | None]]:
+        if filter.resource_ids is None:
+            return [(filter, None)]
+        parts = _parts_of(filter.resource_ids, self._store.max_values)
+        return [(replace(filter, resource_ids=tuple(part)), None) for part in parts]
+
+    async def _beyond_the_store(self, filter: Filter) -> list[Expression]:
+        """The conditions that the store cannot evaluate: all, where a record of the owner lacks a part of its payload."""
+        if filter.conditions and await self._ledger.has_cut(filter.owner_id):
+            return list(filter.conditions)
+        return [one for one in filter.conditions if not self._store.expresses(one)]
+
+    async def _among(self, query: VectorQuery, filter: Filter, ids: Sequence[str] | None) -> list[ScoredId]:
+        """Search a part. What the store shows and the ledger does not admit any more is replaced by what comes next."""
+        asked = query.limit
+        while True:
+            shown = await self._store.search(replace(query, filter=filter, limit=asked), ids)
+            entries = await self._ledger.entries([one.id for one in shown])
+            current = {one.id for one in entries if one.has_vector and admits(query.filter, one.payload)}
+            kept = [one for one in shown if one.id in current]
+            if len(kept) >= query.limit or len(shown) < asked or asked >= _MAX_ASKED:
+                return kept[: query.limit]
+            asked = min(_MAX_ASKED, 2 * asked)
+
+    def _fits(self, entry: LedgerEntry, payload: JsonObject) -> bool:
+        return self._store.holds_all_of(Point(id=entry.id, dense=None, sparse=None, payload=payload))
+
+    async def _delete_records(self, entries: Sequence[LedgerEntry]) -> None:
+        for owner_id, keys in _by_owner([entry for entry in entries if entry.has_vector]):
+            await self._store.delete(owner_id, keys)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable("The index is closed.")
+
+
+def _by_owner(entries: Sequence[LedgerEntry]) -> list[tuple[str, list[str]]]:
+    owner = attrgetter("owner_id")
+    return [(owner_id, [one.id for one in group]) for owner_id, group in groupby(sorted(entries, key=owner), owner)]
+
+
+def _parts_of(values: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [values[start : start + size] for start in range(0, len(values), size)]

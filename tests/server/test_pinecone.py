@@ -1,0 +1,98 @@
+"""A server whose vectors are in Pinecone, as its contract describes it: writes are seen late, and nothing is written twice for that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
+from tests.contract_servers.serving import serving
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.slow(30)
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+FILES = ("Loan Policy.pdf", "Finance Sheet.xlsx", "Growth Plan.docx")
+QUESTION = "What is the maximum loan amount?"
+
+
+@pytest.fixture
+def pinecone() -> Iterator[PineconeDatabase]:
+    made = PineconeDatabase(lag=3, waits=1)
+    with serving(made.app) as address:
+        made.address = address
+        yield made
+
+
+def environment(pinecone: PineconeDatabase) -> dict[str, str]:
+    return {
+        "CITEWELL_VECTOR_STORE": "pinecone",
+        "PINECONE_API_KEY": KEY,
+        "PINECONE_CONTROLLER_HOST": pinecone.address,
+    }
+
+
+def cited(running: RunningServer) -> str:
+    """The answer to the question, which must cite something."""
+    answer = running.client.post("/chat", json={"message": QUESTION}).json()
+    assert answer["citations"], answer
+    return str(answer["answer"])
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def ids_written(pinecone: PineconeDatabase) -> list[str]:
+    bodies = [body for _, path, body in pinecone.requests if path.endswith("/upsert")]
+    return [
+        one.get("id") or one["_id"] for body in bodies for one in (body if isinstance(body, list) else body["vectors"])
+    ]
+
+
+def records(pinecone: PineconeDatabase) -> int:
+    """How many records there are when everything is seen."""
+    (index,) = pinecone.indexes.values()
+    for space in index.namespaces.values():
+        for _ in range(10):
+            space.read()
+    return sum(len(space.records) for space in index.namespaces.values())
+
+
+def test_files_are_asked_about_changed_and_deleted(pinecone: PineconeDatabase, tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+        added = [running.add(name, (SAMPLES / name).read_bytes()) for name in FILES]
+        answer = cited(running)
+        running.client.patch(f"/resources/{added[0]['id']}", json={"metadata": {"kind": "policy"}}).raise_for_status()
+        filters = [{"field": "metadata.kind", "operator": "eq", "value": "policy"}]
+
+        def found() -> set[str]:
+            hits = running.client.post("/search", json={"query": "loan", "filters": filters}).json()["hits"]
+            return {hit["resource_id"] for hit in hits}
+
+        eventually(lambda: found() == {added[0]["id"]})
+        running.kill()
+        running.start()
+        assert cited(running) == answer
+        assert not running.client.get("/ready").json().get("rebuilding")
+        written = ids_written(pinecone)
+        assert len(written) == len(set(written)) == records(pinecone)
+        for one in added:
+            assert running.client.delete(f"/resources/{one['id']}").status_code == 200
+        assert records(pinecone) == 0
+
+
+def test_an_index_that_somebody_deleted_is_made_again_and_filled(pinecone: PineconeDatabase, tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+        running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
+        answer, before = cited(running), records(pinecone)
+    pinecone.indexes.clear()
+    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+        eventually(lambda: not running.client.get("/ready").json().get("rebuilding"))
+        assert cited(running) == answer
+        assert records(pinecone) == before
