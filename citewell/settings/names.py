@@ -51,7 +51,7 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 # Settings of providers that have no adapter in this version: their names are known and their values checked, and nothing reads them.
 # Each moves into its provider's group together with the adapter.
-RESERVED: Mapping[str, Reserved] = {reserved.names.keyword: reserved for reserved in tuple[Reserved, ...]()}
+RESERVED: Mapping[str, Reserved] = {}
 # Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
 USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{
