@@ -173,18 +173,6 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(
     assert ("huggingface-hub" in advice) == (value == "fastembed")
 
 
-@pytest.mark.parametrize("keyword", RESERVED)
-def test_a_reserved_name_is_known_and_noted_where_it_is_set(bare: pytest.MonkeyPatch, keyword: str) -> None:
-    value = {
-        **dict.fromkeys(("s3_endpoint", "qdrant_url"), "http://h"),
-        "redis_url": "redis://r",
-        "qdrant_port": "7000",
-    }.get(keyword, "word")
-    bare.setenv(VARIABLES[keyword][-1], value)
-    notes = load_settings().without_effect
-    assert [note.split()[0] for note in notes] == ([] if keyword.endswith("_api_key") else [VARIABLES[keyword][-1]])
-
-
 @pytest.mark.parametrize(
     ("variables", "note"),
     [

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0017_point_ledger"
-down_revision = "0012_reindex_runs"
+down_revision = "0016_shared_counts"
 
 
 def upgrade() -> None:
