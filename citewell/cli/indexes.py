@@ -1,10 +1,11 @@
-"""Commands for changing the embedding model: build the new index alongside the old one, compare, switch, roll back."""
+"""Commands for changing the embedding model or the vector store: build the new index alongside the old one, compare, switch, roll back."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any
 
+import httpx
 import typer
 
 from citewell import console
@@ -12,7 +13,9 @@ from citewell.cli.common import AsJson, Data, print_json, run
 from citewell.client import call, connect
 from citewell.settings import Settings, load_settings
 
-app = typer.Typer(no_args_is_help=True, help="Indexes: list, build another model's, compare, switch, roll back.")
+app = typer.Typer(
+    no_args_is_help=True, help="Indexes: list, build that of another model or store, compare, switch, roll back."
+)
 _POLL_SECONDS = 0.5
 
 
@@ -24,44 +27,102 @@ def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
         print_json(found)
         return
     for index in found:
-        built = f"{index['progress']:,} of {index['total']:,}" if index["state"] == "building" else ""
         console.out.print(
-            f"  {index['state']:<9} {console.escape(index['fingerprint'])}  [dim]{index['id']}  {built}[/]"
+            f"  {index['state']:<9} {console.escape(index['fingerprint'])} in {index['store']}  [dim]{index['id']}  {_progress(index)}[/]"
         )
 
 
 @app.command()
+def status(data: Data = None, as_json: AsJson = False) -> None:
+    """Say which index answers, which ones are on their way, and what they wait for."""
+    ready, found, estimates = run(_status(load_settings(data=data)))
+    if as_json:
+        print_json({"rebuilding": ready["rebuilding"], "changing": ready["changing"], "indexes": found})
+        return
+    for index in found:
+        if index["state"] in ("active", "filling"):
+            console.out.print(f"Answers come from {console.escape(index['fingerprint'])} in {index['store']}.")
+    if ready["rebuilding"] is not None:
+        console.out.print(f"  {console.escape(ready['parts']['index'].get('note', ''))}")
+    for change in ready["changing"]:
+        name = f"{console.escape(change['fingerprint'])} in {change['store']}"
+        if change["state"] == "offered":
+            console.out.print(f"{name} is configured, and not built yet, as that costs money.")
+            _print_estimate(estimates[change["index_id"]])
+            console.out.print(f"  Start it with: citewell index start {change['index_id']}")
+            continue
+        paused = ", paused" if change["paused"] else ""
+        console.out.print(f"{name} ({change['mode']}): {change['done']:,} of {change['total']:,} chunks{paused}.")
+        if change["problem"]:
+            console.out.print(f"  {console.escape(change['problem'])}")
+
+
+@app.command()
 def build(
-    provider: Annotated[str, typer.Argument(help="builtin, openai, voyage, pinecone or fastembed.")],
+    provider: Annotated[
+        str | None, typer.Argument(help="Whose model: builtin, openai, voyage or pinecone. As configured by default.")
+    ] = None,
     model: Annotated[str | None, typer.Option(help="The model's name; the provider's usual one by default.")] = None,
     dimensions: Annotated[int | None, typer.Option(help="For models that can give shorter vectors.")] = None,
+    store: Annotated[str | None, typer.Option(help="The vector store; the configured one by default.")] = None,
+    mode: Annotated[str, typer.Option(help="dual, gradual or fresh.")] = "dual",
+    yes: Annotated[bool, typer.Option("--yes", help="Drop the index that answers, in mode fresh.")] = False,
+    switch: Annotated[
+        bool | None, typer.Option(help="Answer from it as soon as it is complete; a gradual build does so by default.")
+    ] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would take.")] = False,
-    pause: Annotated[float, typer.Option(help="Seconds between batches: a gradual build.")] = 0.0,
+    pause: Annotated[float, typer.Option(help="Seconds between batches, to leave room for other work.")] = 0.0,
+    max_dollars: Annotated[float | None, typer.Option(help="Pause before it costs more than this.")] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the index of another model alongside the active one, which keeps serving searches; wait until it is ready."""
-    body = {"provider": provider, "model": model, "dimensions": dimensions, "pause_seconds": pause}
+    """Build the index of another model or store, and wait until it is ready. The active one keeps serving searches, unless the mode is fresh."""
+    body: dict[str, Any] = {
+        "provider": provider,
+        "model": model,
+        "dimensions": dimensions,
+        "store": store,
+        "mode": mode,
+        "confirm": yes,
+        "switch": switch,
+        "pause_seconds": pause,
+        "max_dollars": max_dollars,
+    }
     if estimate:
         found = run(_call(load_settings(data=data), "POST", "/indexes/estimate", json=body))
         print_json(found) if as_json else _print_estimate(found)
         return
-    built = run(_build(load_settings(data=data), body))
+    _print_built(run(_build(load_settings(data=data), body)), as_json)
+
+
+@app.command()
+def start(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
+    """Start a build that is offered, or go on with one that is paused; wait until it is ready."""
+    _print_built(run(_resume(load_settings(data=data), index_id)), as_json)
+
+
+@app.command()
+def pause(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
+    """Let a build wait. What it has done stays."""
+    index = run(_call(load_settings(data=data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
     if as_json:
-        print_json(built)
+        print_json(index)
     else:
-        console.out.print(f"{built['state']}: {built['fingerprint']}. Next: citewell index switch {built['id']}")
+        console.out.print(f"Paused: {_progress(index)}. Go on with: citewell index start {index['id']}")
 
 
 @app.command()
 def compare(
     index_id: str,
-    queries: Annotated[list[str], typer.Argument(help="Queries to run in both.")],
+    queries: Annotated[
+        list[str] | None,
+        typer.Argument(help="Queries to run in both; the latest questions that were asked by default."),
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run queries in the active index and in this one, and report how far they agree."""
-    body = {"queries": queries}
+    """Run questions in the active index and in this one: how far they agree, how well each ranks what answers cited, time and cost."""
+    body = {"queries": queries or None}
     found = run(_call(load_settings(data=data), "POST", f"/indexes/{index_id}/compare", json=body))
     if as_json:
         print_json(found)
@@ -69,6 +130,11 @@ def compare(
     for query in found["queries"]:
         console.out.print(f"  {query['overlap']:.2f}  {console.escape(query['query'])}")
     console.out.print(f"  {found['mean_overlap']:.2f}  on average")
+    for name in ("active", "candidate"):
+        side = found[name]
+        ranked = "no cited passages" if side["ndcg"] is None else f"nDCG {side['ndcg']:.3f} of cited passages"
+        price = "no price known" if side["dollars"] is None else f"{side['dollars']:.4f} US dollars per 1,000 questions"
+        console.out.print(f"  {name:<9}  {ranked}, {side['milliseconds']:g} ms, {price}")
 
 
 @app.command()
@@ -102,10 +168,49 @@ async def _call(settings: Settings, method: str, path: str, **request: Any) -> A
         return await call(client, method, path, **request)
 
 
+async def _status(settings: Settings) -> tuple[Any, Any, dict[str, Any]]:
+    async with connect(settings) as client:
+        ready = await call(client, "GET", "/ready")
+        found = (await call(client, "GET", "/indexes"))["indexes"]
+        offered = [index for index in found if index["state"] == "offered"]
+        return ready, found, {index["id"]: await _estimated(client, index) for index in offered}
+
+
+async def _estimated(client: httpx.AsyncClient, index: dict[str, Any]) -> Any:
+    model = {key: index["settings"].get(key) for key in ("provider", "model", "dimensions")}
+    return await call(client, "POST", "/indexes/estimate", json={**model, "store": index["store"]})
+
+
 async def _build(settings: Settings, body: dict[str, Any]) -> Any:
     async with connect(settings) as client:
-        index = await call(client, "POST", "/indexes", json=body)
-        while index["state"] == "building":
-            await asyncio.sleep(_POLL_SECONDS)
-            index = await call(client, "GET", f"/indexes/{index['id']}")
-        return index
+        return await _built(client, await call(client, "POST", "/indexes", json=body))
+
+
+async def _resume(settings: Settings, index_id: str) -> Any:
+    async with connect(settings) as client:
+        return await _built(client, await call(client, "PATCH", f"/indexes/{index_id}", json={"paused": False}))
+
+
+async def _built(client: httpx.AsyncClient, index: Any) -> Any:
+    """The index when it is built, or paused."""
+    while index["state"] in ("building", "filling") and not index["paused"]:
+        await asyncio.sleep(_POLL_SECONDS)
+        index = await call(client, "GET", f"/indexes/{index['id']}")
+    return index
+
+
+def _print_built(index: Any, as_json: bool) -> None:
+    if as_json:
+        print_json(index)
+    elif index["paused"]:
+        console.out.print(f"Paused: {_progress(index)}. {console.escape(index['problem'])}")
+    elif index["state"] == "active":
+        console.out.print(f"Answers now come from {console.escape(index['fingerprint'])} in {index['store']}.")
+    else:
+        console.out.print(f"{index['state']}: {index['fingerprint']}. Next: citewell index switch {index['id']}")
+
+
+def _progress(index: dict[str, Any]) -> str:
+    if index["state"] not in ("building", "filling"):
+        return ""
+    return f"{index['progress']:,} of {index['total']:,}" + (" (paused)" if index["paused"] else "")

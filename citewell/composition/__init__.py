@@ -77,7 +77,7 @@ from citewell.ports import BlobStore, ChatModel
 from citewell.settings import NoChat, RemoteEmbedding, Settings
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
-from citewell.storage.indexes import IndexRepository
+from citewell.storage.indexes import IndexRepository, IndexState
 from citewell.storage.library import SqlLibrary
 from citewell.storage.passages import SqlChunks
 from citewell.storage.records import RecordRepository
@@ -185,15 +185,11 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
         settings.parser.processes + 1, limits=parser_limits(settings), space=space
     )  # see `WorkerLimits`
     stack.push_async_callback(parsers.close)
-    migration = IndexMigration(
-        indexes=indexes,
-        records=IndexRepository(stores.database),
-        content=stores.content,
-        open_index=opener.opener(indexes),
-        max_dense_rows=settings.chunking.max_dense_rows,
-    )
+    migration = opener.migration(indexes, _process_name())
     stack.push_async_callback(migration.close)
     await opener.open_beside(indexes, migration)
+    if not stores.database.is_sqlite:
+        stack.push_async_callback(_cancel, asyncio.create_task(opener.watch(indexes, migration)))
     payloads = PayloadWriter(name=_process_name(), changes=stores.payloads, indexes=indexes)
     services = await _assemble(
         _Parts(
@@ -223,7 +219,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     stack.push_async_callback(services.search.close)
     stack.push_async_callback(services.chat.finish)
     await services.resources.finish_deletions()
-    if indexes.rebuilding is not None:
+    if indexes.rebuilding is not None and indexes.active.record.state is IndexState.ACTIVE:
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
     if settings.stages.workers:
@@ -262,6 +258,7 @@ async def _sweep(settings: Settings, stores: Stores, blobs: BlobStore) -> None:
     if stores.database.is_sqlite:
         await stores.jobs.release_all()
         await stores.payloads.release()
+        await IndexRepository(stores.database).release()
     if blobs.backend == "local":
         for key in set(await blobs.list("")) - await stores.resources.known_blob_keys():
             await blobs.delete(key)
@@ -308,7 +305,7 @@ async def _assemble(parts: _Parts) -> Services:
             toolbox=extractive.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
         ),
         threads=ThreadService(threads=threads, resources=stores.resources),
-        projects=ProjectService(projects=stores.projects, chunking=parts.chunking),
+        projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),
         samples=SampleService(add_file=resources.add_file),

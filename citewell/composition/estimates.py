@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from citewell.adapters import registry
 from citewell.composition.configured import embedding_rates
-from citewell.composition.indexes import with_model
+from citewell.composition.recorded import settings_of
 from citewell.features.estimates.service import EstimateService
+from citewell.indexes.absent import AbsentEmbedder
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ingest.estimating import PaidEmbedding, PaidModel, PaidModels
 from citewell.ports import RemoteEmbedder
@@ -51,7 +52,9 @@ class PaidModelsInUse:
         )
 
     def _embedding(self, index: OpenIndex) -> PaidEmbedding | None:
-        chosen, name = with_model(self.settings, index.record.settings), index.embedder.fingerprint
+        if isinstance(index.embedder, AbsentEmbedder):
+            return None
+        chosen, name = settings_of(self.settings, index.record.settings), index.embedder.fingerprint
         if not isinstance(chosen.embedding, RemoteEmbedding) or self._is_free(name.model, chosen.embedding.base_url):
             return None
         adapter = registry.build_embedder(chosen.embedding)

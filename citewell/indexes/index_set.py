@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from citewell.errors import Unavailable
 from citewell.indexes.pictures import PictureSource
 from citewell.ports import Embedder, EmbedderWrapper, RemoteEmbedder, VectorIndex
-from citewell.storage.indexes import IndexRecord
+from citewell.storage.indexes import BuildMode, IndexRecord, IndexState
 from citewell.types import FileFacts, Filter
 
 log = logging.getLogger(__name__)
@@ -46,15 +46,51 @@ class OpenIndex:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilding:
-    """The progress of an index that is being rebuilt, in chunks; `problem` is what it waits for."""
+    """The progress of the index that answers, while it is being built or rebuilt, in chunks.
+
+    problem: what it waits for; because: why no other index answers meanwhile, as a sentence
+    """
 
     done: int
     total: int
     problem: str = ""
+    because: str = ""
 
     def __str__(self) -> str:
         waiting = f"; it waits, and goes on by itself: {self.problem}" if self.problem else ""
-        return f"being rebuilt from SQL: {self.done:,} of {self.total:,} chunks{waiting}"
+        before = f"{self.because} " if self.because else ""
+        return f"{before}being rebuilt from SQL: {self.done:,} of {self.total:,} chunks{waiting}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexChange:
+    """An index that is to take the place of the one that answers, and how far it is, in chunks."""
+
+    index_id: str
+    fingerprint: str
+    store: str
+    mode: BuildMode
+    state: IndexState
+    done: int = 0
+    total: int = 0
+    paused: bool = False
+    problem: str = ""
+
+    def __str__(self) -> str:
+        if self.state is IndexState.OFFERED:
+            return f"{self.fingerprint} in {self.store} is configured; building it costs money, and waits until you start it"
+        far = f"{self.done:,} of {self.total:,} chunks" + (", paused" if self.paused else "")
+        return f"{self.fingerprint} in {self.store} is being built ({self.mode.value}): {far}" + (
+            f"; {self.problem}" if self.problem else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GradualMove:
+    """Files up to the id `moved_to` are answered from `target`, the others from the active index, which has them all."""
+
+    target: OpenIndex
+    moved_to: str
 
 
 class IndexSet:
@@ -64,6 +100,8 @@ class IndexSet:
         self._active = active
         self._beside = list(beside)
         self._rebuilding: dict[str, Rebuilding] = {}
+        self._changes: dict[str, IndexChange] = {}
+        self._moved: dict[str, str] = {}
         self._filled = 0
         self.embedder = EmbedderWrapper(active.embedder)
         """The active index's embedder, also after a switch."""
@@ -98,12 +136,47 @@ class IndexSet:
         return self._rebuilding.get(self._active.record.id)
 
     @property
+    def changes(self) -> tuple[IndexChange, ...]:
+        """The indexes that are to take the place of the active one: being built, or offered."""
+        return tuple(self._changes.values())
+
+    @property
+    def gradual(self) -> GradualMove | None:
+        """The gradual build that searches take part in; None where none is under way."""
+        for index_id, moved_to in self._moved.items():
+            target = self.find(index_id)
+            if moved_to and target is not None and target is not self._active:
+                return GradualMove(target, moved_to)
+        return None
+
+    @property
     def notice(self) -> str | None:
         """The notice that accompanies results while the active index is being rebuilt."""
         rebuilding = self.rebuilding
         if rebuilding is None:
             return None
-        return f"The index is being rebuilt ({rebuilding.done:,} of {rebuilding.total:,} chunks): not everything is found yet."
+        counts = f"({rebuilding.done:,} of {rebuilding.total:,} chunks)"
+        if rebuilding.because:
+            return f"{rebuilding.because} Answers go by words until the new index is built {counts}."
+        return f"The index is being rebuilt {counts}: not everything is found yet."
+
+    def is_whole(self, index_id: str) -> bool:
+        """Whether an index is open and not being built."""
+        return self.find(index_id) is not None and index_id not in self._changes and index_id not in self._rebuilding
+
+    def note_change(self, index_id: str, change: IndexChange | None) -> None:
+        """Report an index that is to take the active one's place; None when it has, or will not."""
+        if change is None:
+            self._changes.pop(index_id, None)
+        else:
+            self._changes[index_id] = change
+
+    def note_moved(self, index_id: str, moved_to: str | None) -> None:
+        """Files up to this id are answered from the index; None when it no longer shares the answering."""
+        if moved_to is None:
+            self._moved.pop(index_id, None)
+        else:
+            self._moved[index_id] = moved_to
 
     def note_rebuilding(self, index_id: str, progress: Rebuilding | None) -> None:
         """Report an index's progress; None when it is complete."""
@@ -120,6 +193,10 @@ class IndexSet:
         """The open index with this id."""
         return next((index for index in self.all if index.record.id == index_id), None)
 
+    def has(self, index_id: str) -> bool:
+        """Whether this index is open."""
+        return self.find(index_id) is not None
+
     def switch(self, index_id: str) -> None:
         """Make an open index the active one; the previous one stays open and takes writes, so that one can roll back."""
         chosen = self.find(index_id)
@@ -127,6 +204,8 @@ class IndexSet:
             raise KeyError(index_id)
         self._beside = [index for index in self.all if index is not chosen]
         self._active = chosen
+        self._moved.pop(index_id, None)
+        self._changes.pop(index_id, None)
         self.embedder.inner = chosen.embedder
 
     def remove(self, index_id: str) -> OpenIndex | None:
@@ -134,6 +213,9 @@ class IndexSet:
         found = next((index for index in self._beside if index.record.id == index_id), None)
         if found is not None:
             self._beside.remove(found)
+        self._moved.pop(index_id, None)
+        self._changes.pop(index_id, None)
+        self._rebuilding.pop(index_id, None)
         return found
 
     async def close(self) -> None:

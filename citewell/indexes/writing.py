@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from citewell.errors import ProviderModelGone, ProviderRejected, TextsRejected
+from citewell.indexes.absent import AbsentEmbedder
 from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
 from citewell.ports import FloatMatrix, Pictured, multimodal
@@ -21,7 +22,7 @@ Progress = Callable[[int, int], Awaitable[None]]
 
 async def write_points(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
     """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
-    vectors = await _embed(index, batch, dense)
+    vectors = await embed_chunks(index, batch, dense)
 
     def points() -> list[Point]:
         return [
@@ -60,10 +61,13 @@ async def rebuild(
     return done
 
 
-async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int) -> None:
-    """Write chunks of any resources as they were written first."""
+async def write_indexed(
+    index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int, words_only: bool = False
+) -> None:
+    """Write chunks of any resources as they were written first; without vectors where they are to be found by words only."""
     chunks = [one.chunk for one in batch]
-    vectors = await _embed(index, chunks, [is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch])
+    dense = [not words_only and is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch]
+    vectors = await embed_chunks(index, chunks, dense)
 
     def points() -> list[Point]:
         return [
@@ -74,12 +78,14 @@ async def write_indexed(index: OpenIndex, batch: Sequence[IndexedChunk], max_den
     await index.store.upsert(await asyncio.to_thread(points))
 
 
-async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
+async def embed_chunks(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
     """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others.
 
     A chunk that describes a picture gets the vector of the picture with its words, where the embedder takes pictures.
     """
     wanted = [place for place, is_wanted in enumerate(dense) if is_wanted]
+    if not wanted or isinstance(index.embedder, AbsentEmbedder):
+        return [None] * len(batch)
     vectors = await _embed_pictures(index, {place: batch[place] for place in wanted})
     texts = {place: batch[place].embedded_text for place in wanted if place not in vectors}
     vectors |= await _accepted(texts, index.embedder.embed)

@@ -15,6 +15,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput, InvalidMetadata, named
 from citewell.indexes.index_set import IndexSet
+from citewell.indexes.writing import embed_chunks
 from citewell.ingest.chunking import fitted, sentence_embedder
 from citewell.ingest.indexing import identify
 from citewell.metadata import MetadataLimits, checked_metadata
@@ -104,7 +105,7 @@ class RecordIngest:
         for index in self._indexes.all:
             if replaced:
                 await index.store.delete(Filter(owner_id=owner_id, resource_ids=tuple(replaced)))
-            vectors = await index.embedder.embed([chunk.embedded_text for chunk in chunks])
+            vectors = await embed_chunks(index, chunks, [True] * len(chunks))
             await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, files))
 
     def _chunk(
@@ -136,9 +137,11 @@ class RecordIngest:
         ]
 
 
-def _points(chunks: Sequence[Chunk], vectors: FloatMatrix, files: Mapping[str, FileFacts]) -> list[Point]:
+def _points(
+    chunks: Sequence[Chunk], vectors: Sequence[FloatMatrix | None], files: Mapping[str, FileFacts]
+) -> list[Point]:
     return [
-        index_point(chunk, vector.tolist(), files[chunk.resource_id])
+        index_point(chunk, None if vector is None else vector.tolist(), files[chunk.resource_id])
         for chunk, vector in zip(chunks, vectors, strict=True)
         if chunk.resource_id in files  # else it was deleted meanwhile
     ]

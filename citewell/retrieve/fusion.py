@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Container, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import TypeAlias
 
@@ -54,6 +55,27 @@ def reciprocal_rank(
     """
     scaled = [[(key, 1.0 / (k + rank)) for rank, (key, _) in enumerate(leg, 1)] for leg in legs]
     return _summed([(leg, 0.0, weight) for leg, weight in zip(scaled, weights or [1.0] * len(legs), strict=True)])
+
+
+def in_places_of(before: Sequence[ScoredId], after: Sequence[ScoredId], moved: Container[str]) -> list[ScoredId]:
+    """`before` with the places of moved items given to those of `after`, in its order; those that find no place follow.
+
+    With nothing moved this is `before`, with everything moved `after`. Scores are those of the places.
+    """
+    coming = deque(one for one in after if one.id in moved)
+    placed: dict[str, float] = {}
+    for one in before:
+        if one.id not in moved:
+            placed[one.id] = one.score
+            continue
+        while coming and coming[0].id in placed:
+            coming.popleft()
+        item = coming.popleft() if coming else one
+        placed.setdefault(item.id, one.score)
+    last = min(placed.values(), default=None)
+    for one in coming:
+        placed.setdefault(one.id, one.score if last is None else min(last, one.score))
+    return scored(list(placed.items()))
 
 
 def ordered(scores: Mapping[str, float]) -> list[ScoredId]:

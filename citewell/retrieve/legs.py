@@ -6,6 +6,9 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
 
 from citewell.errors import ProviderError
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
@@ -38,6 +41,26 @@ class Found:
     fused: tuple[ScoredId, ...]
 
 
+class Searching(Protocol):
+    """What a `Retriever` asks of the legs of one index, or of several."""
+
+    async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
+        """What a query finds in the scope."""
+        ...
+
+    async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of the query with each of these chunks that has a vector."""
+        ...
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """Vectors of these chunks that can be compared with each other."""
+        ...
+
+    async def holds_any(self, words: Sequence[str], scope: Filter) -> bool:
+        """Whether a chunk in the scope has one of these words."""
+        ...
+
+
 class Legs:
     """Both legs over one index, with the embedder that made its vectors."""
 
@@ -66,6 +89,15 @@ class Legs:
             with timed(trace, "fuse"):
                 fused = self._fuse(pulled, lexical, weight)
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
+
+    async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of the query, whose vector may be known, with each of these chunks that has a vector."""
+        asked = vector if vector is not None else await self.vector_of(query)
+        return {key: float(np.dot(one, asked)) for key, one in (await self._index.vectors(ids)).items()}
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """The vectors of these chunks, shape (dimensions,) each."""
+        return await self._index.vectors(ids)
 
     async def vector_of(self, query: str) -> FloatMatrix:
         """The query's vector, shape (dimensions,)."""

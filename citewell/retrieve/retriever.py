@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import numpy as np
-
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
 from citewell.filters import build_filter, conditions_in, inferred_to_json, metadata_key, to_json, validate_keys
 from citewell.points import keyword
@@ -17,7 +15,7 @@ from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
 from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.fusion import reciprocal_rank
-from citewell.retrieve.legs import Found, Legs
+from citewell.retrieve.legs import Found, Legs, Searching
 from citewell.retrieve.modelquery import read_by_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
 from citewell.retrieve.reading import QueryContext, QueryReading, zone_of
@@ -52,7 +50,7 @@ _SHOWN = 10  # passages of each leg in a trace
 class Retriever:
     """Finds the chunks of an owner that answer a query.
 
-    chat rephrases the query and reads filters from it, when the options ask for it; now is the time, with a time zone.
+    legs are those of the embedder and the index, or of several indexes; chat rephrases the query and reads filters from it, when the options ask for it; now is the time, with a time zone.
     """
 
     def __init__(
@@ -64,14 +62,14 @@ class Retriever:
         options: RetrievalOptions | None = None,
         chat: ChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        legs: Searching | None = None,
     ) -> None:
         self._now = now
-        self._index = index
         self._chunks = chunks
         self._reranker = reranker
         self._options = options or RetrievalOptions()
         self._chat = chat
-        self._legs = Legs(embedder, index, self._options)
+        self._legs: Searching = legs or Legs(embedder, index, self._options)
         self._own_traits = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
 
     async def search(self, request: SearchRequest) -> SearchResult:
@@ -216,7 +214,7 @@ class Retriever:
         if options.near_duplicate is not None:
             hits = without_near_duplicates(hits, options.near_duplicate)
         if options.diversity > 0.0:
-            vectors = await self._index.vectors([hit.chunk.id for hit in hits])
+            vectors = await self._legs.vectors([hit.chunk.id for hit in hits])
             hits = maximal_marginal_relevance(hits, vectors, options.diversity, wanted)
         return hits
 
@@ -226,9 +224,7 @@ class Retriever:
         unseen = [item.id for item in fused if item.id not in known]
         if not unseen:
             return known
-        asked = found.vector if found.vector is not None else await self._legs.vector_of(query)
-        vectors = await self._index.vectors(unseen)
-        return known | {key: float(np.dot(vector, asked)) for key, vector in vectors.items()}
+        return known | await self._legs.cosines(query, found.vector, unseen)
 
     def _reranks(self, options: RetrievalOptions) -> bool:
         return self._reranker is not None and options.rerank

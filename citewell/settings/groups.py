@@ -115,6 +115,13 @@ class StageSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IndexSettings(SettingsGroup):
+    """Whether the index of a model or store that is newly configured is built by itself: where it costs nothing, always, or when asked."""
+
+    build: Annotated[Literal["free", "always", "ask"], named("index_build")] = "free"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SummarySettings(SettingsGroup):
     """How files are described; with 0 tokens no chat model writes summaries."""
 
@@ -405,6 +412,7 @@ class Settings(SettingsGroup):
     blobs: BlobSettings
     parser: ParserSettings
     stages: StageSettings
+    indexes: IndexSettings
     summaries: SummarySettings
     chunking: ChunkingSettings
     embedding: EmbeddingSettings

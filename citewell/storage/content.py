@@ -33,6 +33,7 @@ from citewell.types import (
 )
 
 _BATCH = 2_000
+_IN_ONE_QUERY = 500
 _SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
 _WITH_RESOURCE = chunks.join(resources, resources.c.id == chunks.c.resource_id)
 _ELEMENT_ID = re.compile("e[0-9]{1,9}")
@@ -297,9 +298,11 @@ class ContentRepository:
             query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
             return set((await connection.execute(query)).scalars())
 
-    async def count_chunks(self, owner_id: str | None = None) -> int:
-        """How many chunks an owner (or everybody) has."""
+    async def count_chunks(self, owner_id: str | None = None, up_to: str | None = None) -> int:
+        """How many chunks an owner (or everybody) has; those of resources up to an id where it is given."""
         query = sa.select(sa.func.count()).select_from(chunks)
+        if up_to is not None:
+            query = query.where(chunks.c.resource_id <= up_to)
         if owner_id is not None:
             query = query.where(chunks.c.owner_id == owner_id)
         async with self._database.read() as connection:
@@ -329,6 +332,39 @@ class ContentRepository:
                 return
             last = rows[-1][1]
             yield [ChunkCount(*row) for row in rows]
+
+    async def files_after(self, last: str, limit: int) -> list[ChunkCount]:
+        """Resources with chunks, of whatever state and owner, by id: those after `last`, with their numbers of chunks."""
+        query = (
+            sa.select(chunks.c.owner_id, chunks.c.resource_id, sa.func.count())
+            .where(chunks.c.resource_id > last)
+            .group_by(chunks.c.owner_id, chunks.c.resource_id)
+            .order_by(chunks.c.resource_id)
+            .limit(limit)
+        )
+        async with self._database.read() as connection:
+            return [ChunkCount(*row) for row in (await connection.execute(query)).all()]
+
+    async def existing(self, ids: Sequence[str]) -> set[str]:
+        """Those of these chunks that exist."""
+        found: set[str] = set()
+        for start in range(0, len(ids), _IN_ONE_QUERY):
+            query = sa.select(chunks.c.id).where(chunks.c.id.in_(ids[start : start + _IN_ONE_QUERY]))
+            found |= {row["id"] for row in await self._database.rows(query)}
+        return found
+
+    async def after(self, resource_id: str, ids: Sequence[str]) -> set[str]:
+        """Those of these chunks whose resource comes after this one by id, or that exist no longer."""
+        query = sa.select(chunks.c.id).where(chunks.c.id.in_(ids), chunks.c.resource_id <= resource_id)
+        return set(ids) - {row["id"] for row in await self._database.rows(query)}
+
+    async def facts(self, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
+        """What points tell of those of these resources that exist."""
+        return await file_facts(self._database, resource_ids)
+
+    async def owners(self) -> list[str]:
+        """Everybody who has resources."""
+        return [row["owner_id"] for row in await self._database.rows(sa.select(resources.c.owner_id).distinct())]
 
     async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
         """A sample of chunks, without rows, that every index must hold with a vector. Ids are hashes, so ordering by id samples at random."""

@@ -88,6 +88,12 @@ class ProjectRepository:
             return row["settings"]
         raise NotFound
 
+    async def chosen_indexes(self, owner_id: str) -> dict[str, str]:
+        """The index of each of the owner's projects that has chosen one, by project."""
+        query = sa.select(projects.c.id, projects.c.settings).where(projects.c.owner_id == owner_id)
+        rows = await self._database.rows(query)
+        return {row["id"]: row["settings"]["index"] for row in rows if row["settings"].get("index")}
+
     async def change(self, owner_id: str, project_id: str, settings: dict[str, Any]) -> None:
         """Replace a project's settings; `NotFound` when it is not the owner's."""
         async with self._database.write() as connection:

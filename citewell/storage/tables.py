@@ -210,6 +210,8 @@ indexes = sa.Table(
     sa.Column("id", Id, primary_key=True),
     sa.Column("fingerprint", sa.Text, nullable=False),
     sa.Column("store", sa.Text, nullable=False),
+    # which of the stores of that kind, without secrets; empty for the data folder's
+    sa.Column("place", sa.Text, nullable=False, server_default=""),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("settings", Json, nullable=False),
@@ -217,7 +219,20 @@ indexes = sa.Table(
     sa.Column("total", sa.Integer, nullable=False, server_default="0"),
     sa.Column("created_at", Time, nullable=False),
     sa.Column("activated_at", Time),
-    sa.UniqueConstraint("fingerprint", "store"),
+    # when a start first found it configured; the latest is the one that the settings name
+    sa.Column("configured_at", Time),
+    # it missed writes, as it could not be opened
+    sa.Column("is_behind", sa.Boolean, nullable=False, server_default=sa.false()),
+    # how it is built: the options of a build as they were asked for
+    sa.Column("build", Json, nullable=False, server_default="{}"),
+    # every file up to this id is in the index
+    sa.Column("moved_to", sa.Text, nullable=False, server_default=""),
+    sa.Column("paused", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("problem", sa.Text, nullable=False, server_default=""),
+    sa.Column("spent", sa.Double, nullable=False, server_default="0"),
+    sa.Column("lease_worker", sa.Text),
+    sa.Column("lease_until", Time),
+    sa.UniqueConstraint("fingerprint", "store", "place", name="uq_indexes_model_and_place"),
 )
 
 embedding_cache = sa.Table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -12,8 +13,18 @@ import sqlalchemy as sa
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
-from citewell.storage.tables import citations, messages, threads
+from citewell.storage.tables import chunks, citations, messages, threads
 from citewell.types import Citation, JsonObject, Message, Thread
+
+_CITATIONS_PER_ANSWER = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question, and the passages that its answer cited and that still exist, by id."""
+
+    question: str
+    cited: tuple[str, ...]
 
 
 class ThreadRepository:
@@ -147,6 +158,33 @@ class ThreadRepository:
             )
             for row in reversed(rows)
         ]
+
+    async def asked(self, owner_id: str, limit: int) -> list[AskedQuestion]:
+        """The latest questions of the owner whose answers cited something that still exists, each once, with what was cited."""
+        question = messages.alias("question")
+        query = (
+            sa.select(messages.c.id, question.c.content, citations.c.chunk_id)
+            .join(threads, threads.c.id == messages.c.thread_id)
+            .join(citations, citations.c.message_id == messages.c.id)
+            .join(chunks, chunks.c.id == citations.c.chunk_id)
+            .join(
+                question,
+                sa.and_(
+                    question.c.thread_id == messages.c.thread_id,
+                    question.c.ordinal == messages.c.ordinal - 1,
+                    question.c.role == "user",
+                ),
+            )
+            .where(threads.c.owner_id == owner_id, chunks.c.owner_id == owner_id, messages.c.role == "assistant")
+            .order_by(messages.c.created_at.desc(), messages.c.id, citations.c.ordinal)
+            .limit(limit * _CITATIONS_PER_ANSWER)
+        )
+        cited: dict[str, dict[str, None]] = {}
+        told_by: dict[str, str] = {}
+        for row in await self._database.rows(query):
+            if told_by.setdefault(row["content"], row["id"]) == row["id"]:
+                cited.setdefault(row["content"], {})[row["chunk_id"]] = None
+        return [AskedQuestion(text, tuple(ids)) for text, ids in list(cited.items())[:limit]]
 
     async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
         """Remove a message and all that came after it; `NotFound` when the thread has no such message."""

@@ -15,6 +15,9 @@ from citewell.types.metadata import FileFacts, Metadata, Provenance
 EMBED_ERROR = "embed_error"
 """The detail of a trace that says how the embedder failed; such a search went by words alone."""
 
+SKIPPED_INDEXES = "skipped_indexes"
+"""The detail of a trace that names the indexes that could not be asked, of several."""
+
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
@@ -238,7 +241,7 @@ class SearchRequest:
     conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
     ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
     rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
-    they are given; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
+    they are given; indexes are ids of indexes to ask in place of those that would be; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
     """
 
     owner_id: str
@@ -260,6 +263,7 @@ class SearchRequest:
     ignore_inferred: tuple[str, ...] | bool = False
     time_zone: str | None = None
     neighbours: int = 0
+    indexes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,8 +329,11 @@ class SearchResult:
         failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
         unread = self.trace.details.get(EMBED_ERROR)
         words = "" if unread is None else f"The files were searched by words alone, as the embedder failed ({unread})."
+        skipped = self.trace.details.get(SKIPPED_INDEXES)
+        names = ", ".join(map(str, skipped)) if isinstance(skipped, list) else ""
+        absent = f"What only the index {names} holds is not among them, as it cannot be asked." if names else ""
         missed = "; ".join(one.label for one in self.inferred if not one.applied)
         relaxed = (
             f"Nothing was found within the filter “{missed}”, so the search was made without it." if missed else ""
         )
-        return " ".join(filter(None, (words, failed, relaxed))) or None
+        return " ".join(filter(None, (absent, words, failed, relaxed))) or None

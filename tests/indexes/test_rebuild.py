@@ -146,7 +146,7 @@ def test_a_migrated_index_differs_in_its_vectors_alone(copy: Path) -> None:
     with _open(copy) as cw:
         services = cw._services
         model = {"provider": "builtin", "model": "other", "dimensions": 32}
-        record = cw._call(services.indexes.build(services.local_owner, model, 0.0))
+        record = cw._call(services.indexes.build(services.local_owner, model))
         cw._call(services.indexes.migration.wait(record.id))
     before, after = _points(_index(copy)), _points(_index(copy, "other"))
     assert {len(dense) for _, dense, _ in after.values() if dense is not None} == {32}

@@ -207,7 +207,7 @@ async def test_a_provider_that_is_away_is_told_of_and_asked_again(
 
 async def test_an_index_beside_the_active_one_is_built_again_before_it_may_answer(settings: Settings) -> None:
     async with open_services(settings) as services:
-        record = await services.indexes.build(services.local_owner, OTHER, 0.0)
+        record = await services.indexes.build(services.local_owner, OTHER)
         await services.indexes.migration.wait(record.id)
     shutil.rmtree(_index(settings, "other"))
     async with open_services(settings) as services:

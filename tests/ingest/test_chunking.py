@@ -58,13 +58,13 @@ async def test_a_project_s_chunker_takes_the_place_of_the_server_s(tmp_path: Pat
         assert max(len(chunk.text) for chunk in small) <= 100
         assert max(len(chunk.text) for chunk in usual) > 100
         assert "| oak | 3 |\n| elm | 4 |" in rows[-1].text, "a small table is one chunk, whatever the strategy"
-        await services.projects.change(owner, project.id, None)
+        await services.projects.change(owner, project.id, {"chunking": None})
         await services.resources.reindex(owner, small[0].resource_id)
         await services.resources.wait(owner, small[0].resource_id)
         again, _ = await services.resources.content.chunks_page(small[0].resource_id, 100)
         assert [chunk.text for chunk in again if SUMMARY_OF not in chunk.metadata] == [chunk.text for chunk in usual]
         with pytest.raises(NotFound):
-            await services.projects.change("another", project.id, chunking)
+            await services.projects.change("another", project.id, {"chunking": chunking})
 
 
 async def test_a_file_that_is_sent_again_is_cut_as_it_is_asked_for_now(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_one_text_that_the_provider_refuses_is_found_by_its_words(
         assert any("zeppelin" in hit.chunk.text for hit in library.search("zeppelin", 2))
 
 
-def test_the_index_of_another_model_is_built_beside_the_active_one(
+def test_the_index_of_another_model_is_built_beside_the_active_one_and_takes_over(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, environment = voyage
@@ -234,11 +234,11 @@ def test_the_index_of_another_model_is_built_beside_the_active_one(
         library.add(tmp_path / "note.txt")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with RunningServer(tmp_path / "data", CITEWELL_INDEX_BUILD="always", **environment) as running:
         end = time.monotonic() + 60
         indexes: list[dict[str, str]] = []
         while time.monotonic() < end and not (len(indexes) == 2 and all(i["state"] != "building" for i in indexes)):
             time.sleep(0.1)
             indexes = running.client.get("/indexes").json()["indexes"]
-        assert {index["fingerprint"]: index["state"] for index in indexes}["voyage/voyage-4/256"] == IndexState.READY
+        assert {index["fingerprint"]: index["state"] for index in indexes}["voyage/voyage-4/256"] == IndexState.ACTIVE
         assert any("zeppelin" in text for text in server.embedded)

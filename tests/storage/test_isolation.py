@@ -70,6 +70,11 @@ UNSCOPED: dict[str, str] = {
     "ContentRepository.elements_by_id": _CALLER_CHECKS,
     "ContentRepository.elements_page": _CALLER_CHECKS,
     "ContentRepository.iterate_chunks": _WORKERS,
+    "ContentRepository.after": _CALLER_CHECKS,
+    "ContentRepository.existing": _WORKERS,
+    "ContentRepository.facts": _WORKERS,
+    "ContentRepository.files_after": _WORKERS,
+    "ContentRepository.owners": _WORKERS,
     "ContentRepository.iterate_elements": _CALLER_CHECKS,
     "ProviderCallRepository.admit": _LIMITS,
     "ProviderCallRepository.answered": _LIMITS,
@@ -87,6 +92,15 @@ UNSCOPED: dict[str, str] = {
     "IndexRepository.ensure_active": _SHARED,
     "IndexRepository.get": _SHARED,
     "IndexRepository.set_progress": _SHARED,
+    "IndexRepository.set_paused": _SHARED,
+    "IndexRepository.set_build": _SHARED,
+    "IndexRepository.restart": _SHARED,
+    "IndexRepository.release": _SHARED,
+    "IndexRepository.place_at": _SHARED,
+    "IndexRepository.note_problem": _SHARED,
+    "IndexRepository.note_configured": _SHARED,
+    "IndexRepository.note_behind": _SHARED,
+    "IndexRepository.lease": _SHARED,
     "JobRepository.claim": _WORKERS,
     "JobRepository.fenced": _WORKERS,
     "JobRepository.finish": _WORKERS,
@@ -259,6 +273,14 @@ async def _(world: World) -> None:
     async with world.refused():
         await projects.settings(world.ben.owner, world.ada.project)
     assert await projects.settings(world.ada.owner, world.ada.project) == {"of": "ada"}
+
+
+@isolates(ProjectRepository.chosen_indexes)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    await projects.change(world.ada.owner, world.ada.project, {"index": "voyage"})
+    assert await projects.chosen_indexes(world.ben.owner) == {}
+    assert await projects.chosen_indexes(world.ada.owner) == {world.ada.project: "voyage"}
 
 
 @isolates(ProjectRepository.change)
@@ -591,6 +613,17 @@ async def _(world: World) -> None:
     await threads.append(world.ada.owner, world.ada.thread.id, "user", "a secret word")
     assert await threads.page(world.ben.owner, 10, None, "secret") == ([], None)
     assert len((await threads.page(world.ada.owner, 10, None, "secret"))[0]) == 1
+
+
+@isolates(ThreadRepository.asked)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    cited = [
+        {chunk_id for one in await threads.asked(owner, 10) for chunk_id in one.cited}
+        for owner in (world.ada.owner, world.ben.owner)
+    ]
+    assert cited[0]
+    assert not cited[0] & cited[1]
 
 
 @isolates(ThreadRepository.update)

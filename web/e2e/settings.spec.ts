@@ -100,8 +100,30 @@ test("an index that is ready is compared with the present one, switched to, and 
   await page.route("**/indexes", (route) => route.fulfill({ json: { indexes: [present, other] } }));
   await page.route("**/indexes/*/compare", (route) => {
     const { queries } = route.request().postDataJSON() as { queries: string[] };
-    const compared = queries.map((query) => ({ query, active: ["a", "b"], candidate: ["b", "c"], overlap: 0.5 }));
-    return route.fulfill({ json: { queries: compared, mean_overlap: 0.5 } });
+    const compared = queries.map((query) => ({
+      query,
+      active: ["a", "b"],
+      candidate: ["b", "c"],
+      overlap: 0.5,
+      change: 0.7,
+      cited: ["a"],
+    }));
+    const passage = (id: string, is_cited: boolean) => ({
+      chunk_id: id,
+      filename: "policy.txt",
+      label: "policy.txt",
+      text: `passage ${id}`,
+      is_cited,
+    });
+    const changed = queries.map((query) => ({
+      query,
+      active: [passage("a", true), passage("b", false)],
+      candidate: [passage("b", false), passage("c", false)],
+    }));
+    const side = { ndcg: 0.75, milliseconds: 12.5, dollars: null };
+    return route.fulfill({
+      json: { queries: compared, mean_overlap: 0.5, judged: 2, active: side, candidate: side, changed },
+    });
   });
   await page.route("**/indexes/*/switch", (route) => {
     const chosen = route.request().url().includes("/other/") ? other : present;
@@ -118,6 +140,9 @@ test("an index that is ready is compared with the present one, switched to, and 
   await comparison.getByRole("button", { name: "Compare" }).click();
   await expect(comparison.locator(".overlaps li")).toHaveCount(2);
   await expect(comparison).toContainText("50%");
+  await expect(comparison).toContainText("0.750");
+  await comparison.getByText("maximum loan size", { exact: true }).last().click();
+  await expect(comparison.getByText("passage c").first()).toBeVisible();
   await comparison.getByRole("button", { name: "Close" }).click();
   for (const name of ["Switch", "Switch back"]) {
     await lines.nth(1).getByRole("button", { name, exact: true }).click();

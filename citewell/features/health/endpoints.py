@@ -7,7 +7,7 @@ from dataclasses import asdict
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from citewell.features.health.schemas import Examination, FindingOut, Health, Readiness, RebuildingOut
+from citewell.features.health.schemas import Examination, FindingOut, Health, IndexChangeOut, Readiness, RebuildingOut
 from citewell.features.health.service import HealthService
 from citewell.features.http import ERROR_RESPONSES, Owner
 
@@ -33,7 +33,8 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
     degraded = is_ready and not all(part["ok"] for part in parts.values())
     response.status_code = 200 if is_ready else 503
     rebuilding = RebuildingOut(**asdict(service.rebuilding)) if service.rebuilding else None
-    return Readiness(ready=is_ready, degraded=degraded, rebuilding=rebuilding, parts=parts)
+    changing = [IndexChangeOut(**asdict(change)) for change in service.changes]
+    return Readiness(ready=is_ready, degraded=degraded, rebuilding=rebuilding, changing=changing, parts=parts)
 
 
 @router.get("/doctor", responses=ERROR_RESPONSES)

@@ -17,10 +17,25 @@ class Health(BaseModel):
 
 
 class RebuildingOut(BaseModel):
-    """How far the index is that is being rebuilt, in chunks; `problem` is what it waits for."""
+    """How far the index is that is being rebuilt, in chunks; `problem` is what it waits for, `because` why no other one answers."""
 
     done: int
     total: int
+    problem: str
+    because: str
+
+
+class IndexChangeOut(BaseModel):
+    """An index that is to take the place of the one that answers, and how far it is, in chunks."""
+
+    index_id: str
+    fingerprint: str
+    store: str
+    mode: str = Field(description="fresh, dual or gradual")
+    state: str = Field(description="building, or offered: it costs money, and waits for `PATCH /indexes/{id}`")
+    done: int
+    total: int
+    paused: bool
     problem: str
 
 
@@ -30,6 +45,7 @@ class Readiness(BaseModel):
     ready: bool
     degraded: bool = Field(default=False, description="the vendor of the embedder is away: searches go by words alone")
     rebuilding: RebuildingOut | None = None
+    changing: list[IndexChangeOut] = Field(default=[], description="indexes of another model or store on their way")
     parts: dict[str, dict[str, Any]]
 
 

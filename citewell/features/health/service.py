@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
-from citewell.indexes.index_set import IndexSet, Rebuilding
+from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 
@@ -50,6 +50,11 @@ class HealthService:
     def rebuilding(self) -> Rebuilding | None:
         """How far the index that answers is being rebuilt; None when it is whole."""
         return self.indexes.rebuilding
+
+    @property
+    def changes(self) -> tuple[IndexChange, ...]:
+        """The indexes that are to take the place of the one that answers."""
+        return self.indexes.changes
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -90,7 +95,9 @@ class HealthService:
 
     async def _check_index(self) -> str | None:
         await self.indexes.active.store.count()
-        return None if self.rebuilding is None else str(self.rebuilding)
+        if self.rebuilding is not None:
+            return str(self.rebuilding)
+        return "; ".join(map(str, self.changes)) or None
 
 
 def _level(part: dict[str, Any]) -> Level:
@@ -100,7 +107,7 @@ def _level(part: dict[str, Any]) -> Level:
 
 
 def _advice(part: dict[str, Any]) -> str:
-    return "Searches find what is there already." if _level(part) == "note" else ""
+    return "Searches go on meanwhile." if _level(part) == "note" else ""
 
 
 async def _probe(call: Callable[[], Awaitable[object]]) -> dict[str, Any]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.indexes.schemas import CompareIn, CompareOut, EstimateOut, IndexIn, IndexList, IndexOut
+from citewell.features.indexes.schemas import (
+    BuildChange,
+    CompareIn,
+    CompareOut,
+    EstimateOut,
+    IndexIn,
+    IndexList,
+    IndexOut,
+)
 from citewell.features.indexes.service import IndexService
 from citewell.features.json_bodies import SoundRoute
 
@@ -24,16 +32,21 @@ async def list_indexes(request: Request, owner: Owner) -> IndexList:
 
 @router.post("/indexes", status_code=202)
 async def build_index(request: Request, body: IndexIn, owner: Owner) -> IndexOut:
-    """Build the index of another model beside the active one, which goes on answering."""
-    settings = body.model_dump(include={"provider", "model", "dimensions"})
-    return IndexOut.of(await _service(request).build(owner, settings, body.pause_seconds))
+    """Build the index of another model or store beside the active one, which goes on answering; or, in mode `fresh`, in its place."""
+    return IndexOut.of(await _service(request).build(owner, body.asked, body.options, confirm=body.confirm))
 
 
 @router.post("/indexes/estimate")
 async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> EstimateOut:
-    """What building this model's index would take; nothing is built, and no provider is asked."""
-    settings = body.model_dump(include={"provider", "model", "dimensions"})
-    return EstimateOut.of(await _service(request).estimate(owner, settings))
+    """What building this index would take; nothing is built, and no provider is asked."""
+    return EstimateOut.of(await _service(request).estimate(owner, body.asked))
+
+
+@router.patch("/indexes/{index_id}")
+async def change_build(request: Request, index_id: str, body: BuildChange, owner: Owner) -> IndexOut:
+    """Pause or resume a build, start one that is offered, or change its pace and what it may cost."""
+    changes = body.model_dump(exclude_unset=True, exclude={"paused"})
+    return IndexOut.of(await _service(request).change(owner, index_id, changes, body.paused))
 
 
 @router.get("/indexes/{index_id}")

@@ -8,34 +8,86 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.indexes.service import QueryComparison
+from citewell.features.indexes.comparing import FoundBy, IndexComparison, SideFigures
+from citewell.features.indexes.service import MAX_QUERIES
 from citewell.features.schemas import RequestBody, utc
 from citewell.indexes.estimating import BuildEstimate
-from citewell.settings import EmbeddingProvider
-from citewell.storage.indexes import IndexRecord
+from citewell.settings import EmbeddingProvider, VectorStore
+from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord
+
+MAX_PAUSE = 60.0
+_SHOWN_PASSAGES = 3
+_SHOWN_CHARACTERS = 300
 
 
 class IndexIn(RequestBody):
-    """The model whose index is to be built beside the active one. `pause_seconds` between batches makes it gradual."""
+    """The model, the store or both whose index is to be built; what is not given is as configured."""
 
-    provider: EmbeddingProvider
+    provider: EmbeddingProvider | None = Field(
+        default=None, description="whose model; as configured where it is not given"
+    )
     model: str | None = Field(default=None, max_length=200)
     dimensions: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    pause_seconds: float = Field(default=0.0, ge=0, le=60)
+    store: VectorStore | None = Field(default=None, description="its address and keys are those that are configured")
+    mode: BuildMode = Field(
+        default=BuildMode.DUAL,
+        description="dual: beside the index that answers. gradual: so, and each file is answered from there once it has moved. "
+        "fresh: the index that answers is dropped first, which needs `confirm`",
+    )
+    switch: bool | None = Field(
+        default=None, description="answer from it as soon as it is complete; by default only a gradual build does"
+    )
+    confirm: bool = Field(default=False, description="drop the index that answers, in mode `fresh`")
+    pause_seconds: float = Field(default=0.0, ge=0, le=MAX_PAUSE, description="between batches")
+    max_dollars: float | None = Field(default=None, ge=0, description="the build pauses before it costs more")
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The model and the store, as `citewell.composition.recorded` names them."""
+        model = {} if self.provider is None else self.model_dump(include={"provider", "model", "dimensions"})
+        return model | ({} if self.store is None else {"store": {"provider": self.store}})
+
+    @property
+    def options(self) -> BuildOptions:
+        """How the index is to be built."""
+        return BuildOptions(
+            mode=self.mode,
+            switch=self.mode is BuildMode.GRADUAL if self.switch is None else self.switch,
+            pause_seconds=self.pause_seconds,
+            max_dollars=self.max_dollars,
+        )
+
+
+class BuildChange(RequestBody):
+    """What is to change of a build: whether it waits, and how fast and for how much it goes on. An offered one starts with `paused: false`."""
+
+    paused: bool | None = None
+    pause_seconds: float | None = Field(default=None, ge=0, le=MAX_PAUSE)
+    max_dollars: float | None = Field(default=None, ge=0)
+    switch: bool | None = None
 
 
 class IndexOut(BaseModel):
-    """An index: which model's vectors, what state, how far it is built (in chunks)."""
+    """An index: which model's vectors, where, what state, how far it is built (in chunks), and how."""
 
     id: str
     fingerprint: str
     store: str
-    state: str = Field(description="building, ready, active or retired")
+    place: str = Field(description="which of the stores of that kind, without secrets; empty in the data folder")
+    state: str = Field(description="offered, building, ready, filling, active or retired")
     progress: int
     total: int
     created_at: datetime
     activated_at: datetime | None
     settings: dict[str, Any]
+    mode: str = Field(description="fresh, dual or gradual")
+    switch: bool
+    paused: bool
+    pause_seconds: float
+    max_dollars: float | None
+    spent: float = Field(description="US dollars that the build has cost, about")
+    problem: str = Field(description="what the build waits for")
+    is_behind: bool = Field(description="it missed writes because it could not be opened")
 
     @staticmethod
     def of(record: IndexRecord) -> IndexOut:
@@ -44,12 +96,21 @@ class IndexOut(BaseModel):
             id=record.id,
             fingerprint=record.fingerprint,
             store=record.store,
+            place=record.place,
             state=record.state.value,
             progress=record.progress,
             total=record.total,
             created_at=utc(record.created_at),
             activated_at=utc(record.activated_at),
             settings=record.settings,
+            mode=record.build.mode.value,
+            switch=record.build.switch,
+            paused=record.paused,
+            pause_seconds=record.build.pause_seconds,
+            max_dollars=record.build.max_dollars,
+            spent=round(record.spent, 6),
+            problem=record.problem,
+            is_behind=record.is_behind,
         )
 
 
@@ -86,9 +147,9 @@ class IndexList(BaseModel):
 
 
 class CompareIn(RequestBody):
-    """Queries to run in the active index and in this one."""
+    """Questions to run in the active index and in this one; without any, the latest that were asked, with what their answers cited."""
 
-    queries: list[str] = Field(min_length=1, max_length=100)
+    queries: list[str] | None = Field(default=None, min_length=1, max_length=MAX_QUERIES)
     top_k: int = Field(default=10, ge=1, le=100)
 
 
@@ -99,19 +160,86 @@ class QueryComparisonOut(BaseModel):
     active: list[str]
     candidate: list[str]
     overlap: float
+    change: float = Field(description="0 for the same list, 1 for others altogether; the top counts more")
+    cited: list[str] = Field(description="the passages that the answer cited and that still exist")
+
+
+class ComparedPassage(BaseModel):
+    """A passage that one of the two found."""
+
+    chunk_id: str
+    filename: str
+    label: str
+    text: str
+    is_cited: bool
+
+
+class ChangedQuery(BaseModel):
+    """A question whose passages change, with the best of both."""
+
+    query: str
+    active: list[ComparedPassage]
+    candidate: list[ComparedPassage]
+
+
+class SideOut(BaseModel):
+    """One of the two indexes over all questions."""
+
+    ndcg: float | None = Field(description="nDCG of the cited passages; null without any")
+    milliseconds: float = Field(description="on average, for a search")
+    dollars: float | None = Field(description="for embedding 1,000 such questions; null where no price is known")
 
 
 class CompareOut(BaseModel):
-    """Per query and on average."""
+    """Per question and on average. Answers cited what the active index had found, which favours it."""
 
     queries: list[QueryComparisonOut]
     mean_overlap: float
+    judged: int = Field(description="questions with cited passages")
+    active: SideOut
+    candidate: SideOut
+    changed: list[ChangedQuery] = Field(description="the twenty questions that change most")
 
     @staticmethod
-    def of(compared: Sequence[QueryComparison]) -> CompareOut:
-        """The public form of a comparison of at least one query."""
-        queries = [
-            QueryComparisonOut(query=c.query, active=list(c.ours), candidate=list(c.theirs), overlap=c.overlap)
-            for c in compared
-        ]
-        return CompareOut(queries=queries, mean_overlap=round(sum(c.overlap for c in compared) / len(compared), 4))
+    def of(compared: IndexComparison) -> CompareOut:
+        """The public form of a comparison."""
+        return CompareOut(
+            queries=[
+                QueryComparisonOut(
+                    query=one.query,
+                    active=list(one.ours.ids),
+                    candidate=list(one.theirs.ids),
+                    overlap=one.overlap,
+                    change=round(one.change, 4),
+                    cited=list(one.cited),
+                )
+                for one in compared.queries
+            ],
+            mean_overlap=compared.overlap,
+            judged=compared.judged,
+            active=_side(compared.ours),
+            candidate=_side(compared.theirs),
+            changed=[
+                ChangedQuery(
+                    query=one.query, active=_passages(one.ours, one.cited), candidate=_passages(one.theirs, one.cited)
+                )
+                for one in compared.changed
+            ],
+        )
+
+
+def _side(figures: SideFigures) -> SideOut:
+    return SideOut(ndcg=figures.ndcg, milliseconds=figures.milliseconds, dollars=figures.dollars)
+
+
+def _passages(found: FoundBy, cited: Sequence[str]) -> list[ComparedPassage]:
+    return [
+        ComparedPassage(
+            chunk_id=hit.chunk.id,
+            filename=hit.filename,
+            label=hit.chunk.locator.label(hit.filename),
+            text=hit.chunk.text[:_SHOWN_CHARACTERS],
+            is_cited=hit.chunk.id in cited,
+        )
+        for hit in found.hits[:_SHOWN_PASSAGES]
+    ]

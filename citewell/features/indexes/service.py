@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from citewell.errors import ConfigurationError, InvalidInput, NotFound, SpendingLimitReached
+from citewell.errors import ConfigurationError, Conflict, InvalidInput, NotFound, SpendingLimitReached
+from citewell.features.indexes.comparing import (
+    FoundBy,
+    IndexComparison,
+    QueryComparison,
+    milliseconds_since,
+    side_figures,
+)
 from citewell.indexes.estimating import BuildEstimate
 from citewell.indexes.migration import IndexMigration
-from citewell.storage.indexes import IndexRecord
+from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord, IndexState
+from citewell.storage.threads import AskedQuestion, ThreadRepository
 from citewell.types import SearchRequest, SearchResult
 
-_MAX_QUERIES = 100
-Estimator: TypeAlias = Callable[[dict[str, Any]], Awaitable[BuildEstimate]]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryComparison:
-    """One query in two indexes: the hits' ids, and the share of the first index's hits that the second has too."""
-
-    query: str
-    ours: tuple[str, ...]
-    theirs: tuple[str, ...]
-    overlap: float
+MAX_QUERIES = 100
+Estimator: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[BuildEstimate]]
 
 
 class Searches(Protocol):
-    """Searches in the active index, or in another open one."""
-
-    async def search(self, request: SearchRequest) -> SearchResult:
-        """What the active index finds."""
-        ...
+    """Searches in any open index."""
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
         """What this index finds."""
@@ -42,13 +37,14 @@ class Searches(Protocol):
 class IndexService:
     """Only the local owner, who runs the server, may change what answers everybody.
 
-    estimator: what building the index of a model would take; max_spend: US dollars per month, None is no limit
+    questions: what owners have asked; estimator: what building the index of a model would take; max_spend: US dollars per month, None is no limit
     """
 
     migration: IndexMigration
     searches: Searches
     local_owner: str
     estimator: Estimator
+    questions: ThreadRepository
     max_spend: float | None = None
 
     async def list(self, owner_id: str) -> Sequence[IndexRecord]:
@@ -61,28 +57,65 @@ class IndexService:
         self._check(owner_id)
         return await self.migration.records.get(index_id)
 
-    async def build(self, owner_id: str, settings: dict[str, Any], pause_seconds: float) -> IndexRecord:
-        """Begin to build the index of another model beside the active one. `SpendingLimitReached` when it costs more than is left."""
-        if self.max_spend is not None:
-            estimate = await self.estimate(owner_id, settings)
-            if estimate.exceeds:
-                raise SpendingLimitReached(
-                    f"This build would cost about {estimate.dollars:.2f} US dollars, and {max(0.0, estimate.left or 0.0):.2f} are left of "
-                    f"the month's {self.max_spend:.2f}. Raise CITEWELL_MAX_SPEND to build it."
-                )
-        self._check(owner_id)
-        try:
-            return await self.migration.begin(settings, pause_seconds)
-        except ConfigurationError as error:
-            raise InvalidInput(f"This model cannot be used: {error.message}") from error
+    async def build(
+        self, owner_id: str, settings: Mapping[str, Any], options: BuildOptions | None = None, confirm: bool = False
+    ) -> IndexRecord:
+        """Begin to build the index of another model or store beside the active one, or in its place.
 
-    async def estimate(self, owner_id: str, settings: dict[str, Any]) -> BuildEstimate:
+        `SpendingLimitReached` when it costs more than is left; `Conflict` for a fresh build that is not confirmed.
+        """
+        self._check(owner_id)
+        options = options or BuildOptions()
+        await self._require_allowance(owner_id, settings)
+        if options.mode is BuildMode.FRESH and not confirm:
+            estimate = await self.estimate(owner_id, settings)
+            raise Conflict(
+                "A fresh build drops the index that answers; until the new one is complete, questions are answered by words and from "
+                f"what it has so far. It would embed {estimate.plan.texts:,} texts in about {estimate.seconds / 60:.1f} minutes. "
+                "Confirm it with `confirm` (`--yes`)."
+            )
+        try:
+            return await self.migration.begin(settings, options)
+        except ConfigurationError as error:
+            raise InvalidInput(f"This index cannot be built: {error.message}") from error
+
+    async def _require_allowance(self, owner_id: str, settings: Mapping[str, Any]) -> None:
+        if self.max_spend is None:
+            return
+        estimate = await self.estimate(owner_id, settings)
+        if estimate.exceeds:
+            raise SpendingLimitReached(
+                f"This build would cost about {estimate.dollars:.2f} US dollars, and {max(0.0, estimate.left or 0.0):.2f} are left of "
+                f"the month's {self.max_spend:.2f}. Raise CITEWELL_MAX_SPEND to build it."
+            )
+
+    async def change(
+        self, owner_id: str, index_id: str, changes: Mapping[str, Any], paused: bool | None
+    ) -> IndexRecord:
+        """Change a build's options, then pause it, or let it go on; an offered one starts."""
+        self._check(owner_id)
+        record = await self.migration.records.get(index_id)
+        if changes:
+            await self.migration.change(index_id, replace(record.build, **changes))
+        if paused is True:
+            return await self.migration.pause(index_id)
+        if paused is False:
+            record = await self.migration.records.get(index_id)
+            if record.state is IndexState.OFFERED:
+                return await self.build(owner_id, record.settings, record.build)
+            index = self.migration.indexes.find(index_id)
+            if index is None or not record.is_being_built:
+                raise Conflict("This index is not being built, or could not be opened.", state=record.state.value)
+            await self.migration.resume(index)
+        return await self.migration.records.get(index_id)
+
+    async def estimate(self, owner_id: str, settings: Mapping[str, Any]) -> BuildEstimate:
         """What building the index of this model would take; nothing is built, and nobody is asked."""
         self._check(owner_id)
         try:
             return await self.estimator(settings)
         except ConfigurationError as error:
-            raise InvalidInput(f"This model cannot be used: {error.message}") from error
+            raise InvalidInput(f"This index cannot be built: {error.message}") from error
 
     async def switch(self, owner_id: str, index_id: str) -> IndexRecord:
         """Let an index answer; also the way back."""
@@ -94,21 +127,42 @@ class IndexService:
         self._check(owner_id)
         await self.migration.drop(index_id)
 
-    async def compare(self, owner_id: str, index_id: str, queries: Sequence[str], top_k: int) -> list[QueryComparison]:
-        """The same queries in the active index and in this one."""
+    async def compare(self, owner_id: str, index_id: str, queries: Sequence[str] | None, top_k: int) -> IndexComparison:
+        """The same questions in the active index and in this one: those given, else the latest that the owner has asked."""
         self._check(owner_id)
-        if not 1 <= len(queries) <= _MAX_QUERIES:
-            raise InvalidInput(f"Give 1 to {_MAX_QUERIES} queries.")
-        await self.migration.records.get(index_id)
-        return [await self._compare(owner_id, index_id, query, top_k) for query in queries]
+        if queries is not None and not 1 <= len(queries) <= MAX_QUERIES:
+            raise InvalidInput(f"Give 1 to {MAX_QUERIES} queries.")
+        other = await self.migration.records.get(index_id)
+        if queries is None:
+            asked = await self.questions.asked(owner_id, MAX_QUERIES)
+        else:
+            asked = [AskedQuestion(query, ()) for query in queries]
+        compared = [await self._compare(owner_id, index_id, one, top_k) for one in asked]
+        active = self.migration.indexes.active.record
+        return IndexComparison(
+            queries=tuple(compared),
+            ours=side_figures(compared, [one.ours for one in compared], top_k, self._dollars(active, asked)),
+            theirs=side_figures(compared, [one.theirs for one in compared], top_k, self._dollars(other, asked)),
+            cutoff=top_k,
+        )
 
-    async def _compare(self, owner_id: str, index_id: str, query: str, top_k: int) -> QueryComparison:
-        request = SearchRequest(owner_id=owner_id, query=query, top_k=top_k)
-        active, other = await self.searches.search(request), await self.searches.search_in(index_id, request)
-        ours = tuple(hit.chunk.id for hit in active.hits)
-        theirs = tuple(hit.chunk.id for hit in other.hits)
-        shared = len(set(ours) & set(theirs)) / len(ours) if ours else 1.0
-        return QueryComparison(query, ours, theirs, round(shared, 4))
+    async def _compare(self, owner_id: str, index_id: str, asked: AskedQuestion, top_k: int) -> QueryComparison:
+        request = SearchRequest(owner_id=owner_id, query=asked.question, top_k=top_k)
+        started = time.perf_counter()
+        active = await self.searches.search_in(self.migration.indexes.active.record.id, request)
+        ours = FoundBy(active.hits, milliseconds_since(started))
+        started = time.perf_counter()
+        other = await self.searches.search_in(index_id, request)
+        theirs = FoundBy(other.hits, milliseconds_since(started))
+        return QueryComparison(query=asked.question, ours=ours, theirs=theirs, cited=asked.cited)
+
+    def _dollars(self, record: IndexRecord, asked: Sequence[AskedQuestion]) -> float | None:
+        """What embedding 1,000 such questions costs; None where the model has no price."""
+        index, price = self.migration.indexes.find(record.id), self.migration.price(record)
+        if index is None or not asked or (price is None):
+            return None
+        tokens = sum(index.embedder.tokenizer.count([one.question for one in asked]))
+        return round(1_000 * price * tokens / len(asked), 6)
 
     def _check(self, owner_id: str) -> None:
         if owner_id != self.local_owner:

@@ -26,7 +26,7 @@ async def list_projects(request: Request, owner: Owner) -> ProjectList:
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """A new project; 409 when the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
-    return ProjectOut.of(await _service(request).create(owner, body.name, chunking))
+    return ProjectOut.of(await _service(request).create(owner, body.name, chunking, body.index))
 
 
 @router.get("/projects/{project_id}")
@@ -37,9 +37,8 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
 
 @router.patch("/projects/{project_id}")
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
-    """Change how the files of a project are cut; `null` returns to the server's settings."""
-    chunking = body.chunking.given() if body.chunking else None
-    return ProjectOut.of(await _service(request).change(owner, project_id, chunking))
+    """Change how the files of a project are cut, or which index answers about them; `null` returns to the server's settings."""
+    return ProjectOut.of(await _service(request).change(owner, project_id, body.given()))
 
 
 @router.delete("/projects/{project_id}", status_code=204)

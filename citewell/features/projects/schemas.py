@@ -29,12 +29,21 @@ class ProjectIn(RequestBody):
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     chunking: ChunkingIn | None = None
+    index: str | None = Field(default=None, max_length=36, description="the index that answers questions about it")
 
 
 class ProjectChange(RequestBody):
-    """What may be changed of a project; applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
+    """What is to change of a project. Chunking applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
 
-    chunking: ChunkingIn | None
+    chunking: ChunkingIn | None = None
+    index: str | None = Field(
+        default=None, max_length=36, description="the index that answers questions about it; null for the server's"
+    )
+
+    def given(self) -> dict[str, Any]:
+        """What was given, also null."""
+        changes: dict[str, Any] = {"chunking": self.chunking and self.chunking.given(), "index": self.index}
+        return {name: changes[name] for name in sorted(self.model_fields_set)}
 
 
 class ProjectOut(BaseModel):

@@ -1,8 +1,8 @@
-"""Projects: named sets of resources, each with its own chunking if it says so."""
+"""Projects: named sets of resources, each with its own chunking and index if it says so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from citewell.types import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectService:
-    """Projects of an owner. chunking: what applies where a project says nothing."""
+    """Projects of an owner. chunking: what applies where a project says nothing; has_index: whether an index is open."""
 
     projects: ProjectRepository
     chunking: ChunkConfig
+    has_index: Callable[[str], bool]
 
     async def all(self, owner_id: str) -> list[Project]:
         """All projects, oldest first."""
@@ -29,26 +30,29 @@ class ProjectService:
         """One project."""
         return await self.projects.get(owner_id, project_id)
 
-    async def create(self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None) -> Project:
-        """A new project; `Conflict` when the name is taken, `InvalidRequest` for chunking that cannot work."""
-        return await self.projects.create(owner_id, name, self._settings(chunking))
+    async def create(
+        self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None, index: str | None = None
+    ) -> Project:
+        """A new project; `Conflict` when the name is taken, `InvalidRequest` for chunking that cannot work or an unknown index."""
+        return await self.projects.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
 
-    async def change(self, owner_id: str, project_id: str, chunking: Mapping[str, Any] | None) -> Project:
-        """Give a project another chunking (`strategy`, `size`, `overlap`); None returns it to the server's."""
-        await self.projects.change(owner_id, project_id, self._settings(chunking))
+    async def change(self, owner_id: str, project_id: str, changes: Mapping[str, Any]) -> Project:
+        """Give a project another `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns it to the server's."""
+        before = await self.projects.settings(owner_id, project_id)
+        await self.projects.change(owner_id, project_id, self._settings({**before, **changes}))
         return await self.projects.get(owner_id, project_id)
 
     async def delete(self, owner_id: str, project_id: str) -> None:
         """Delete a project; its resources stay."""
         await self.projects.delete(owner_id, project_id)
 
-    def _settings(self, chunking: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The form in which a project keeps its chunking, tried out where the server's settings fill the gaps."""
-        if chunking is None:
-            return {}
-        settings = {"chunking": dict(chunking)}
+    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The form in which a project keeps its settings; chunking is tried out where the server's settings fill the gaps."""
+        settings = {name: value for name, value in given.items() if value is not None}
         try:
             with_settings(self.chunking, settings)
         except InvalidInput as error:
             raise invalid_request([{"field": "body.chunking", "problem": error.message}]) from error
+        if "index" in settings and not self.has_index(settings["index"]):
+            raise invalid_request([{"field": "body.index", "problem": "There is no such open index."}])
         return settings

@@ -55,6 +55,7 @@ def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
         self_query=body.self_query,
         ignore_inferred=ignored(body.ignore_inferred),
         time_zone=body.time_zone,
+        indexes=None if body.indexes is None else tuple(body.indexes),
         neighbours=body.neighbours,
         debug=body.debug,
     )

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from citewell.errors import InvalidInput, NotFound
-from citewell.indexes.index_set import IndexSet
+from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ports import ChatModel, Reranker, close_connections
 from citewell.retrieve.context import passages_around
+from citewell.retrieve.legs import Legs, Searching
 from citewell.retrieve.retriever import RetrievalOptions, Retriever
+from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
 from citewell.storage.passages import SqlChunks
-from citewell.types import SearchRequest, SearchResult
+from citewell.types import Condition, Expression, Negation, Operator, SearchRequest, SearchResult
 
 MAX_HITS = 100
 MAX_NEIGHBOURS = 10
+MAX_INDEXES = 8
 MAX_QUERY_CHARACTERS = 8_000
 
 
@@ -50,7 +53,7 @@ class SearchService:
             raise InvalidInput(f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.")
         if not 0 <= request.neighbours <= MAX_NEIGHBOURS:
             raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
-        found = await self._retriever().search(request)
+        found = await (await self._retriever_for(request)).search(request)
         if not request.neighbours:
             return found
         around = request.neighbours
@@ -74,10 +77,83 @@ class SearchService:
         self.chat.model = model
         self._retrievers.clear()
 
-    def _retriever(self, index_id: str | None = None) -> Retriever:
-        index = self.indexes.active if index_id is None else self.indexes.find(index_id)
+    async def _retriever_for(self, request: SearchRequest) -> Retriever:
+        """Over the index that answers; over those that the request, its projects or a gradual build say, where there are several."""
+        if request.indexes is None and len(self.indexes.all) == 1:
+            return self._retriever()
+        if request.indexes is not None:
+            if not 1 <= len(request.indexes) <= MAX_INDEXES:
+                raise InvalidInput(f"`indexes` must be 1 to {MAX_INDEXES} ids.")
+            return self._over([(self._open(index_id), ()) for index_id in dict.fromkeys(request.indexes)])
+        parts = await self._parts(request)
+        if len(parts) == 1 and parts[0][0] is self.indexes.active:
+            return self._gradual() or self._retriever()
+        return self._over(parts)
+
+    async def _parts(self, request: SearchRequest) -> list[tuple[OpenIndex, tuple[Expression, ...]]]:
+        """The indexes that the projects of a request have chosen, with what each is asked for; the active one for all others."""
+        chosen = await self.chunks.projects.chosen_indexes(request.owner_id)
+        by_index: dict[str, list[str]] = {}
+        for project_id, index_id in chosen.items():
+            if self.indexes.is_whole(index_id) and index_id != self.indexes.active.record.id:
+                by_index.setdefault(index_id, []).append(project_id)
+        if not by_index:
+            return [(self.indexes.active, ())]
+        named = await self._named(request)
+        parts: list[tuple[OpenIndex, tuple[Expression, ...]]] = []
+        for index_id, projects in by_index.items():
+            asked = tuple(one for one in projects if named is None or one in named)
+            if asked:
+                parts.append((self._open(index_id), (Condition("project", Operator.IN, asked),)))
+        routed = tuple(one for projects in by_index.values() for one in projects)
+        if named is None:
+            parts.append((self.indexes.active, (Negation(Condition("project", Operator.IN, routed)),)))
+        elif not set(named) <= set(routed):
+            parts.append((self.indexes.active, ()))
+        return parts
+
+    async def _named(self, request: SearchRequest) -> tuple[str, ...] | None:
+        """The projects that a request is limited to; None for all."""
+        named = request.scope.project_ids
+        if request.projects is not None:
+            resolved = await self.chunks.projects.resolve_all(request.owner_id, request.projects)
+            named = resolved if named is None else tuple(one for one in resolved if one in named)
+        return named
+
+    def _over(self, parts: Sequence[tuple[OpenIndex, tuple[Expression, ...]]]) -> Retriever:
+        first = parts[0][0]
+        if len(parts) == 1:
+            return self._retriever(first.record.id)
+        return self._with_legs(first, SeveralLegs([self._source(index, conditions) for index, conditions in parts]))
+
+    def _gradual(self) -> Retriever | None:
+        move = self.indexes.gradual
+        if move is None:
+            return None
+        before = self.indexes.active
+
+        async def unmoved(ids: Sequence[str]) -> set[str]:
+            return await self.chunks.content.after(move.moved_to, ids)
+
+        return self._with_legs(before, MovingLegs(self._source(before), self._source(move.target), unmoved))
+
+    def _source(self, index: OpenIndex, conditions: tuple[Expression, ...] = ()) -> SearchedIndex:
+        name = f"{index.record.fingerprint} in {index.record.store}"
+        return SearchedIndex(name, Legs(index.embedder, index.store, self.options), conditions)
+
+    def _with_legs(self, index: OpenIndex, legs: Searching) -> Retriever:
+        return Retriever(
+            index.embedder, index.store, self.chunks, self.reranker, self.options, self.chat.model, legs=legs
+        )
+
+    def _open(self, index_id: str) -> OpenIndex:
+        index = self.indexes.find(index_id)
         if index is None:
             raise NotFound("There is no such open index.")
+        return index
+
+    def _retriever(self, index_id: str | None = None) -> Retriever:
+        index = self.indexes.active if index_id is None else self._open(index_id)
         key = index.record.id
         if key not in self._retrievers:
             self._retrievers[key] = Retriever(

@@ -120,7 +120,7 @@ export type FilterField = (typeof FILTER_FIELDS)[number];
 export const USAGE_KINDS = ["chat", "embedding", "rerank", "vision"] as const;
 export type UsageKind = (typeof USAGE_KINDS)[number];
 
-export const INDEX_STATES = ["building", "ready", "active", "retired"] as const;
+export const INDEX_STATES = ["offered", "building", "ready", "filling", "active", "retired"] as const;
 export type IndexState = (typeof INDEX_STATES)[number];
 
 export const VECTOR_STORES = ["edge", "qdrant", "pgvector", "redis", "pinecone"] as const;

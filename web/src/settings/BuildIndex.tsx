@@ -8,7 +8,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Notice } from "../ui/Notice";
 
-type Provider = Schemas["IndexIn"]["provider"];
+type Provider = NonNullable<Schemas["IndexIn"]["provider"]>;
 const PROVIDERS: readonly Provider[] = ["builtin", "openai", "voyage", "pinecone", "fastembed"];
 
 export function BuildIndex({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
@@ -35,6 +35,8 @@ function BuildForm({ onClose }: { onClose: () => void }): ReactNode {
             provider,
             model: model.trim() || null,
             dimensions: dimensions ? Number(dimensions) : null,
+            mode: "dual",
+            confirm: false,
             pause_seconds: 0,
           },
         }),

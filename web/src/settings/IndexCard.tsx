@@ -14,7 +14,7 @@ import { notify, notifyError } from "../ui/Toasts";
 import { BuildIndex } from "./BuildIndex";
 import { CompareIndex } from "./CompareIndex";
 import { type Fingerprint, readFingerprint } from "./fingerprint";
-import { type Index, indexesQuery } from "./queries";
+import { estimateQuery, type Index, indexesQuery } from "./queries";
 import { Section } from "./Section";
 
 export function IndexCard(): ReactNode {
@@ -38,7 +38,7 @@ export function IndexCard(): ReactNode {
       {indexes.data && (
         <ul className="indexes">
           {[...indexes.data]
-            .sort((a, b) => Number(b.state === "active") - Number(a.state === "active"))
+            .sort((a, b) => Number(answers(b)) - Number(answers(a)))
             .map((index) => (
               <IndexLine key={index.id} index={index} />
             ))}
@@ -52,9 +52,19 @@ export function IndexCard(): ReactNode {
 const CLASSES = {
   active: "badge badge-ok",
   building: "badge badge-busy",
+  filling: "badge badge-busy",
+  offered: "badge",
   ready: "badge",
   retired: "badge",
 } satisfies Record<IndexState, string>;
+
+function answers(index: Index): boolean {
+  return index.state === "active" || index.state === "filling";
+}
+
+function isBeingBuilt(index: Index): boolean {
+  return index.state === "building" || index.state === "filling";
+}
 
 function IndexLine({ index }: { index: Index }): ReactNode {
   const name = readFingerprint(index.fingerprint);
@@ -62,10 +72,14 @@ function IndexLine({ index }: { index: Index }): ReactNode {
     <li className="index">
       <div className="row wrap">
         <strong className="grow">{name.model}</strong>
-        <span className={lookUp<string>(CLASSES, index.state) ?? "badge"}>{wordFor(t.indexState, index.state)}</span>
+        <span className={lookUp<string>(CLASSES, index.state) ?? "badge"}>
+          {index.paused && isBeingBuilt(index) ? t.indexPaused : wordFor(t.indexState, index.state)}
+        </span>
       </div>
       <p className="muted small">{describe(index, name)}</p>
-      {index.state === "building" && (
+      {index.state === "offered" && <Offer index={index} />}
+      {index.problem && <p className="muted small">{index.problem}</p>}
+      {isBeingBuilt(index) && (
         <div
           className="progress"
           role="progressbar"
@@ -79,8 +93,26 @@ function IndexLine({ index }: { index: Index }): ReactNode {
           />
         </div>
       )}
-      {index.state !== "active" && <IndexActions index={index} name={name} />}
+      {!answers(index) && <IndexActions index={index} name={name} />}
     </li>
+  );
+}
+
+/** What an index that waits for approval would take. */
+function Offer({ index }: { index: Index }): ReactNode {
+  const estimate = useQuery(estimateQuery(index));
+  const found = estimate.data;
+  return (
+    <p className="muted small">
+      {t.indexOffered}{" "}
+      {found &&
+        t.indexEstimate(
+          formatNumber(found.texts),
+          formatNumber(found.tokens),
+          formatNumber(found.minutes),
+          found.dollars === null ? t.indexNoPrice : t.indexPrice(formatNumber(found.dollars)),
+        )}
+    </p>
   );
 }
 
@@ -96,9 +128,22 @@ function IndexActions({ index, name }: { index: Index; name: Fingerprint }): Rea
     }
     await queryClient.invalidateQueries({ queryKey: ["indexes"] });
   };
-  const isReady = index.state === "ready" || index.state === "retired";
+  const isReady = index.state === "ready" || (index.state === "retired" && !index.is_behind);
+  const pause = (paused: boolean, done: string): void => {
+    void change(() => unwrap(api.PATCH("/indexes/{index_id}", { ...path, body: { paused } })), done);
+  };
   return (
     <div className="row wrap">
+      {index.state === "building" && !index.paused && (
+        <Button small onClick={() => pause(true, t.buildPaused)}>
+          {t.pauseBuild}
+        </Button>
+      )}
+      {(index.state === "offered" || (index.state === "building" && index.paused)) && (
+        <Button small kind="primary" onClick={() => pause(false, t.buildStarted)}>
+          {index.state === "offered" ? t.startBuild : t.resumeBuild}
+        </Button>
+      )}
       {isReady && (
         <>
           <Button small onClick={() => setAsked("compare")}>
@@ -138,7 +183,7 @@ function describe(index: Index, { provider, dimensions }: Fingerprint): string {
     lookUp<string>(t.provider, provider) ?? provider,
     dimensions && t.dimensions(formatNumber(dimensions)),
     lookUp<string>(t.store, index.store) ?? index.store,
-    index.state === "building"
+    isBeingBuilt(index)
       ? t.progressOf(index.progress, index.total)
       : t.since(formatMoment(index.activated_at ?? index.created_at)),
   ]

@@ -1,6 +1,7 @@
 // What the settings read of the server.
 import { queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
+import { oneOf } from "../api/codes";
 
 export type Finding = Schemas["FindingOut"];
 export type Index = Schemas["IndexOut"];
@@ -24,7 +25,32 @@ export function indexesQuery() {
   return queryOptions({
     queryKey: ["indexes"],
     queryFn: async () => (await unwrap(api.GET("/indexes"))).indexes,
-    refetchInterval: (query) => (query.state.data?.some(({ state }) => state === "building") ? 1_500 : false),
+    refetchInterval: (query) =>
+      query.state.data?.some(({ state, paused }) => (state === "building" || state === "filling") && !paused)
+        ? 1_500
+        : false,
+  });
+}
+
+const STORES = ["edge", "qdrant", "pgvector", "redis", "pinecone"] as const;
+const PROVIDERS = ["builtin", "openai", "voyage", "pinecone", "fastembed"] as const;
+
+/** What building an index would take; nothing is built. */
+export function estimateQuery(index: Index) {
+  const { provider, model, dimensions } = index.settings;
+  const body: Schemas["IndexIn"] = {
+    provider: oneOf(PROVIDERS, String(provider)) ?? null,
+    model: typeof model === "string" ? model : null,
+    dimensions: typeof dimensions === "number" ? dimensions : null,
+    store: oneOf(STORES, index.store) ?? null,
+    mode: "dual",
+    confirm: false,
+    pause_seconds: 0,
+  };
+  return queryOptions({
+    queryKey: ["index-estimate", index.id],
+    queryFn: () => unwrap(api.POST("/indexes/estimate", { body })),
+    staleTime: 60_000,
   });
 }
 

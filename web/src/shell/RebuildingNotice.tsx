@@ -21,6 +21,7 @@ export function RebuildingNotice(): ReactNode {
   return (
     <div className="rebuilding" role="status">
       <Notice kind="warn">
+        {rebuilding.because && <>{rebuilding.because} </>}
         {t.rebuilding(rebuilding.done, rebuilding.total)}
         {rebuilding.problem && <span className="muted"> {rebuilding.problem}</span>}
       </Notice>

@@ -1,0 +1,99 @@
+"""Copies files from SQL into an index in batches, while they may be changed, deleted and indexed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from citewell.indexes.index_set import DescribingIndex, OpenIndex
+from citewell.indexes.writing import is_embedded, write_indexed
+from citewell.points import file_payload
+from citewell.ports import PlanningEmbedder
+from citewell.storage.content import ChunkCount, ContentRepository
+from citewell.types import FileFacts, Filter
+
+_FILES = 256
+# About as many chunks as are embedded in one call of most vendors, twice: what is written again after a kill.
+_CHUNKS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class FileBatch:
+    """Files that follow each other by id, with their numbers of chunks: one step of a build."""
+
+    files: tuple[ChunkCount, ...]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the files."""
+        return [one.resource_id for one in self.files]
+
+    @property
+    def last(self) -> str:
+        """The id of the last file."""
+        return self.files[-1].resource_id
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks of all of them."""
+        return sum(one.chunks for one in self.files)
+
+
+async def file_batches(content: ContentRepository, after: str) -> AsyncGenerator[FileBatch]:
+    """All files with chunks after an id, in batches of some hundred chunks or one large file."""
+    while files := await content.files_after(after, _FILES):
+        batch: list[ChunkCount] = []
+        for file in files:
+            if batch and sum(one.chunks for one in batch) + file.chunks > _CHUNKS:
+                yield FileBatch(tuple(batch))
+                batch = []
+            batch.append(file)
+        yield FileBatch(tuple(batch))
+        after = files[-1].resource_id
+
+
+async def copy_files(
+    index: OpenIndex, content: ContentRepository, batch: FileBatch, max_dense_rows: int, words_only: bool = False
+) -> int:
+    """Write these files' chunks as they were written first; returns how many. Writing them again is harmless.
+
+    What has changed between reading and writing is put right: chunks that were removed meanwhile are removed here too, and
+    what points tell of a file is as SQL has it. A file that is being indexed is written by its worker as well.
+    words_only: leave the vectors for later
+    """
+    written: list[str] = []
+    told: dict[str, tuple[str, FileFacts]] = {}
+    async for chunks in content.iterate_chunks(resource_ids=batch.ids):
+        await write_indexed(index, chunks, max_dense_rows, words_only)
+        written += [one.chunk.id for one in chunks]
+        told |= {one.chunk.resource_id: (one.chunk.owner_id, one.file) for one in chunks}
+    gone = set(written) - await content.existing(written)
+    if gone:
+        await index.store.delete_ids(sorted(gone))
+    now = await content.facts(list(told))
+    for resource_id, (owner_id, facts) in told.items():
+        if resource_id in now and now[resource_id] != facts:
+            mine = Filter(owner_id=owner_id, resource_ids=(resource_id,))
+            await index.store.set_payload(mine, file_payload(now[resource_id]))
+            if isinstance(index.store, DescribingIndex):
+                await index.store.describe_file(mine, now[resource_id])
+    return len(written) - len(gone)
+
+
+async def tokens_of(
+    index: OpenIndex, content: ContentRepository, resource_ids: Sequence[str], max_dense_rows: int
+) -> int:
+    """How many tokens of these files the index's model has not embedded yet."""
+    if not isinstance(index.embedder, PlanningEmbedder):
+        return 0
+    total = 0
+    async for chunks in content.iterate_chunks(resource_ids=resource_ids):
+        texts = [one.chunk.embedded_text for one in chunks if is_embedded(one.chunk, one.rows_before, max_dense_rows)]
+        total += (await index.embedder.plan(texts)).tokens
+    return total
+
+
+async def erase(index: OpenIndex, content: ContentRepository) -> None:
+    """Remove every point of everybody from the index's store."""
+    for owner_id in await content.owners():
+        await index.store.delete(Filter(owner_id=owner_id))

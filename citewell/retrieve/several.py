@@ -1,0 +1,133 @@
+"""One query in several indexes at once, of any models and stores: merged by rank, as scores of different models cannot be compared."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from citewell.errors import CitewellError, ProviderError, Unavailable
+from citewell.ports import FloatMatrix
+from citewell.retrieve.fusion import in_places_of, reciprocal_rank
+from citewell.retrieve.legs import Found, Searching
+from citewell.types import Expression, Filter, JsonValue, ScoredId, Trace
+from citewell.types.search import SKIPPED_INDEXES
+
+log = logging.getLogger(__name__)
+SLOWEST_SECONDS = 10.0
+"""How long a search that asks several indexes waits for one of them; what the others found by then is the answer."""
+Unmoved = Callable[[Sequence[str]], Awaitable[set[str]]]
+"""Those of some chunks that a gradual build has not moved yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedIndex:
+    """An index that a query goes to, by a name for the trace; `conditions` say which of its points it is asked for."""
+
+    name: str
+    legs: Searching
+    conditions: tuple[Expression, ...] = ()
+
+    async def ask(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found | CitewellError:
+        """What it finds, or why it is left out; the trace says which, and how long it took."""
+        started = time.perf_counter()
+        narrowed = replace(scope, conditions=(*scope.conditions, *self.conditions))
+        outcome: Found | CitewellError
+        try:
+            async with asyncio.timeout(SLOWEST_SECONDS):
+                outcome = await self.legs.find(query, narrowed, limit, trace)
+        except TimeoutError:
+            outcome = Unavailable(f"It has not answered within {SLOWEST_SECONDS:g} s.")
+        except (ProviderError, Unavailable) as error:
+            outcome = error
+        told: dict[str, JsonValue] = {
+            "index": self.name,
+            "ms": round((time.perf_counter() - started) * 1000, 3),
+        }
+        if isinstance(outcome, CitewellError):
+            log.warning("a search goes on without the index %s: %s", self.name, outcome.message)
+            told["error"] = f"{outcome.code}: {outcome.message}"
+        else:
+            told["found"] = len(outcome.fused)
+        asked = trace.details.get("indexes")
+        trace.details["indexes"] = [*(asked if isinstance(asked, list) else []), told]
+        return outcome
+
+
+class SeveralLegs:
+    """The legs of several indexes, joined by reciprocal rank. One that is down is left out, and named in the trace."""
+
+    def __init__(self, sources: Sequence[SearchedIndex]) -> None:
+        self._sources = sources
+
+    async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
+        """As `Legs.find`. Raises what the first index did when none can be asked."""
+        asked = await asyncio.gather(*(source.ask(query, scope, limit, trace) for source in self._sources))
+        found = [one for one in asked if isinstance(one, Found)]
+        failed = [one for one in asked if isinstance(one, CitewellError)]
+        if not found:
+            raise failed[0]
+        if failed:
+            names = [source.name for source, one in zip(self._sources, asked, strict=True) if one in failed]
+            trace.details[SKIPPED_INDEXES] = list[JsonValue](names)
+        return _joined(found, reciprocal_rank([one.fused for one in found]))
+
+    async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
+        """As `Legs.cosines`: of each chunk by the first index that has it."""
+        known: dict[str, float] = {}
+        for source in self._sources:
+            left = [key for key in ids if key not in known]
+            known |= await source.legs.cosines(query, None, left) if left else {}
+        return known
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """As `Legs.vectors`, of the first index alone: vectors of different models cannot be compared."""
+        return await self._sources[0].legs.vectors(ids)
+
+    async def holds_any(self, words: Sequence[str], scope: Filter) -> bool:
+        """As `Legs.holds_any`, in any of them that answers."""
+        for source in self._sources:
+            try:
+                if await source.legs.holds_any(words, scope):
+                    return True
+            except (ProviderError, Unavailable) as error:
+                log.warning("the index %s cannot be asked: %s", source.name, error.message)
+        return False
+
+
+class MovingLegs(SeveralLegs):
+    """The legs of two indexes during a gradual build: `before` has every file, `after` those that were moved.
+
+    Files that have moved are ranked by `after`, and take the places that `before` gives to moved files; so nothing is lost at
+    any time, and the order passes from that of one model to that of the other.
+    """
+
+    def __init__(self, before: SearchedIndex, after: SearchedIndex, unmoved: Unmoved) -> None:
+        super().__init__((before, after))
+        self._unmoved = unmoved
+
+    async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
+        """As `Legs.find`. Where one of the two is down, what the other finds is the answer."""
+        first, second = self._sources
+        before, after = await asyncio.gather(
+            first.ask(query, scope, limit, trace), second.ask(query, scope, limit, trace)
+        )
+        if not isinstance(before, Found):
+            if not isinstance(after, Found):
+                raise before
+            trace.details[SKIPPED_INDEXES] = [first.name]
+            return after
+        if not isinstance(after, Found):  # whose files are all in the other, too
+            return before
+        ids = {one.id for one in (*before.fused, *after.fused)}
+        moved = ids - await self._unmoved(sorted(ids))
+        return _joined([after, before], in_places_of(before.fused, after.fused, moved))
+
+
+def _joined(found: Sequence[Found], fused: Sequence[ScoredId]) -> Found:
+    """One result of several: the scores of each chunk in the first index that found it."""
+    dense = {one.id: one for each in reversed(found) for one in each.dense}
+    lexical = {one.id: one for each in reversed(found) for one in each.lexical}
+    return Found(found[0].language, None, tuple(dense.values()), tuple(lexical.values()), tuple(fused))
