@@ -37,6 +37,7 @@ from citewell.settings import (
     RerankSettings,
     S3Blobs,
     Settings,
+    StoreEmbedding,
     StoreSettings,
     TeiRerank,
     VisionSettings,
@@ -49,6 +50,7 @@ FACTORIES: Mapping[type, str] = {
     OpenAIEmbedding: "citewell.adapters.embedder.openai:build",
     VoyageEmbedding: "citewell.adapters.embedder.voyage:build",
     PineconeEmbedding: "citewell.adapters.embedder.pinecone:build",
+    StoreEmbedding: "citewell.adapters.embedder.pinecone:build",
     EdgeStore: "citewell.adapters.index.qdrant_edge:build",
     PgvectorStore: "citewell.adapters.index.pgvector:build",
     PineconeStore: "citewell.adapters.index.pinecone:build",
@@ -71,9 +73,14 @@ FACTORIES: Mapping[type, str] = {
 
 
 def check(settings: Settings) -> None:
-    """Raise `MissingDependency` for a part whose package is not installed."""
+    """Raise `MissingDependency` for a part whose package is not installed, `ConfigurationError` for parts that do not go together."""
     _factory(settings.embedding)
     _factory(settings.store)
+    if isinstance(settings.embedding, StoreEmbedding) and not isinstance(settings.store, PineconeStore):
+        raise ConfigurationError(
+            f"{settings.embedding.name_of('provider')} is 'store', but the vector store {settings.store.provider!r} embeds nothing itself. "
+            f"Set {settings.store.name_of('provider')} to 'pinecone', or choose another embedder."
+        )
     _factory(settings.blobs)
     if not isinstance(settings.rerank, NoRerank):
         _factory(settings.rerank)

@@ -11,7 +11,7 @@ from citewell.errors import ProviderModelGone, ProviderRejected, TextsRejected
 from citewell.indexes.absent import AbsentEmbedder
 from citewell.indexes.index_set import OpenIndex
 from citewell.points import index_point
-from citewell.ports import FloatMatrix, Pictured, multimodal
+from citewell.ports import Capability, FloatMatrix, Pictured, multimodal
 from citewell.storage.content import ContentRepository, IndexedChunk
 from citewell.types import Chunk, ChunkType, FileFacts, Point
 
@@ -22,15 +22,7 @@ Progress = Callable[[int, int], Awaitable[None]]
 
 async def write_points(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
     """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
-    vectors = await embed_chunks(index, batch, dense)
-
-    def points() -> list[Point]:
-        return [
-            index_point(chunk, None if vector is None else vector.tolist(), file)
-            for chunk, vector in zip(batch, vectors, strict=True)
-        ]
-
-    await index.store.upsert(await asyncio.to_thread(points))
+    await write_chunks(index, batch, dense, [file] * len(batch))
 
 
 def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int) -> tuple[list[bool], int]:
@@ -65,20 +57,34 @@ async def write_indexed(
     index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int, words_only: bool = False
 ) -> None:
     """Write chunks of any resources as they were written first; without vectors where they are to be found by words only."""
-    chunks = [one.chunk for one in batch]
     dense = [not words_only and is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch]
-    vectors = await embed_chunks(index, chunks, dense)
+    await write_chunks(index, [one.chunk for one in batch], dense, [one.file for one in batch])
+
+
+async def write_chunks(
+    index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], files: Sequence[FileFacts]
+) -> None:
+    """Put chunks into the store, those marked `dense` with their vectors, or with their texts where the store embeds them itself.
+
+    files: the file of each chunk
+    """
+    texts: list[str | None] = [None] * len(batch)
+    vectors: list[FloatMatrix | None] = [None] * len(batch)
+    if Capability.SERVER_SIDE_EMBEDDING in index.store.capabilities:
+        texts = [chunk.embedded_text if wanted else None for chunk, wanted in zip(batch, dense, strict=True)]
+    else:
+        vectors = await _embed(index, batch, dense)
 
     def points() -> list[Point]:
         return [
-            index_point(one.chunk, None if vector is None else vector.tolist(), one.file)
-            for one, vector in zip(batch, vectors, strict=True)
+            index_point(chunk, None if vector is None else vector.tolist(), file, text)
+            for chunk, vector, text, file in zip(batch, vectors, texts, files, strict=True)
         ]
 
     await index.store.upsert(await asyncio.to_thread(points))
 
 
-async def embed_chunks(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
+async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
     """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others.
 
     A chunk that describes a picture gets the vector of the picture with its words, where the embedder takes pictures.

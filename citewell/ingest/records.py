@@ -15,17 +15,15 @@ from citewell.chunk.config import ChunkConfig
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput, InvalidMetadata, named
 from citewell.indexes.index_set import IndexSet
-from citewell.indexes.writing import embed_chunks
+from citewell.indexes.writing import write_chunks
 from citewell.ingest.chunking import fitted, sentence_embedder
 from citewell.ingest.indexing import identify
 from citewell.metadata import MetadataLimits, checked_metadata
 from citewell.metering import OnSpent, reported
-from citewell.points import index_point
-from citewell.ports import FloatMatrix
 from citewell.spelling import suggestion
 from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
-from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator, Point
+from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator
 
 _BATCH = 256
 _FIELDS = frozenset({"id", "text", "title", "metadata"})
@@ -105,8 +103,8 @@ class RecordIngest:
         for index in self._indexes.all:
             if replaced:
                 await index.store.delete(Filter(owner_id=owner_id, resource_ids=tuple(replaced)))
-            vectors = await embed_chunks(index, chunks, [True] * len(chunks))
-            await index.store.upsert(await asyncio.to_thread(_points, chunks, vectors, files))
+            present = [chunk for chunk in chunks if chunk.resource_id in files]  # others were deleted meanwhile
+            await write_chunks(index, present, [True] * len(present), [files[chunk.resource_id] for chunk in present])
 
     def _chunk(
         self,
@@ -135,16 +133,6 @@ class RecordIngest:
             ]
             for (record, place), element in zip(pairs, elements, strict=True)
         ]
-
-
-def _points(
-    chunks: Sequence[Chunk], vectors: Sequence[FloatMatrix | None], files: Mapping[str, FileFacts]
-) -> list[Point]:
-    return [
-        index_point(chunk, None if vector is None else vector.tolist(), files[chunk.resource_id])
-        for chunk, vector in zip(chunks, vectors, strict=True)
-        if chunk.resource_id in files  # else it was deleted meanwhile
-    ]
 
 
 def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:

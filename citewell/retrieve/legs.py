@@ -31,7 +31,8 @@ FOREIGN_DENSE_WEIGHT = 0.5
 class Found:
     """The result of one query: the scores of each leg (cosines, BM25) and the fused list, best first.
 
-    vector is the query's own, as `dense` was searched with, before feedback moved it; None when only words were asked.
+    vector is the query's own, as `dense` was searched with, before feedback moved it; None when only words were asked, and where
+    the store embeds the query itself.
     """
 
     language: str | None
@@ -43,6 +44,11 @@ class Found:
 
 class Searching(Protocol):
     """What a `Retriever` asks of the legs of one index, or of several."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether queries have vectors here, which chunks' vectors are compared with; not where the store embeds both."""
+        ...
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
         """What a query finds in the scope."""
@@ -70,15 +76,21 @@ class Legs:
         self._options = options
         self._traits: EmbedderTraits = traits_of(embedder.fingerprint)
 
+    @property
+    def compares(self) -> bool:
+        """See `Searching.compares`."""
+        return Capability.SERVER_SIDE_EMBEDDING not in self._index.capabilities
+
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
         """Search with `query` in `scope`; each leg returns at most `limit`."""
         language = detect_language(query)
         weight = self._dense_weight(language)
-        (vector, dense), lexical = await asyncio.gather(
+        (vector, near), lexical = await asyncio.gather(
             self._dense(query, scope, limit if weight > 0.0 else 0, trace),
             self._lexical(query, language, scope, limit if weight < 1.0 else 0, trace),
         )
-        if weight > 0.0 and vector is None:
+        dense = near or []
+        if weight > 0.0 and near is None:
             weight, lexical = 0.0, lexical or await self._lexical(query, language, scope, limit, trace)
         with timed(trace, "fuse"):
             fused = self._fuse(dense, lexical, weight)
@@ -91,7 +103,9 @@ class Legs:
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of the query, whose vector may be known, with each of these chunks that has a vector."""
+        """The cosine of the query, whose vector may be known, with each of these chunks that has a vector; of none where the store embeds."""
+        if not self.compares:
+            return {}
         asked = vector if vector is not None else await self.vector_of(query)
         return {key: float(np.dot(one, asked)) for key, one in (await self._index.vectors(ids)).items()}
 
@@ -127,9 +141,13 @@ class Legs:
 
     async def _dense(
         self, query: str, scope: Filter, limit: int, trace: Trace
-    ) -> tuple[FloatMatrix | None, list[ScoredId]]:
+    ) -> tuple[FloatMatrix | None, list[ScoredId] | None]:
+        """The query's vector, where it is made here, and what is near it; None where the embedder fails."""
         if limit < 1:
             return None, []
+        if not self.compares:
+            with timed(trace, "dense"):
+                return None, await self._index.search(VectorQuery(text=query, filter=scope, limit=limit))
         try:
             with timed(trace, "embed"):
                 vector = await self.vector_of(query)
@@ -138,7 +156,7 @@ class Legs:
                 raise
             log.warning("a search goes on by words alone, without its embedder: %s", error.message)
             trace.details[EMBED_ERROR] = f"{error.code}: {error.message}"
-            return None, []
+            return None, None
         with timed(trace, "dense"):
             return vector, await self._near(vector, scope, limit)
 

@@ -219,11 +219,16 @@ class Retriever:
         return hits
 
     async def _cosines(self, query: str, found: Found, fused: Sequence[ScoredId]) -> dict[str, float]:
-        """The cosine of the query as it was asked with each of `fused` that has a vector."""
+        """The cosine of the query as it was asked with each of `fused` that has a vector.
+
+        Where the store embeds the query itself, that of the last that it found stands for those behind it, which are no nearer.
+        """
         known = _by_id(found.dense)
         unseen = [item.id for item in fused if item.id not in known]
         if not unseen:
             return known
+        if not self._legs.compares:
+            return known | (dict.fromkeys(unseen, min(known.values())) if known else {})
         return known | await self._legs.cosines(query, found.vector, unseen)
 
     def _reranks(self, options: RetrievalOptions) -> bool:

@@ -62,6 +62,11 @@ class SeveralLegs:
     def __init__(self, sources: Sequence[SearchedIndex]) -> None:
         self._sources = sources
 
+    @property
+    def compares(self) -> bool:
+        """See `Searching.compares`: whether any of them does."""
+        return any(source.legs.compares for source in self._sources)
+
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
         """As `Legs.find`. Raises what the first index did when none can be asked."""
         asked = await asyncio.gather(*(source.ask(query, scope, limit, trace) for source in self._sources))

@@ -194,6 +194,14 @@ class PineconeEmbedding(_RemoteEmbedding):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoreEmbedding(_RemoteEmbedding):
+    """A model that the vector store runs itself: it is given texts (integrated records of Pinecone)."""
+
+    provider: Annotated[Literal["store"], _EMBEDDING_PROVIDER] = "store"
+    api_key: PineconeKeySetting = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(SettingsGroup):
     """How a search is run; thresholds are cosines, shares are parts of 1."""
 
@@ -390,8 +398,8 @@ class AnthropicVision(_Anthropic):
     chat_model: _ChatModel = None
 
 
-RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
-EmbeddingSettings: TypeAlias = BuiltinEmbedding | OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding
+RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding | StoreEmbedding
+EmbeddingSettings: TypeAlias = BuiltinEmbedding | RemoteEmbedding
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat

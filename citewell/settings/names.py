@@ -46,7 +46,7 @@ class Reserved:
 READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "OPENAI_MODEL": ("chat_provider", ("openai", "none")),
     "OPENAI_EMBEDDING_MODEL": ("embedding_provider", ("openai",)),
-    "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone",)),
+    "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone", "store")),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
 # Settings of providers that have no adapter in this version: their names are known and their values checked, and nothing reads them.
@@ -61,7 +61,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     },
     **dict.fromkeys(
         ("embedding_base_url", "embedding_requests_per_minute", "embedding_tokens_per_minute"),
-        ("embedding_provider", ("openai", "voyage", "pinecone")),
+        ("embedding_provider", ("openai", "voyage", "pinecone", "store")),
     ),
     **dict.fromkeys(
         ("rerank_model", "rerank_base_url", "rerank_seconds"),

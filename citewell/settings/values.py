@@ -226,7 +226,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Cosine = Annotated[float, Field(ge=-1, le=1)]
 ChunkStrategy = Literal["sections", "tokens", "characters", "recursive", "semantic", "rows"]
 # Every provider that Citewell knows by name; those with an adapter have a class in `groups`.
-EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "fastembed"]
+EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "store", "fastembed"]
 RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "cohere", "tei", "fastembed"]
 ChatProvider = Literal["none", "openai", "anthropic"]
 VectorStore = Literal["edge", "qdrant", "pgvector", "redis", "pinecone"]

@@ -27,6 +27,8 @@ ranked = st.lists(st.sampled_from(IDS), unique=True).map(
 class FakeLegs:
     """Finds what it was given, or fails."""
 
+    compares = True
+
     def __init__(self, ids: Sequence[str] = (), error: Exception | None = None) -> None:
         self.ids = ids
         self.error = error

@@ -96,3 +96,31 @@ def test_an_index_that_somebody_deleted_is_made_again_and_filled(pinecone: Pinec
         eventually(lambda: not running.client.get("/ready").json().get("rebuilding"))
         assert cited(running) == answer
         assert records(pinecone) == before
+
+
+def test_an_index_that_embeds_itself_is_given_texts_and_questions(pinecone: PineconeDatabase, tmp_path: Path) -> None:
+    chosen = {"EMBEDDING_PROVIDER": "store", "CITEWELL_EMBEDDING_BASE_URL": "http://127.0.0.1:9"}
+    with RunningServer(tmp_path / "data", **environment(pinecone), **chosen) as running:
+        added = running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
+        record = {"id": "7", "text": "Zebras graze beside the northern fence.", "title": "Zebras"}
+        running.client.post("/records", json={"records": [record]}).raise_for_status()
+        cited(running)
+        (index,) = pinecone.indexes.values()
+        assert index.embed is not None
+        assert (index.embed["model"], index.embed["field_map"]) == ("multilingual-e5-large", {"text": "chunk_text"})
+        assert index.embed["read_parameters"]["input_type"] == "query"
+        written = ids_written(pinecone)
+        assert len(written) == len(set(written)) == records(pinecone)
+        hit = running.client.post("/search", json={"query": "zebras northern fence", "top_k": 1}).json()["hits"][0]
+        assert "Zebras" in hit["text"]
+        assert hit["scores"]["dense"] > 0.5
+        assert "zebras northern fence" in pinecone.embedded
+        ready = running.client.get("/ready")
+        assert (ready.status_code, ready.json().get("degraded")) == (200, False), ready.text
+        assert running.client.delete(f"/resources/{added['id']}").status_code == 200
+        assert records(pinecone) == 1
+
+
+def test_a_store_that_embeds_nothing_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="EMBEDDING_PROVIDER is 'store'"):
+        RunningServer(tmp_path / "data", EMBEDDING_PROVIDER="store", PINECONE_API_KEY=KEY).start()

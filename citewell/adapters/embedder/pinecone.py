@@ -12,7 +12,7 @@ from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, r
 from citewell.adapters.http import ProviderHttp, malformed
 from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind
-from citewell.settings import PineconeEmbedding
+from citewell.settings import PineconeEmbedding, StoreEmbedding
 
 USUAL_MODEL = "multilingual-e5-large"
 ADDRESS = "https://api.pinecone.io"
@@ -64,7 +64,8 @@ class PineconeEmbedder:
         await self._http.close()
 
 
-def build(settings: PineconeEmbedding) -> PineconeEmbedder:
-    """The embedder that the settings name. `ConfigurationError` without a key, or for a length that the model does not have."""
+def build(settings: PineconeEmbedding | StoreEmbedding) -> PineconeEmbedder:
+    """The embedder that the settings name. Where the index embeds, it counts tokens, and has vectors for what is not stored: the
+    sentences that semantic chunking compares. `ConfigurationError` without a key, or for a length that the model does not have."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     return PineconeEmbedder(model, require_key(settings, "PINECONE_API_KEY"), settings.base_url or ADDRESS)

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
 from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
+from citewell.ports import Capability
 from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 
@@ -90,6 +91,8 @@ class HealthService:
         return configured + reached
 
     async def _check_embedder(self) -> None:
+        if Capability.SERVER_SIDE_EMBEDDING in self.indexes.active.store.capabilities:
+            return  # the index was just asked
         # The words of a query are kept for a while: those of a new minute reach the vendor, once.
         await self.indexes.active.embedder.embed([f"ready? {int(time.time() // 60)}"], "query")
 
