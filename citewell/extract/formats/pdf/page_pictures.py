@@ -12,6 +12,7 @@ from citewell.extract.formats.pdf.scans import is_blank, render
 MAX_PAGE_PICTURES = 300
 """Pages of one file that are kept as pictures; each takes some 200 KB, and some 3,000 tokens of an embedder's vendor."""
 _POINTS = 72.0
+"""Points of a PDF in an inch."""
 
 
 class PagePictures:
