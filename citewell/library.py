@@ -428,6 +428,10 @@ class Citewell:
         """
         return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
 
+    def picture(self, resource: str, chunk_id: str | None = None) -> StoredBytes:
+        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none."""
+        return self._call(self._citewell.picture(resource, chunk_id))
+
     def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
         """An answer that somebody else wrote from passages of `search`, with its citations checked, as `AsyncCitewell.check` does."""
         return self._call(self._citewell.check(pieces, seen))

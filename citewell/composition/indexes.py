@@ -64,6 +64,9 @@ class IndexOpener:
         if not before.place and before.store == wanted.store and wanted.place:
             await self._records.place_at(before.id, wanted.place, before.settings)
             before = await self._records.get(before.id)
+        named = (wanted.fingerprint, wanted.store, wanted.place)
+        if (before.fingerprint, before.store, before.place) != named and not await self.content.count_chunks():
+            return await self._open_first(before, wanted, configured, stack)
         try:
             chosen = settings_of(self.settings, before.settings)
             embedder = self._embedder_of(before, chosen, configured)
@@ -71,8 +74,9 @@ class IndexOpener:
         except (ConfigurationError, Unavailable) as error:
             if (before.store, before.place) == (wanted.store, wanted.place):
                 raise
+            opened = await self._open_instead(before, wanted, configured, error.message, stack)
             log.warning("the index %s in %s cannot be opened: %s", before.fingerprint, before.store, error.message)
-            return await self._open_instead(before, wanted, configured, error.message, stack)
+            return opened
 
     async def _opened(
         self, record: IndexRecord, chosen: Settings, embedder: Embedder, stack: AsyncExitStack, because: str = ""
@@ -92,6 +96,16 @@ class IndexOpener:
             total = await self.content.count_chunks()
             indexes.note_rebuilding(record.id, Rebuilding(min(await store.count(), total), total))
         return indexes
+
+    async def _open_first(
+        self, before: IndexRecord, wanted: IndexIdentity, configured: Embedder, stack: AsyncExitStack
+    ) -> IndexSet:
+        """The configured index in place of one that holds nothing, and perhaps never could be opened."""
+        record = await self._records.create(wanted.fingerprint, wanted.store, wanted.settings, wanted.place)
+        await self._records.activate(record.id)
+        await self._records.delete(before.id)
+        await self._records.note_configured(record.id)
+        return await self._opened(await self._records.get(record.id), self.settings, configured, stack)
 
     async def _open_instead(
         self, before: IndexRecord, wanted: IndexIdentity, configured: Embedder, reason: str, stack: AsyncExitStack

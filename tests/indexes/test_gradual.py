@@ -47,8 +47,9 @@ async def test_a_gradual_build_answers_from_both_until_the_last_file_has_moved(s
     owner = services.local_owner
     record = await services.indexes.build(owner, OTHER, BuildOptions(mode=BuildMode.GRADUAL, pause_seconds=60))
     await _progress(services, record.id, 4)
-    move = services.search.indexes.gradual
-    assert move is not None
+    async with asyncio.timeout(60):
+        while services.search.indexes.gradual is None:  # noqa: ASYNC110 - it is noted right after the progress
+            await asyncio.sleep(0.01)
     request = SearchRequest(owner_id=owner, query="lamp number3", top_k=5, debug=True)
     details = (await services.search.search(request)).trace.details
     assert isinstance(details["indexes"], list)

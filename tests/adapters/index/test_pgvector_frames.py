@@ -187,8 +187,9 @@ async def test_a_role_without_rights_on_the_tables_sees_what_it_is_granted(frame
 
 async def test_the_view_does_not_stand_in_the_way_of_a_new_schema(frames: Frames) -> None:
     async with frames.sql.write() as connection:
-        await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0012_reindex_runs'"))
-        await connection.execute(sa.text("DROP TABLE request_counts"))
+        await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0017_point_ledger'"))
+        for name in ("uq_indexes_model_and_place", "pk_indexes_new"):
+            await connection.execute(sa.text(f"ALTER TABLE indexes RENAME CONSTRAINT {name} TO former_{name}"))
     await frames.sql.migrate()
     assert await frames.connection.fetchval("SELECT to_regclass('citewell.frame_chunks')") is None
 
