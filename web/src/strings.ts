@@ -726,6 +726,7 @@ export const t = {
     voyage: "Voyage",
     pinecone: "Pinecone",
     fastembed: "FastEmbed (on the server)",
+    store: "The vector store itself",
   } satisfies Table<NonNullable<Schemas["IndexIn"]["provider"]>>,
   store: {
     edge: "in the data folder",

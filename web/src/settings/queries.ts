@@ -33,7 +33,7 @@ export function indexesQuery() {
 }
 
 const STORES = ["edge", "qdrant", "pgvector", "redis", "pinecone"] as const;
-const PROVIDERS = ["builtin", "openai", "voyage", "pinecone", "fastembed"] as const;
+const PROVIDERS = ["builtin", "openai", "voyage", "pinecone", "fastembed", "store"] as const;
 
 /** What building an index would take; nothing is built. */
 export function estimateQuery(index: Index) {
