@@ -78,7 +78,7 @@ test("a model that cannot be used is refused with the reason, and the present in
   const dialog = page.getByRole("dialog", { name: "Build an index" });
   await dialog.getByLabel("Provider").selectOption("voyage");
   await dialog.getByRole("button", { name: "Build another" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("cannot be used");
+  await expect(dialog.getByRole("alert")).toContainText("there is no key");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await expect(page.locator(".index")).toHaveCount(1);
   await expect(page.locator(".index")).toContainText("In use");
