@@ -194,10 +194,10 @@ async def test_the_view_does_not_stand_in_the_way_of_a_new_schema(frames: Frames
     assert await frames.connection.fetchval("SELECT to_regclass('citewell.frame_chunks')") is None
 
 
-async def test_without_citewells_tables_there_is_neither(postgres: str) -> None:
+async def test_without_citewells_tables_there_is_neither(database: str) -> None:
     schema = f"s{uuid.uuid4().hex}"
-    index = await PgvectorIndex.open(postgres, "a", DIMENSIONS, schema=schema)
+    index = await PgvectorIndex.open(database, "a", DIMENSIONS, schema=schema)
     await index.close()
-    connection = await asyncpg.connect(postgres)
+    connection = await asyncpg.connect(database)
     assert await connection.fetchval(f"SELECT to_regclass('{schema}.frame_chunks')") is None
     await connection.close()
