@@ -7,7 +7,7 @@ are those of `FIELDS`, and `metadata.<key>`. Whatever is not allowed is an `Inva
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 from citewell.errors import InvalidFilter, cut
@@ -29,6 +29,7 @@ from citewell.types import (
     Negation,
     Operator,
     SearchRequest,
+    conditions_in,
 )
 
 Scalar: TypeAlias = str | int | float | bool
@@ -153,18 +154,6 @@ def inferred_to_json(inferred: InferredFilter) -> JsonObject:
         "filter": to_json(inferred.expression),
         "applied": inferred.applied,
     }
-
-
-def conditions_in(expressions: Iterable[Expression]) -> Iterator[Condition]:
-    """Every condition, at any depth."""
-    for expression in expressions:
-        match expression:
-            case Condition():
-                yield expression
-            case AllOf(parts) | AnyOf(parts):
-                yield from conditions_in(parts)
-            case Negation(part):
-                yield from conditions_in((part,))
 
 
 def mapped(expression: Expression, change: Callable[[Condition], Expression]) -> Expression:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from citewell.types import (
     Point,
     table_words,
 )
+
+T = TypeVar("T")
 
 
 class FieldKind(StrEnum):
@@ -149,6 +152,11 @@ def tags(file: FileFacts) -> tuple[str, ...]:
     """The tags of a file: those of its metadata, then the keywords that the file itself states."""
     found = [tag for said in (file.metadata, file.stated) for key in STATED_TAGS for tag in _tags(said.get(key))]
     return tuple(dict.fromkeys(found))[:_MAX_TAGS]
+
+
+def in_parts(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Items in parts of at most `size`: what a store takes in one call."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def pulled(

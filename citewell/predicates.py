@@ -23,6 +23,11 @@ def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
             return not holds(part, payload)
 
 
+def admits_nothing(filter: Filter) -> bool:
+    """Whether an empty tuple of ids or types already rules out every point."""
+    return filter.resource_ids == () or filter.types == ()
+
+
 def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
     """Whether a point with this payload passes the filter."""
     return (

@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from citewell.errors import Unavailable
-from citewell.points import pulled
+from citewell.points import in_parts, pulled
 from citewell.ports import Capability, FloatMatrix
 from citewell.predicates import admits
 from citewell.remote_vectors import RemoteVectors
@@ -139,12 +139,12 @@ class LedgeredIndex:
             return self._split(files)
         ids = [entry.id for entry in admitted]
         base = replace(plain, resource_ids=None)
-        return [(base, part) for part in _parts_of(ids, self._store.max_values)]
+        return [(base, part) for part in in_parts(ids, self._store.max_values)]
 
     def _split(self, filter: Filter) -> list[tuple[Filter, Sequence[str] | None]]:
         if filter.resource_ids is None:
             return [(filter, None)]
-        parts = _parts_of(filter.resource_ids, self._store.max_values)
+        parts = in_parts(filter.resource_ids, self._store.max_values)
         return [(replace(filter, resource_ids=tuple(part)), None) for part in parts]
 
     async def _beyond_the_store(self, filter: Filter) -> list[Expression]:
@@ -180,7 +180,3 @@ class LedgeredIndex:
 def _by_owner(entries: Sequence[LedgerEntry]) -> list[tuple[str, list[str]]]:
     owner = attrgetter("owner_id")
     return [(owner_id, [one.id for one in group]) for owner_id, group in groupby(sorted(entries, key=owner), owner)]
-
-
-def _parts_of(values: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [values[start : start + size] for start in range(0, len(values), size)]

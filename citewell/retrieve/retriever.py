@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
-from citewell.filters import build_filter, conditions_in, inferred_to_json, metadata_key, to_json, validate_keys
+from citewell.filters import build_filter, inferred_to_json, metadata_key, to_json, validate_keys
 from citewell.points import keyword
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.retrieve.chunks import ChunkSource
@@ -37,6 +37,7 @@ from citewell.types import (
     SelfQuery,
     StoredChunk,
     Trace,
+    conditions_in,
 )
 from citewell.types.search import EMBED_ERROR
 

@@ -9,10 +9,20 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, METADATA_PREFIX, PASSAGE_FIELDS, conditions_in, lowered, metadata_key
+from citewell.filters import FIELDS, METADATA_PREFIX, PASSAGE_FIELDS, lowered, metadata_key
 from citewell.points import FILE_FIELDS, STATED_DATES, STATED_TAGS, FieldKind, field_kind, keyword, metadata_path
 from citewell.storage.tables import projects, resource_projects, resources
-from citewell.types import AllOf, AnyOf, Category, Condition, Expression, MetadataKind, Negation, Operator
+from citewell.types import (
+    AllOf,
+    AnyOf,
+    Category,
+    Condition,
+    Expression,
+    MetadataKind,
+    Negation,
+    Operator,
+    conditions_in,
+)
 
 Column = sa.ColumnElement[Any]
 _NUMBERS = ("integer", "real", "number")

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import CitewellError, Conflict, NotFound, named
-from citewell.filters import conditions_in, metadata_key, validate_keys
+from citewell.filters import metadata_key, validate_keys
 from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database
@@ -23,7 +23,7 @@ from citewell.storage.payload_changes import file_facts, metadata_of, note_chang
 from citewell.storage.projects import check_identifier_free
 from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import resource_projects, resources
-from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope
+from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope, conditions_in
 
 _MAX_COUNTED = 64  # owners whose metadata stays counted
 _MAX_PARAMETERS = 500

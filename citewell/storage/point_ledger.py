@@ -6,9 +6,7 @@ of the owner's points alone. SQLite's FTS5 and Postgres' full text know the freq
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,10 +14,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.points import OWNER, RESOURCE, TYPE
-from citewell.predicates import admits
+from citewell.points import OWNER, RESOURCE, TYPE, in_parts
+from citewell.predicates import admits, admits_nothing
 from citewell.storage.database import Database
 from citewell.storage.tables import point_terms, stored_points
+from citewell.text.sparse import inverse_frequency, stable_number
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector
 
 _BATCH = 500
@@ -47,7 +46,7 @@ class PointLedger:
         """index: the name of the store and of its index, which tells ledgers of one database apart."""
         self._database = database
         self._index = index
-        self._key = _number(index)
+        self._key = stable_number(index)
 
     async def note(self, points: Sequence[Point], cut: Iterable[str] = ()) -> None:
         """Enter points with distinct ids, not confirmed yet, in the place of those with the same ids.
@@ -56,7 +55,7 @@ class PointLedger:
         """
         cut_ids = set(cut)
         async with self._database.write() as connection:
-            for batch in _batches(points):
+            for batch in in_parts(points, _BATCH):
                 numbers = await self._enter(connection, batch, cut_ids)
                 await connection.execute(sa.delete(point_terms).where(point_terms.c.n.in_(list(numbers.values()))))
                 rows = [
@@ -70,13 +69,13 @@ class PointLedger:
     async def confirm(self, ids: Sequence[str]) -> None:
         """The store has these points now."""
         async with self._database.write() as connection:
-            for batch in _batches(ids):
+            for batch in in_parts(ids, _BATCH):
                 await connection.execute(sa.update(stored_points).where(self._are(batch)).values(written=sa.true()))
 
     async def forget(self, ids: Sequence[str]) -> None:
         """The store has none of these points any more."""
         async with self._database.write() as connection:
-            for batch in _batches(ids):
+            for batch in in_parts(ids, _BATCH):
                 await connection.execute(sa.delete(stored_points).where(self._are(batch)))
 
     async def clear(self) -> None:
@@ -87,7 +86,7 @@ class PointLedger:
     async def entries(self, ids: Sequence[str]) -> list[LedgerEntry]:
         """What is known of these points, of any owner; unknown ids are left out."""
         found: list[LedgerEntry] = []
-        for batch in _batches(ids):
+        for batch in in_parts(ids, _BATCH):
             found += [_entry(row) for row in await self._database.rows(_ENTRIES.where(self._are(batch)))]
         return found
 
@@ -130,7 +129,7 @@ class PointLedger:
     async def search(self, words: SparseVector, filter: Filter, limit: int) -> list[ScoredId]:
         """The confirmed points with these terms, best first: BM25 with the frequencies of the owner's points."""
         weights = await self._weights(words, filter.owner_id)
-        if not weights or filter.resource_ids == () or filter.types == ():
+        if not weights or admits_nothing(filter):
             return []
         terms, points = point_terms.c, stored_points.c
         score = sa.func.sum(terms.weight * sa.case(weights, value=terms.term)).label("score")
@@ -163,9 +162,7 @@ class PointLedger:
         )
         held = {row["term"]: int(row["points"]) for row in await self._database.rows(query)}
         total = held.pop(everything, 0)
-        return {
-            term: said[term] * math.log((total - number + 0.5) / (number + 0.5) + 1.0) for term, number in held.items()
-        }
+        return {term: said[term] * inverse_frequency(number, total) for term, number in held.items()}
 
     async def _enter(self, connection: AsyncConnection, batch: Sequence[Point], cut: set[str]) -> dict[str, int]:
         """The number of each point's row."""
@@ -211,7 +208,7 @@ class PointLedger:
         return [(self._term(owner), 0.0), *((self._term(owner, index), value) for index, value in weights)]
 
     def _term(self, owner_id: str, index: int | None = None) -> int:
-        return _number(f"{self._index}\0{owner_id}\0{'' if index is None else index}")
+        return stable_number(f"{self._index}\0{owner_id}\0{'' if index is None else index}")
 
 
 _ENTRIES = sa.select(
@@ -226,12 +223,3 @@ _ENTRIES = sa.select(
 
 def _entry(row: sa.RowMapping) -> LedgerEntry:
     return LedgerEntry(**dict[str, Any](row))
-
-
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
-
-
-def _number(text: str) -> int:
-    """A signed number of 64 bits."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)

@@ -7,6 +7,7 @@ Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
@@ -57,6 +58,16 @@ def sparse_query(text: str, language: str | None = None) -> SparseVector:
         key = term_id(term)
         weights[key] = weights.get(key, 0.0) + weight
     return SparseVector(tuple(weights), tuple(weights.values()))
+
+
+def inverse_frequency(holding: int, total: int) -> float:
+    """The inverse document frequency of a term that `holding` of `total` texts have, never negative."""
+    return math.log((total - holding + 0.5) / (holding + 0.5) + 1.0)
+
+
+def stable_number(text: str) -> int:
+    """A signed number of 64 bits for a text, the same everywhere."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def term_id(term: str) -> int:

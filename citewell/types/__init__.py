@@ -81,6 +81,7 @@ from citewell.types.search import (
     SparseVector,
     Trace,
     VectorQuery,
+    conditions_in,
     scored,
 )
 from citewell.types.threads import Message, Thread
@@ -174,6 +175,7 @@ __all__ = [
     "UsageKind",
     "VectorQuery",
     "Verdict",
+    "conditions_in",
     "scored",
     "table_words",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -154,6 +154,18 @@ class ScoredId(NamedTuple):
 
     id: str
     score: float
+
+
+def conditions_in(expressions: Iterable[Expression]) -> Iterator[Condition]:
+    """Every condition, at any depth."""
+    for expression in expressions:
+        match expression:
+            case Condition():
+                yield expression
+            case AllOf(parts) | AnyOf(parts):
+                yield from conditions_in(parts)
+            case Negation(part):
+                yield from conditions_in((part,))
 
 
 _as_scored = cast(Callable[[tuple[str, float]], ScoredId], partial(tuple.__new__, ScoredId))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, MAX_CONDITIONS, build_filter, conditions_in, lowered, validate
+from citewell.filters import FIELDS, MAX_CONDITIONS, build_filter, lowered, validate
 from citewell.points import FieldKind, field_kind
 from citewell.predicates import admits
-from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery
+from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery, conditions_in
 
 _KEYWORDS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.KEYWORD)
 _DATES = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.DATE)

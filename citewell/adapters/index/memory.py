@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from citewell.errors import Unavailable
 from citewell.points import OWNER, pulled
 from citewell.ports import Capability, FloatMatrix
 from citewell.predicates import admits
+from citewell.text.sparse import inverse_frequency
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery
 
 
@@ -90,7 +90,7 @@ class MemoryIndex:
         weights: dict[int, float] = {}
         for term, weight in zip(query.indices, query.values, strict=True):
             holders = sum(1 for terms in vectors.values() if term in terms)
-            weights[term] = weight * math.log((len(vectors) - holders + 0.5) / (holders + 0.5) + 1.0)
+            weights[term] = weight * inverse_frequency(holders, len(vectors))
         scores: dict[str, float] = {}
         for point in admitted:
             shared = [terms[t] * w for terms in [vectors.get(point.id, {})] for t, w in weights.items() if t in terms]

@@ -7,7 +7,6 @@ index over terms and weighed with the document frequencies of the owner's points
 from __future__ import annotations
 
 import io
-import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -22,7 +21,6 @@ from citewell.adapters.index.pgvector_rows import (
     PAYLOAD_COLUMNS,
     POINT_COLUMNS,
     WORD_DIMENSIONS,
-    number_of,
     payload_rows,
     places_of,
     point_rows,
@@ -34,7 +32,7 @@ from citewell.errors import CitewellError, Unavailable
 from citewell.points import OWNER, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import PgvectorStore
-from citewell.text.sparse import K1
+from citewell.text.sparse import K1, inverse_frequency, stable_number
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored
 
 _BATCH = 500
@@ -200,10 +198,7 @@ class PgvectorIndex:
         if not frequencies:
             return []
         said = dict(zip(words.indices, words.values, strict=True))
-        weights = {
-            name: said[names[name]] * math.log((total - number + 0.5) / (number + 0.5) + 1.0)
-            for name, number in frequencies.items()
-        }
+        weights = {name: said[names[name]] * inverse_frequency(number, total) for name, number in frequencies.items()}
         vector = _words((names[name], weight) for name, weight in weights.items())
         # Points with common words only are many, and seldom among the best: they are looked at only where they could be.
         rare = [name for name, number in frequencies.items() if number <= _COMMON]
@@ -264,7 +259,7 @@ class PgvectorIndex:
         await self._change_frequencies(connection, await self._remove(connection, "id = ANY($1::uuid[])", list(ids)))
 
     async def _lock(self, connection: Connection, owners: Iterable[str]) -> None:
-        for key in sorted(number_of(f"{self._tables.points}\0{owner}") for owner in owners):
+        for key in sorted(stable_number(f"{self._tables.points}\0{owner}") for owner in owners):
             await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
 
     async def _remove(self, connection: Connection, where: str, *values: Any) -> Counter[int]:

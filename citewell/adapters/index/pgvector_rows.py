@@ -5,7 +5,6 @@ See "COPY, Binary Format" in Postgres' documentation; `vector` and `sparsevec` a
 
 from __future__ import annotations
 
-import hashlib
 import io
 import struct
 import uuid
@@ -15,6 +14,7 @@ import numpy as np
 import orjson
 
 from citewell.points import OWNER, RESOURCE, TYPE
+from citewell.text.sparse import stable_number
 from citewell.types import Point
 
 WORD_DIMENSIONS = 1_000_000_000
@@ -29,14 +29,9 @@ _JSONB_VERSION = b"\x01"
 _ITEM = np.dtype([("length", ">i4"), ("value", ">i8")])
 
 
-def number_of(text: str) -> int:
-    """A number of 64 bits for a text, the same everywhere."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-
-
 def term_of(owner: str, index: int | None = None) -> int:
     """The name of a term of an owner, or of all its points with words."""
-    return number_of(f"{owner}\0{'' if index is None else index}")
+    return stable_number(f"{owner}\0{'' if index is None else index}")
 
 
 def terms_of(point: Point) -> list[int]:

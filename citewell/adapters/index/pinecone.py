@@ -39,7 +39,7 @@ from citewell.adapters.index.pinecone_records import (
     metadata_of,
 )
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.points import OWNER
+from citewell.points import OWNER, in_parts
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.remote_vectors import OpenedVectors
 from citewell.settings import PineconeStore
@@ -156,7 +156,7 @@ class PineconeVectors:
             answer = await self._index.fetch(ids=list(part), namespace=self.namespace(owner_id))
             return {key: np.asarray(one.values, dtype=np.float32) for key, one in answer.vectors.items() if one.values}
 
-        found = await self._each(fetch(part) for part in _parts(ids, MAX_FETCHED))
+        found = await self._each(fetch(part) for part in in_parts(ids, MAX_FETCHED))
         return {key: vector for one in found for key, vector in one.items()}
 
     async def set_payloads(self, owner_id: str, changes: Sequence[tuple[str, JsonObject, JsonObject]]) -> None:
@@ -173,7 +173,7 @@ class PineconeVectors:
     async def delete(self, owner_id: str, ids: Sequence[str]) -> None:
         """See `RemoteVectors.delete`."""
         namespace = self.namespace(owner_id)
-        await self._each(self._delete(ids=list(part), namespace=namespace) for part in _parts(ids, MAX_DELETED))
+        await self._each(self._delete(ids=list(part), namespace=namespace) for part in in_parts(ids, MAX_DELETED))
 
     async def sweep(self, owner_id: str, resource_ids: Sequence[str] | None) -> None:
         """See `RemoteVectors.sweep`."""
@@ -181,7 +181,7 @@ class PineconeVectors:
         if resource_ids is None:
             await self._each([self._delete(delete_all=True, namespace=namespace)])
             return
-        filters = [{"resource_id": {"$in": list(part)}} for part in _parts(resource_ids, MAX_VALUES)]
+        filters = [{"resource_id": {"$in": list(part)}} for part in in_parts(resource_ids, MAX_VALUES)]
         await self._each(self._delete(filter=one, namespace=namespace) for one in filters)
 
     async def check(self) -> None:
@@ -361,10 +361,6 @@ def _batches(records: Sequence[dict[str, Any]], size: int) -> list[list[dict[str
         batches[-1].append(record)
         room -= length
     return batches
-
-
-def _parts(values: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [values[start : start + size] for start in range(0, len(values), size)]
 
 
 def _cut(text: str) -> str:

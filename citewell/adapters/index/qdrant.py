@@ -6,7 +6,7 @@ The embedded engine of `qdrant_edge` is the same engine, so searches, filters an
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import grpc
@@ -15,7 +15,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from citewell.adapters.index.qdrant_conditions import admits_nothing, fields_of
+from citewell.adapters.index.qdrant_conditions import fields_of
 from citewell.adapters.index.qdrant_filters import OURS, compile_filter, owned_by
 from citewell.adapters.index.qdrant_payload import file_fields, payload_of
 from citewell.adapters.index.qdrant_schema import (
@@ -28,8 +28,9 @@ from citewell.adapters.index.qdrant_schema import (
     prepare,
 )
 from citewell.errors import CitewellError, ConfigurationError, Unavailable
-from citewell.points import pulled
+from citewell.points import in_parts, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.predicates import admits_nothing
 from citewell.settings import QdrantStore
 from citewell.types import FileFacts, Filter, JsonObject, JsonValue, Point, ScoredId, VectorQuery, scored
 
@@ -129,7 +130,7 @@ class QdrantIndex:
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
         found: dict[str, FloatMatrix] = {}
-        for some in _batches(ids, self._batch):
+        for some in in_parts(ids, self._batch):
             async with self._calling():
                 records = await self._client.retrieve(self._name, some, with_payload=False, with_vectors=[DENSE])
             for record in records:
@@ -155,7 +156,7 @@ class QdrantIndex:
 
     async def delete_ids(self, ids: Sequence[str]) -> None:
         """See `VectorIndex.delete_ids`."""
-        for some in _batches(ids, _MAX_IDS):
+        for some in in_parts(ids, _MAX_IDS):
             await self._delete(models.PointIdsList(points=[*some]))
 
     async def count(self, filter: Filter | None = None) -> int:
@@ -296,7 +297,3 @@ def _to_server(point: Point, readable: bool) -> models.PointStruct:
     if point.sparse is not None and point.sparse.indices:
         vectors[LEXICAL] = models.SparseVector(indices=list(point.sparse.indices), values=list(point.sparse.values))
     return models.PointStruct(id=point.id, vector=vectors, payload=payload_of(point, readable))
-
-
-def _batches(ids: Sequence[str], size: int) -> Iterable[list[str]]:
-    return (list(ids[start : start + size]) for start in range(0, len(ids), size))

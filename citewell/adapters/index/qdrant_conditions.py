@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, keyword
 from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
-from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
+from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator, conditions_in
 
 Bound: TypeAlias = Literal["gt", "gte", "lt", "lte"]
 C = TypeVar("C")
@@ -65,25 +64,9 @@ def compiled(filter: Filter, write: Conditions[C]) -> C:
     return write.all_of([*parts, *(_expression(one, write) for one in filter.conditions)])
 
 
-def admits_nothing(filter: Filter) -> bool:
-    """Whether an empty tuple of ids or types already rules out every point."""
-    return filter.resource_ids == () or filter.types == ()
-
-
 def fields_of(filter: Filter) -> frozenset[str]:
     """The fields that its conditions are on."""
-    return frozenset(field for expression in filter.conditions for field in _fields(expression))
-
-
-def _fields(expression: Expression) -> Iterator[str]:
-    match expression:
-        case Condition():
-            yield expression.field
-        case AllOf(parts) | AnyOf(parts):
-            for part in parts:
-                yield from _fields(part)
-        case Negation(part):
-            yield from _fields(part)
+    return frozenset(condition.field for condition in conditions_in(filter.conditions))
 
 
 def _expression(expression: Expression, write: Conditions[C]) -> C:

@@ -16,13 +16,14 @@ from typing import TypeVar
 import qdrant_edge as qe
 
 from citewell.adapters.index import qdrant_edge_engine as engine
-from citewell.adapters.index.qdrant_conditions import admits_nothing, fields_of
+from citewell.adapters.index.qdrant_conditions import fields_of
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
 from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.predicates import admits_nothing
 from citewell.settings import EdgeStore
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 

@@ -6,8 +6,7 @@ frequencies that the owner's index counts.
 
 from __future__ import annotations
 
-import math
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -30,18 +29,18 @@ from citewell.adapters.index.redis_documents import (
 from citewell.adapters.index.redis_queries import (
     PRESENT,
     RedisQuery,
-    admits_nothing,
     attribute,
-    conditions_of,
     entry,
     is_metadata,
     needs_vocabulary,
 )
 from citewell.errors import CitewellError, ConfigurationError, Unavailable
-from citewell.points import OWNER, pulled
+from citewell.points import OWNER, in_parts, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.predicates import admits_nothing
 from citewell.settings import RedisStore
-from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored
+from citewell.text.sparse import inverse_frequency
+from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, conditions_in, scored
 
 _BATCH = 200
 _MAX_IDS = 1_000
@@ -124,7 +123,7 @@ class RedisIndex:
         """See `VectorIndex.vectors`."""
         found: dict[str, FloatMatrix] = {}
         async with self._calling():
-            for some in _batches(ids, _MAX_IDS):
+            for some in in_parts(ids, _MAX_IDS):
                 keys = await self._keys(some)
                 rows = await self._call("JSON.MGET", *keys.values(), "$.dense") if keys else []
                 for name, row in zip(keys, rows, strict=True):
@@ -137,20 +136,20 @@ class RedisIndex:
         changes = orjson.dumps(patch(payload)).decode()
         async with self._calling():
             keys = await self._keys_of(filter)
-            for some in _batches(keys, _BATCH):
+            for some in in_parts(keys, _BATCH):
                 await self._call("EVAL", _MERGE, len(some), *some, changes)
 
     async def delete(self, filter: Filter) -> None:
         """See `VectorIndex.delete`."""
         async with self._calling():
             keys = await self._keys_of(filter)
-            for some in _batches(keys, _MAX_IDS):
+            for some in in_parts(keys, _MAX_IDS):
                 await self._remove({key.rsplit(":", 1)[1]: key for key in some})
 
     async def delete_ids(self, ids: Sequence[str]) -> None:
         """See `VectorIndex.delete_ids`."""
         async with self._calling():
-            for some in _batches(ids, _MAX_IDS):
+            for some in in_parts(ids, _MAX_IDS):
                 await self._remove(await self._keys(some))
 
     async def count(self, filter: Filter | None = None) -> int:
@@ -259,7 +258,7 @@ class RedisIndex:
                 raise answer
         total, *numbers = [int(answer[0]) for answer in answers]
         return {
-            term: weight * math.log((total - number + 0.5) / (number + 0.5) + 1.0)
+            term: weight * inverse_frequency(number, total)
             for term, weight, number in zip(words.indices, words.values, numbers, strict=True)
             if number
         }
@@ -267,7 +266,7 @@ class RedisIndex:
     async def _query(self, filter: Filter) -> RedisQuery:
         """A query for this filter, with the values that its conditions need to know."""
         vocabulary: dict[str, Sequence[str]] = {}
-        for condition in conditions_of(filter):
+        for condition in conditions_in(filter.conditions):
             if needs_vocabulary(condition) and condition.field not in vocabulary:
                 vocabulary[condition.field] = await self._values(filter, condition.field)
         return RedisQuery(vocabulary)
@@ -391,7 +390,3 @@ async def _failures(what: str) -> AsyncGenerator[None]:
 
 def _id(key: bytes) -> str:
     return bytes(key).decode().rsplit(":", 1)[1]
-
-
-def _batches(ids: Sequence[str], size: int) -> Iterable[list[str]]:
-    return (list(ids[start : start + size]) for start in range(0, len(ids), size))

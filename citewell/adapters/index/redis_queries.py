@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import ge, gt, le, lt
 
@@ -40,28 +40,6 @@ def needs_vocabulary(condition: Condition) -> bool:
     if is_metadata(condition.field) and condition.operator in _COMPARED:
         return True
     return condition.operator in (Operator.PREFIX, Operator.CONTAINS)
-
-
-def admits_nothing(filter: Filter) -> bool:
-    """Whether an empty tuple of ids or types already rules out every point."""
-    return filter.resource_ids == () or filter.types == ()
-
-
-def conditions_of(filter: Filter) -> Iterator[Condition]:
-    """Its conditions, at any depth."""
-    for expression in filter.conditions:
-        yield from _conditions(expression)
-
-
-def _conditions(expression: Expression) -> Iterator[Condition]:
-    match expression:
-        case Condition():
-            yield expression
-        case AllOf(parts) | AnyOf(parts):
-            for part in parts:
-                yield from _conditions(part)
-        case Negation(part):
-            yield from _conditions(part)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
 from citewell.errors import Conflict, InvalidInput, InvalidMetadata, NotFound
-from citewell.filters import conditions_in, metadata_key, validate_keys
+from citewell.filters import metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.chunking import with_settings
@@ -44,6 +44,7 @@ from citewell.types import (
     StoredBlob,
     UploadOptions,
     UploadOutcome,
+    conditions_in,
 )
 
 _EVENT_POLL_SECONDS = 0.2
