@@ -20,6 +20,7 @@ pin node --group pyproject.toml:node
 pin dev pyproject.toml --all-extras --group pyproject.toml:dev --constraint requirements/base.txt
 # What the container has: the server's libraries, and those of the stores and vendors that its settings may name.
 pin server pyproject.toml --extra postgres --extra pgvector --extra qdrant --extra s3 --extra gcs --extra azure --extra openai --extra anthropic \
+    --extra telegram --extra airtable --extra video \
     --constraint requirements/dev.txt
 # The documentation site and mutation tests are built in the same environment, when they are asked for.
 pin docs --group pyproject.toml:docs --constraint requirements/dev.txt
