@@ -46,6 +46,8 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowConditio
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.understand import intent, question, rephrase, topics
+from citewell.agent.whole.kinds import KINDS, items_of
+from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
 from citewell.chunk import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
@@ -75,6 +77,7 @@ from citewell.types import (
     FileFacts,
     Locator,
     Operator,
+    StoredChunk,
     TableColumn,
     TableInfo,
 )
@@ -294,6 +297,10 @@ READERS: dict[str, Reader] = {
     "points.index_point": lambda t: index_point(
         hit("a").chunk, None, FileFacts(filename=t, stated={"date": t, "tags": t}, metadata={"k": t, t: "v"})
     ),
+    "agent.whole.kinds.items_of": lambda t: [items_of(StoredChunk(hit(t).chunk, "a.txt"), kind, ()) for kind in KINDS],
+    "agent.whole.kinds.items_of:terms": lambda t: items_of(StoredChunk(hit(t).chunk, "a.txt"), KINDS[0], ("word",)),
+    "agent.whole.people.names_of_organisations": lambda t: list(names_of_organisations(t)),
+    "agent.whole.people.names_of_people": lambda t: list(names_of_people(t)),
     "agent.whole.request.read_request": lambda t: read_request(t, []),
     "ingest.describe.describe_picture": lambda t: describe_picture(t, {"exif": {"Make": t}}),
     "ingest.chunking.chunk_title": lambda t: chunk_title(t, t),

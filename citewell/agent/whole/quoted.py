@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
-from citewell.agent.interface import Source
-from citewell.agent.whole.reading import Quotable, Quoter, WholeReader, matching
+from citewell.agent.whole.listed import list_items
+from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader, matching
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
@@ -18,21 +17,11 @@ from citewell.types import ChunkType, ResourceInfo, StoredChunk
 
 MAX_FILES = 8
 """Files that one answer tells of."""
-MAX_ITEMS = 40
-"""Items of a list."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCES_PER_FILE = 3
 _SHARED_TOPICS = 4
 _MIN_SENTENCE_CHARACTERS = 30
 _MAX_ITEM_CHARACTERS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """The answer's text and the passages that it cites."""
-
-    text: str
-    sources: tuple[Source, ...]
 
 
 async def quote(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
@@ -43,7 +32,7 @@ async def quote(request: WholeRequest, owner_id: str, reader: WholeReader) -> Qu
         case WholeKind.FIND:
             return await _by_file(request, owner_id, reader)
         case WholeKind.LIST:
-            return await _items(request, owner_id, reader)
+            return await list_items(request, owner_id, reader)
         case WholeKind.COMPARE:
             return await _side_by_side(request, owner_id, reader)
 
@@ -79,22 +68,6 @@ async def _by_file(request: WholeRequest, owner_id: str, reader: WholeReader) ->
     return Quoted("\n\n".join(parts), quoter.sources) if parts else None
 
 
-async def _items(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
-    """Every sentence on the topic in reading order, each once."""
-    items: dict[str, Quotable] = {}
-    async for _, passages in reader.passages(owner_id, request.files):
-        for one in await asyncio.to_thread(_all, passages, request.terms):
-            items.setdefault(" ".join(one.text.lower().split()), one)
-    if not items:
-        return None
-    quoter = Quoter()
-    listed = list(items.values())[:MAX_ITEMS]
-    lines = [f"{number}. {quoter.cite(_shortened(one))}" for number, one in enumerate(listed, start=1)]
-    if len(items) > MAX_ITEMS:
-        lines.append(f"{len(items) - MAX_ITEMS} more are not shown.")
-    return Quoted("\n".join(lines), quoter.sources)
-
-
 async def _side_by_side(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
     """What each file says in short, then what they say on the topics that all of them have."""
     files = request.files[:MAX_FILES]
@@ -123,10 +96,6 @@ def _told(passages: Sequence[StoredChunk], terms: Sequence[str]) -> tuple[list[Q
         headed = bool(set(analyze(stored.chunk.context, "en")) & set(terms))
         said += [(-(headed + _is_prose(one)), number, one) for one in found]
     return [one for _, _, one in sorted(said, key=lambda item: item[:2])], count
-
-
-def _all(passages: Sequence[StoredChunk], terms: Sequence[str]) -> list[Quotable]:
-    return [said for stored in passages for said in matching(stored, terms)]
 
 
 def _shared(read: Sequence[tuple[ResourceInfo, Sequence[StoredChunk]]]) -> list[tuple[str, list[Quotable]]]:

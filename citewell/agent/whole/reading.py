@@ -17,24 +17,22 @@ from citewell.types import QUOTES, SUMMARY_OF, ChunkPlace, ChunkType, Hit, Resou
 MAX_PASSAGES = 6_000
 """Passages read for one answer, over all files."""
 
+MAX_LISTED_PASSAGES = 20_000
+"""Passages read for one list, over all files."""
+
 MAX_SUMMARY_SENTENCES = 6
 """Sentences that stand for one file."""
 
 _CONTENT = (ChunkType.TEXT, ChunkType.TABLE, ChunkType.ROW, ChunkType.IMAGE)
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+)")
 
-_DEADLINES = frozenset(analyze("deadline due limit timeline", "en"))
-_UNIT = r"(?:minutes?|hours?|(?:working |business |calendar )?days?|weeks?|months?|quarters?|years?)"
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_NUMBER = (
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|twenty|thirty|sixty|ninety)"
-)
-_TIME_LIMIT = re.compile(
-    rf"\b(?:within|in|by|before|until|no later than|not later than|at most|at least|no more than|after)\s+(?:the\s+)?(?:first\s+|next\s+)?{_NUMBER}\s+{_UNIT}\b"
-    rf"|\b(?:by|before|until|no later than|due(?: on)?)\s+(?:the\s+)?(?:end of|\d|{_MONTH}|mon|tues|wednes|thurs|fri|satur|sun|noon|midnight)"
-    rf"|\b{_NUMBER}\s+{_UNIT}\s+(?:before|after|of|from|late)\b|\bthe (?:day|week|month) before\b|\bdeadlines?\b|\bdue date",
-    re.I,
-)
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """An answer's text and the passages that it cites."""
+
+    text: str
+    sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +100,19 @@ class WholeReader:
         for file in files:
             yield file, await self.files.passages(owner_id, file.id, _CONTENT, room)
 
+    async def everything(
+        self, owner_id: str, files: Sequence[ResourceInfo]
+    ) -> AsyncIterator[tuple[ResourceInfo, Sequence[StoredChunk] | None, bool]]:
+        """The content of each file in order, and whether it is all of it; None for the files that the limit leaves nothing for."""
+        room = MAX_LISTED_PASSAGES
+        for file in files:
+            if not room:
+                yield file, None, False
+                continue
+            found = await self.files.passages(owner_id, file.id, _CONTENT, room + 1)
+            yield file, found[:room], len(found) <= room
+            room -= min(room, len(found))
+
     async def _sentences(self, owner_id: str, summary: StoredChunk) -> list[Quotable]:
         chunk = summary.chunk
         quotes = chunk.metadata.get(QUOTES)
@@ -125,22 +136,16 @@ class WholeReader:
 
 
 def matching(stored: StoredChunk, terms: Sequence[str], language: str | None = "en") -> list[Quotable]:
-    """The sentences (of a table or row: the passage) that hold all of `terms`; for more than two terms, most of them.
-
-    A sentence that states a time limit is about deadlines, whether it says the word or not.
-    """
+    """The sentences (of a table or row: the passage) that hold all of `terms`; for more than two terms, most of them."""
     chunk = stored.chunk
     lowered = chunk.text.lower()
-    limits = bool(_DEADLINES & set(terms))
-    if not limits and not any(term[: max(3, len(term) - 2)] in lowered for term in terms):
+    if not any(term[: max(3, len(term) - 2)] in lowered for term in terms):
         return []
     spans = [(0, len(chunk.text))] if chunk.type in (ChunkType.ROW, ChunkType.TABLE) else sentence_spans(chunk.text)
     needed = len(terms) if len(terms) < 3 else -(-2 * len(terms) // 3)
     found: list[Quotable] = []
     for start, end in spans:
         held = set(analyze(chunk.text[start:end], language))
-        if limits and _TIME_LIMIT.search(chunk.text, start, end):
-            held |= _DEADLINES
         if sum(term in held for term in terms) >= needed:
             found.append(Quotable(chunk.text[start:end], stored))
     return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import PurePosixPath
 
+from citewell.agent.whole.kinds import ItemKind, kinds_asked
 from citewell.text.analysis import analyze
 from citewell.types import Category, ResourceInfo
 
@@ -30,12 +31,18 @@ class WholeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WholeRequest:
-    """A request about whole documents: `files` in scope that it is about, `terms` (stems) and `topic` as written."""
+    """A request about whole documents: `files` in scope that it is about, `terms` (stems) and `topic` as written.
+
+    kinds:  of the items that a list is of; none where each sentence on the topic is one
+    others: files in scope that a list leaves out, since they hold no sentences
+    """
 
     kind: WholeKind
     files: tuple[ResourceInfo, ...]
     topic: str = ""
     terms: tuple[str, ...] = ()
+    kinds: tuple[ItemKind, ...] = ()
+    others: tuple[ResourceInfo, ...] = ()
 
 
 _FILES = (
@@ -71,6 +78,16 @@ _COMPARE = re.compile(r"\bcompar(?:e|ison|ing)\b|\bdifferences?\b.*\bbetween\b|\
 _LIST = re.compile(
     r"\b(?:list|find|show|give me|name|collect|extract|enumerate|what are|which are)\b(?: me)? (?:all|every|each)(?: of)? (?:the )?(?P<topic>.+)"
 )
+_LIST_PLAINLY = re.compile(
+    r"^\W*(?:(?:please|can you|could you|would you) ){0,2}(?:(?:list|show|give me|name|collect|extract|enumerate)(?: me)?|(?:what|which)(?: are)?(?! is\b)|all|every) (?:the |of the )?"
+    r"(?P<topic>.+)"
+)
+_FILLER = frozenset(
+    stem
+    for word in """mentioned mention named listed given stated there set contained included occurring found exist exists important relevant upcoming
+    different various any does do have has are is people person name names""".split()  # noqa: SIM905
+    for stem in analyze(word, "en")
+)
 _IN_FILES = re.compile(
     rf"\b(?:in|from|across|of|throughout|within) (?:all )?(?:of )?(?:the|this|these|my|our|all|that|those)?(?: \w+)?? ?{_FILES}\W*$"
 )
@@ -102,12 +119,10 @@ def read_request(message: str, resources: Sequence[ResourceInfo]) -> WholeReques
     for pattern in _FIND:
         if match := pattern.search(text):
             return _on_topic(WholeKind.FIND, match["topic"], files, ())
-    if match := _LIST.search(text):
-        tail = _TAIL.search(match["topic"])
-        named = _named(tail["name"], files)[0] if tail else ()
-        documents = tuple(file for file in named or files if file.category == Category.RAG)
-        only_documents = bool(named) or len(documents) == len(files)
-        return _on_topic(WholeKind.LIST, match["topic"], documents, named) if documents and only_documents else None
+    if (match := _LIST.search(text)) and (found := _list(match["topic"], files, resources)):
+        return found
+    if (match := _LIST_PLAINLY.match(text)) and (found := _list(match["topic"], files, resources)) and _is_plain(found):
+        return found
     if (_SUMMARISE.search(text) or _ABOUT.search(text)) and not others:
         return WholeRequest(WholeKind.SUMMARISE, named or files)
     return None
@@ -139,6 +154,26 @@ def _named(text: str, files: Sequence[ResourceInfo]) -> tuple[tuple[ResourceInfo
     return named, words - explained
 
 
+def _is_plain(found: WholeRequest) -> bool:
+    """Whether a list that was not asked for with "all" is of plain kinds, in the plural: "the requirements for a loan" is an ordinary question."""
+    plural = any(word.endswith("s") and len(word) > 4 for word in found.topic.split()[:3])
+    return plural and bool(found.kinds) and not found.terms and all(kind.whole_list for kind in found.kinds)
+
+
+def _list(written: str, files: tuple[ResourceInfo, ...], resources: Sequence[ResourceInfo]) -> WholeRequest | None:
+    """A list over documents; of a scope with data files too only what their rows do not hold, else their rows are asked."""
+    tail = _TAIL.search(written)
+    named = _named(tail["name"], files)[0] if tail else ()
+    documents = tuple(file for file in named or files if file.category == Category.RAG)
+    found = _on_topic(WholeKind.LIST, written, documents, named)
+    if found is None or (named and not documents):
+        return None
+    if not named and len(documents) < len(files) and not found.kinds:
+        return None
+    others = () if named else tuple(file for file in resources if file not in documents)
+    return replace(found, others=others)
+
+
 def _on_topic(
     kind: WholeKind, written: str, files: tuple[ResourceInfo, ...], named: Sequence[ResourceInfo]
 ) -> WholeRequest | None:
@@ -146,5 +181,7 @@ def _on_topic(
     tail = _TAIL.search(topic)
     if tail and any(frozenset(analyze(tail["name"], "en")) & name_terms(file.filename) for file in named):
         topic = topic[: tail.start()].strip()
-    terms = tuple(dict.fromkeys(term for term in analyze(topic, "en") if term not in _FRAME_STEMS))
-    return WholeRequest(kind, files, topic, terms) if terms and files else None
+    kinds, left = kinds_asked(topic) if kind is WholeKind.LIST else ((), topic)
+    words = analyze(left, "en")
+    terms = tuple(dict.fromkeys(term for term in words if term not in _FRAME_STEMS and not (kinds and term in _FILLER)))
+    return WholeRequest(kind, files, topic, terms, kinds) if (terms or kinds) and files else None

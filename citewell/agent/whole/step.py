@@ -10,6 +10,7 @@ from citewell.agent.whole.reading import WholeReader
 from citewell.agent.whole.request import asks_for_whole, read_request
 from citewell.agent.whole.written import WholeBudget, write
 from citewell.ports import ChatModel
+from citewell.types import NoAnswer, NoAnswerReason
 
 NOTHING_IN_SCOPE = "There is no file here to answer from. Upload the document, spreadsheet or picture that your question is about, and ask again."
 """The answer to a question about documents where there are none."""
@@ -56,7 +57,10 @@ class WholeDocuments:
         if quoted is None:
             return None
         turn.emit(TextDelta(quoted.text))
-        return Draft(quoted.text, True, quoted.sources)
+        if quoted.sources:
+            return Draft(quoted.text, True, quoted.sources)
+        hint = "Ask in other words, or connect a chat model, which reads for meaning."
+        return Draft(quoted.text, False, no_answer=NoAnswer(NoAnswerReason.NOT_MENTIONED, quoted.text, hint))
 
     def _nothing(self, turn: TurnState) -> Draft:
         turn.emit(TextDelta(NOTHING_IN_SCOPE))
