@@ -60,9 +60,9 @@ def settings_of(settings: Settings, recorded: Mapping[str, Any]) -> Settings:
     What is not recorded of the model or the store is as it is set today. `ConfigurationError` for what has no adapter.
     """
     values: dict[str, Any] = {_MODEL[key]: value for key, value in recorded.items() if key in _MODEL}
-    provider = recorded.get("provider")
-    if "base_url" not in recorded and provider not in (None, settings.embedding.provider):
-        values["embedding_base_url"] = None
+    provider, today_is_remote = recorded.get("provider"), isinstance(settings.embedding, RemoteEmbedding)
+    if "base_url" not in recorded and today_is_remote and provider not in (None, settings.embedding.provider):
+        values["embedding_base_url"] = None  # it is another vendor's
     if isinstance(store := recorded.get("store"), Mapping):
         values["vector_store"] = store["provider"]
         today = change(settings, vector_store=store["provider"])

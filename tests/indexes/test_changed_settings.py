@@ -14,10 +14,11 @@ import pytest
 from citewell.adapters import registry
 from citewell.client import connect
 from citewell.composition import Services, open_services
+from citewell.composition.recorded import settings_of
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.ports import Embedder, Fingerprint, VectorIndex
 from citewell.remote_vectors import OpenedVectors
-from citewell.settings import EmbeddingSettings, PgvectorStore, Settings, StoreSettings, load_settings
+from citewell.settings import EmbeddingSettings, PgvectorStore, RemoteEmbedding, Settings, StoreSettings, load_settings
 from citewell.storage.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
@@ -217,3 +218,18 @@ async def test_a_build_whose_vectors_are_lost_between_two_starts_begins_again(tm
         async with asyncio.timeout(60):
             while await index.store.count() < 40:  # noqa: ASYNC110 - as a user would look
                 await asyncio.sleep(0.02)
+
+
+def test_an_address_that_is_set_belongs_to_the_model_that_is_asked_for_unless_it_is_another_vendors(
+    tmp_path: Path,
+) -> None:
+    local = "http://127.0.0.1:11434/v1"
+    asked = {"provider": "openai", "model": "nomic-embed-text", "dimensions": 768}
+
+    def address(**values: Any) -> str | None:
+        embedding = settings_of(_settings(tmp_path, embedding_base_url=local, **values), asked).embedding
+        assert isinstance(embedding, RemoteEmbedding)
+        return embedding.base_url
+
+    assert address() == local
+    assert address(embedding_provider="voyage", voyage_api_key="key") is None
