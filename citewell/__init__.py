@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         EmptyFile,
         EmptyQuery,
         ExtractionError,
+        Forbidden,
         ForeignRequest,
         GaveUp,
         IncompleteUpload,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         Unexpected,
         UnknownModel,
         UnsupportedType,
+        WrongCredentials,
         WrongPassword,
     )
     from citewell.library import AnswerStream, AsyncAnswerStream, AsyncCitewell, Citewell
@@ -73,6 +75,7 @@ __all__ = [
     "EmptyFile",
     "EmptyQuery",
     "ExtractionError",
+    "Forbidden",
     "ForeignRequest",
     "GaveUp",
     "Hit",
@@ -109,6 +112,7 @@ __all__ = [
     "Unexpected",
     "UnknownModel",
     "UnsupportedType",
+    "WrongCredentials",
     "WrongPassword",
 ]
 

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.examination import examine_configuration
+from citewell.features.accounts.endpoints import router as accounts_router
 from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.auth.endpoints import session_router
 from citewell.features.bodies import BodyGuard
@@ -21,7 +22,7 @@ from citewell.features.chat.endpoints import router as chat_router
 from citewell.features.estimates.endpoints import router as estimates_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
-from citewell.features.http import install_error_handlers, known_parameters
+from citewell.features.http import check_rows, install_error_handlers, known_parameters
 from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.local_models.endpoints import router as local_models_router
 from citewell.features.mcp.endpoints import McpEndpoint
@@ -54,6 +55,7 @@ _ROUTERS = (
     usage_router,
     indexes_router,
     session_router,
+    accounts_router,
     suggestions_router,
     samples_router,
     tables_router,
@@ -92,6 +94,7 @@ def build(settings: Settings) -> FastAPI:
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     for router in _ROUTERS:
         app.include_router(router, dependencies=[] if router in _LENIENT else [Depends(known_parameters)])
+    check_rows(route for router in _ROUTERS for route in router.routes)
     return app
 
 
@@ -108,10 +111,11 @@ async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
 
 def check_exposure(settings: Settings) -> None:
     """Refuse to listen beyond this machine while there are no accounts."""
-    if settings.server.is_loopback or settings.auth.secret is not None:
+    auth = settings.auth
+    if settings.server.is_loopback or settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None:
         return
     raise ConfigurationError(
         f"Not listening on {settings.server.host}: anyone who can reach this address could connect, and no accounts are configured. "
-        "Set CITEWELL_AUTH_SECRET to the secret that your identity provider signs JWTs with (HS256), "
-        "or listen on 127.0.0.1 (CITEWELL_HOST)."
+        "Set CITEWELL_ACCOUNTS=on to give people accounts, or CITEWELL_AUTH_SECRET to the secret that your identity provider signs "
+        "JWTs with (HS256), or listen on 127.0.0.1 (CITEWELL_HOST)."
     )

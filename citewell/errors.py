@@ -85,6 +85,18 @@ class Unauthorized(CitewellError):
     code = "unauthorized"
 
 
+class WrongCredentials(Unauthorized):
+    """The e-mail address or the password is wrong."""
+
+    code = "wrong_credentials"
+
+
+class Forbidden(CitewellError):
+    """You may not do this here. Ask an administrator, or the owner of the project."""
+
+    code = "forbidden"
+
+
 class ForeignRequest(CitewellError):
     """The request does not prove that Citewell's own page sent it. Reload the page, or send a token as `Authorization: Bearer …`."""
 

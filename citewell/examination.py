@@ -58,11 +58,16 @@ def _data_folder(settings: Settings) -> Finding:
 
 
 def _exposure(settings: Settings) -> Finding:
-    if settings.auth.secret is not None:
-        return Finding("accounts", "ok", f"JWTs signed with {settings.auth.algorithm}, and tokens")
+    has_jwts = settings.auth.secret is not None or settings.auth.jwks_url is not None
+    jwts = f"JWTs signed with {settings.auth.algorithm}, and " if has_jwts else ""
+    if settings.accounts.is_on:
+        how = "open to everybody" if settings.accounts.sign_up == "open" else "by invitation"
+        return Finding("accounts", "ok", f"people with accounts (sign-up {how}), {jwts}tokens")
+    if has_jwts:
+        return Finding("accounts", "ok", f"{jwts}tokens")
     if settings.server.is_loopback:
         return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
-    advice = "Set CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
+    advice = "Set CITEWELL_ACCOUNTS=on or CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
     return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
 
 

@@ -118,23 +118,30 @@ class DataFolder:
 
     def token(self) -> str:
         """The local owner's token, made at first use; readable by this user alone."""
-        path = self.path / "token"
+        return self._secret("token", "cw_")
+
+    def session_secret(self) -> str:
+        """What the access tokens of people's sessions are signed with where the settings have no secret; made at first use."""
+        return self._secret("session_secret", "")
+
+    def _secret(self, name: str, begin: str) -> str:
+        path = self.path / name
         with folder_errors(self.path):
             if not path.is_file() or not path.stat().st_size:
-                self._write_token(path)
+                self._write_secret(path, begin)
             token = path.read_bytes().strip()
         if not _TOKEN.fullmatch(token):
             raise ConfigurationError(f"The token in {path} is damaged. Delete it; the next start creates a new token.")
         return token.decode()
 
-    def _write_token(self, path: Path) -> None:
+    def _write_secret(self, path: Path, begin: str) -> None:
         """Write it atomically: an empty token would lock its owner out. When two processes write at once, both use the first."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = self.path / f"token.{secrets.token_hex(8)}"
+        temporary = self.path / f"{path.name}.{secrets.token_hex(8)}"
         try:
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "w") as file:
-                file.write("cw_" + secrets.token_urlsafe(32))
+                file.write(begin + secrets.token_urlsafe(32))
             if path.exists() and not path.stat().st_size:
                 path.unlink()
             with contextlib.suppress(FileExistsError):

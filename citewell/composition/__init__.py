@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from citewell.adapters import registry
 from citewell.agent.graph import Assistant
 from citewell.chunk.config import ChunkConfig
+from citewell.composition.accounts import LOCAL_OWNER, account_service, auth_service
 from citewell.composition.configured import (
     answer_budgets,
     build_chat_model,
@@ -25,7 +26,6 @@ from citewell.composition.configured import (
     citation_service,
     comparison_embedder,
     extract_options,
-    jwt_rules,
     metadata_limits,
     parser_limits,
     retrieval_options,
@@ -36,6 +36,7 @@ from citewell.composition.local_models import local_model_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
+from citewell.features.accounts.service import AccountService
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
 from citewell.features.citations.service import CitationService
@@ -86,7 +87,6 @@ from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
 
 log = logging.getLogger(__name__)
-LOCAL_OWNER = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,7 @@ class Services:
 
     local_owner: str
     auth: AuthService
+    accounts: AccountService
     resources: ResourceService
     estimates: EstimateService
     search: SearchService
@@ -288,13 +289,11 @@ async def _assemble(parts: _Parts) -> Services:
         compare_model=settings.usage.compare_model,
     )
     threads = ThreadRepository(stores.database)
+    auth = auth_service(settings, parts.folder, stores, local_owner)
     return Services(
         local_owner=local_owner,
-        auth=AuthService(
-            owners=stores.owners,
-            jwt_rules=jwt_rules(settings),
-            requests_per_minute=settings.auth.requests_per_minute,
-        ),
+        auth=auth,
+        accounts=account_service(settings, stores.database, auth),
         resources=resources,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,

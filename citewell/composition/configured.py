@@ -13,7 +13,7 @@ from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
-from citewell.features.auth.service import JwtRules
+from citewell.features.auth.jwts import JwksKeys, JwtRules
 from citewell.features.citations.service import CitationService
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
@@ -202,12 +202,14 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
 
 
 def jwt_rules(settings: Settings) -> JwtRules | None:
-    """How JWTs are checked; None without a secret."""
-    if settings.auth.secret is None:
+    """How JWTs are checked; None without a secret or published keys."""
+    auth = settings.auth
+    if auth.secret is None and auth.jwks_url is None:
         return None
     return JwtRules(
-        secret=settings.auth.secret.get_secret_value(),
-        algorithm=settings.auth.algorithm,
-        issuer=settings.auth.issuer,
-        audience=settings.auth.audience,
+        algorithm=auth.algorithm,
+        secret=None if auth.secret is None else auth.secret.get_secret_value(),
+        keys=None if auth.jwks_url is None else JwksKeys(url=auth.jwks_url, algorithm=auth.algorithm),
+        issuer=auth.issuer,
+        audience=auth.audience,
     )

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
 from fastapi import Depends, FastAPI, Query, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from citewell import errors
+from citewell.features.access import ACCESS, Access, Reach
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.features.schemas import ErrorResponse
+from citewell.types.accounts import Principal
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +33,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
+    (errors.Forbidden, 403),
     (errors.NotFound, 404),
     (errors.RequestTimeout, 408),
     (errors.Conflict, 409),
@@ -58,22 +63,61 @@ _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` pr
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-async def current_owner(request: Request, credentials: _Credentials) -> str:
-    """The id of the owner that the request's token belongs to, sent as a header or (by browsers) in a cookie.
+async def current_principal(request: Request, credentials: _Credentials) -> Principal:
+    """Whom the request's token speaks for, sent as a header or (by browsers) in a cookie, if it is good for this route.
 
-    Raises `Unauthorized`, and `ForeignRequest` for a cookie without proof that our own page sent it.
+    Raises `Unauthorized`, `ForeignRequest` for a cookie without proof that our own page sent it, and `Forbidden`.
     """
     auth: AuthService = request.app.state.services.auth
     token = credentials.credentials if credentials else None
     if token is None and (kept := session_token(request)):
-        check_csrf(request, kept)
+        check_csrf(request, auth.csrf_of(kept))
         token = kept
-    owner_id = await auth.authenticate(token)
-    await auth.admit(owner_id)
-    return owner_id
+    principal = await auth.authenticate(token)
+    await auth.admit(principal.owner_id)
+    check_access(access_of(request), principal)
+    return principal
+
+
+CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
+
+
+async def current_owner(principal: CurrentPrincipal) -> str:
+    """The id of the owner whose things the request is about."""
+    return principal.owner_id
 
 
 Owner = Annotated[str, Depends(current_owner)]
+
+
+def access_of(request: Request) -> Access:
+    """The row of the request's route. Every route has one: `build` checks it."""
+    return ACCESS[request.method, request.scope["route"].path]
+
+
+def check_access(access: Access, principal: Principal) -> None:
+    """Raise `Forbidden` for a credential that is not good for this."""
+    if access.scope is not None and access.scope not in principal.scopes:
+        raise errors.Forbidden(f"This token is not good for {access.scope.value!r}. Use one with this scope.")
+    if principal.project_ids is not None and access.reach is not Reach.NOTHING:
+        raise errors.Forbidden("This token is good for some projects only, and this address concerns all files.")
+
+
+def check_rows(routes: Iterable[BaseRoute]) -> None:
+    """Raise `LookupError` for a route of the API that has no row in the table of access, or has none of what its row says."""
+    for route in routes:
+        if not isinstance(route, APIRoute) or not route.include_in_schema:
+            continue
+        for method in route.methods or ():
+            access = ACCESS.get((method, route.path))
+            if access is None:
+                raise LookupError(f"{method} {route.path} has no row in citewell/features/access.py")
+            if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
+                raise LookupError(f"{method} {route.path} does not ask who sends it as its row says")
+
+
+def _asks_who(dependant: Dependant) -> bool:
+    return dependant.call is current_principal or any(map(_asks_who, dependant.dependencies))
 
 
 async def named_resource(

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
+from citewell.settings.accounts import AccountSettings, AuthSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
@@ -60,17 +61,6 @@ class ServerSettings(SettingsGroup):
     def is_loopback(self) -> bool:
         """Whether the server can be reached from this machine only."""
         return is_loopback(self.host)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuthSettings(SettingsGroup):
-    """How requests prove who sends them, and how many each owner may send."""
-
-    secret: Annotated[SecretStr | None, named("auth_secret", "JWT_SECRET")] = None
-    algorithm: Annotated[Literal["HS256", "HS384", "HS512"], named("jwt_algorithm", "JWT_ALGORITHM")] = "HS256"
-    issuer: Annotated[str | None, named("jwt_issuer", "JWT_ISSUER")] = None
-    audience: Annotated[str | None, named("jwt_audience", "JWT_AUDIENCE")] = None
-    requests_per_minute: Annotated[Natural, named("requests_per_minute")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,6 +405,7 @@ class Settings(SettingsGroup):
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
     server: ServerSettings
     auth: AuthSettings
+    accounts: AccountSettings
     uploads: UploadSettings
     metadata: MetadataSettings
     blobs: BlobSettings

@@ -15,6 +15,7 @@ from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.groups import AnthropicChat, Settings
 from citewell.settings.names import RESERVED, Given, check_names, check_overrides, gather
+from citewell.settings.secrets import secret_problems
 from citewell.settings.values import (
     BlobBackend,
     ChatProvider,
@@ -180,7 +181,7 @@ def _problem(given: Given, found: Any) -> str:
 def _contradictions(settings: Settings) -> list[str]:
     return [
         problem
-        for problem in (_chunk_problem(settings), _secret_problem(settings), _temperature_problem(settings))
+        for problem in (_chunk_problem(settings), *secret_problems(settings), _temperature_problem(settings))
         if problem is not None
     ]
 
@@ -198,24 +199,6 @@ def _chunk_problem(settings: Settings) -> str | None:
         return None
     whose = chunking.name_of("size") if chunking.size else f"the {strategy.value!r} strategy's chunk size"
     return f"{chunking.name_of('overlap')} is {overlap}, but it must be at most {size // 2}: half of {whose} ({size})."
-
-
-# RFC 7518, section 3.2: a key as long as the hash. Fewer different bytes than this are a placeholder or a keyboard row.
-_SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
-_MIN_DIFFERENT = 8
-
-
-def _secret_problem(settings: Settings) -> str | None:
-    if settings.auth.secret is None:
-        return None
-    secret, least = settings.auth.secret.get_secret_value().encode(), _SECRET_BYTES[settings.auth.algorithm]
-    name = settings.auth.name_of("secret")
-    if len(secret) < least:
-        advice = f"Make one with: openssl rand -hex {least}"
-        return f"{name} must have at least {least} bytes for {settings.auth.algorithm}. {advice}"
-    if len(set(secret)) < _MIN_DIFFERENT:
-        return f"{name} must be random. Make one with: openssl rand -hex {least}"
-    return None
 
 
 def _temperature_problem(settings: Settings) -> str | None:

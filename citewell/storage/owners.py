@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 import time
@@ -10,21 +11,29 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from citewell.errors import NotFound
+from citewell.errors import DiskFull, NotFound
+from citewell.storage.account_tables import people
 from citewell.storage.database import Database, insert_new, upsert
 from citewell.storage.tables import owners, projects, request_counts, tokens
+from citewell.types.accounts import ALL_SCOPES, AccessScope, PersonState, Principal
 
 DEFAULT_PROJECT = "My files"
+_PREFIX_LENGTH = 10  # `cw_` and 42 of 256 bits: enough to tell tokens apart, nothing to guess the rest by
+_USE_SECONDS = 60.0  # how exactly the last use of a token is known
 
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """A token as listed: never the secret itself."""
+    """A token as listed: never the secret itself. project_ids: those it is good for; None for all."""
 
     id: str
     name: str
     created_at: float
     expires_at: float | None
+    prefix: str | None = None
+    scopes: frozenset[AccessScope] = ALL_SCOPES
+    project_ids: tuple[str, ...] | None = None
+    last_used_at: float | None = None
 
 
 def hash_token(token: str) -> str:
@@ -76,10 +85,18 @@ class OwnerRepository:
             )
         return row.requests, (row.minute + 1) * 60 - now
 
-    async def create_token(self, owner_id: str, name: str, expires_at: float | None = None) -> tuple[TokenInfo, str]:
+    async def create_token(
+        self,
+        owner_id: str,
+        name: str,
+        expires_at: float | None = None,
+        scopes: frozenset[AccessScope] = ALL_SCOPES,
+        project_ids: tuple[str, ...] | None = None,
+    ) -> tuple[TokenInfo, str]:
         """A new token and its secret, which is not stored."""
         secret = "cw_" + secrets.token_urlsafe(32)
-        info = TokenInfo(str(uuid.uuid4()), name, time.time(), expires_at)
+        prefix = secret[:_PREFIX_LENGTH]
+        info = TokenInfo(str(uuid.uuid4()), name, time.time(), expires_at, prefix, scopes, project_ids)
         async with self._database.write() as connection:
             await connection.execute(
                 sa.insert(tokens).values(
@@ -89,6 +106,9 @@ class OwnerRepository:
                     token_hash=hash_token(secret),
                     created_at=info.created_at,
                     expires_at=expires_at,
+                    prefix=prefix,
+                    scopes=sorted(scopes),
+                    project_ids=project_ids and list(project_ids),
                 )
             )
         return info, secret
@@ -106,25 +126,44 @@ class OwnerRepository:
                 )
             )
 
-    async def owner_of(self, token: str) -> str | None:
-        """The owner that a valid token belongs to."""
-        query = sa.select(tokens.c.owner_id).where(
-            tokens.c.token_hash == hash_token(token),
-            tokens.c.revoked_at.is_(None),
-            sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > time.time()),
+    async def principal_of(self, token: str) -> Principal | None:
+        """Whom a valid token speaks for, and what it is good for; None for other tokens, and those of people who are suspended."""
+        now = time.time()
+        query = (
+            sa.select(tokens, people.c.id.label("person_id"), people.c.is_administrator)
+            .outerjoin(people, people.c.owner_id == tokens.c.owner_id)
+            .where(
+                tokens.c.token_hash == hash_token(token),
+                tokens.c.revoked_at.is_(None),
+                sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now),
+                sa.or_(people.c.state.is_(None), people.c.state == PersonState.ACTIVE.value),
+            )
         )
         rows = await self._database.rows(query)
-        return rows[0]["owner_id"] if rows else None
+        if not rows:
+            return None
+        row = rows[0]
+        if row["prefix"] is not None and (row["last_used_at"] or 0.0) < now - _USE_SECONDS:
+            with contextlib.suppress(DiskFull):  # a full disk keeps nobody from reading
+                await self._note_use(row["id"], now)
+        info = _info(row)
+        return Principal(
+            owner_id=row["owner_id"],
+            scopes=info.scopes,
+            project_ids=info.project_ids,
+            token_id=info.id,
+            person_id=row["person_id"],
+            is_administrator=bool(row["is_administrator"]),
+        )
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
         """Valid tokens of an owner, newest first."""
         query = (
-            sa.select(tokens.c.id, tokens.c.name, tokens.c.created_at, tokens.c.expires_at)
+            sa.select(tokens)
             .where(tokens.c.owner_id == owner_id, tokens.c.revoked_at.is_(None))
             .order_by(tokens.c.created_at.desc())
         )
-        async with self._database.read() as connection:
-            return [TokenInfo(*row) for row in await connection.execute(query)]
+        return [_info(row) for row in await self._database.rows(query)]
 
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
         """End a token's validity; `NotFound` for another owner's."""
@@ -136,3 +175,21 @@ class OwnerRepository:
             )
             if not done.rowcount:
                 raise NotFound
+
+    async def _note_use(self, token_id: str, now: float) -> None:
+        async with self._database.write() as connection:
+            await connection.execute(sa.update(tokens).where(tokens.c.id == token_id).values(last_used_at=now))
+
+
+def _info(row: sa.RowMapping) -> TokenInfo:
+    scopes, projects_of = row["scopes"], row["project_ids"]
+    return TokenInfo(
+        id=row["id"],
+        name=row["name"],
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        prefix=row["prefix"],
+        scopes=ALL_SCOPES if scopes is None else frozenset(map(AccessScope, scopes)),
+        project_ids=None if projects_of is None else tuple(projects_of),
+        last_used_at=row["last_used_at"],
+    )

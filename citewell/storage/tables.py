@@ -50,6 +50,12 @@ tokens = sa.Table(
     sa.Column("created_at", Time, nullable=False),
     sa.Column("expires_at", Time),
     sa.Column("revoked_at", Time),
+    # how the secret begins, to tell tokens apart; what it is good for, and in which projects: everything, and all, where null
+    sa.Column("prefix", sa.Text),
+    sa.Column("scopes", Json),
+    sa.Column("project_ids", Json),
+    # to the minute; not kept for the machine's own token
+    sa.Column("last_used_at", Time),
 )
 
 projects = sa.Table(

@@ -38,3 +38,9 @@ def new_resource(owner_id: str, size: int = 1, parent_id: str | None = None) -> 
         options=UploadOptions(),
         parent_id=parent_id,
     )
+
+
+async def owner_of(owners: OwnerRepository, token: str) -> str | None:
+    """The owner that a token speaks for."""
+    principal = await owners.principal_of(token)
+    return principal and principal.owner_id

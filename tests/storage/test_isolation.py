@@ -51,12 +51,15 @@ from citewell.types import (
     Usage,
 )
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
+from tests.storage.rows import owner_of
 
 # Methods that take no owner, and why none can be reached with another owner's ids.
 _CALLER_CHECKS = "by a resource's id, which the caller has from a method that takes the owner"
 _WORKERS = "for workers and upkeep, which serve all owners and are given no ids by users"
 _LIMITS = "a provider's limits hold for everybody who shares its key"
 _SHARED = "of no owner"
+_PEOPLE = "by a person's or a session's id, which comes from the credential, or from an administrator"
+_SIGNING_IN = "for those who are not signed in yet; the secret, or the identity, says who they are"
 UNSCOPED: dict[str, str] = {
     "JobRepository.options": _WORKERS,
     "ContentRepository.blob": _CALLER_CHECKS,
@@ -110,7 +113,26 @@ UNSCOPED: dict[str, str] = {
     "JobRepository.retry_later": _WORKERS,
     "JobRepository.waiting": _WORKERS,
     "OwnerRepository.ensure": "makes owners",
-    "OwnerRepository.owner_of": "finds the owner",
+    "OwnerRepository.principal_of": "finds the owner",
+    "PersonRepository.create": _SIGNING_IN,
+    "PersonRepository.exist": _SIGNING_IN,
+    "PersonRepository.by_email": _SIGNING_IN,
+    "PersonRepository.by_identity": _SIGNING_IN,
+    "PersonRepository.get": _PEOPLE,
+    "PersonRepository.all": "for administrators",
+    "PersonRepository.change": _PEOPLE,
+    "PersonRepository.rehash": _SIGNING_IN,
+    "PersonRepository.set_state": "for administrators",
+    "SessionRepository.begin": _PEOPLE,
+    "SessionRepository.rotate": _SIGNING_IN,
+    "SessionRepository.person": _SIGNING_IN,
+    "SessionRepository.all": _PEOPLE,
+    "SessionRepository.end": _PEOPLE,
+    "SessionRepository.end_by_token": _SIGNING_IN,
+    "SessionRepository.end_all": _PEOPLE,
+    "AttemptRepository.count": _SIGNING_IN,
+    "AttemptRepository.forget": _SIGNING_IN,
+    "AttemptRepository.take_back": _SIGNING_IN,
     "RecordRepository.mark_indexed": _WORKERS,
     "PayloadChangeRepository.claim": _WORKERS,
     "PayloadChangeRepository.facts": _WORKERS,
@@ -191,7 +213,7 @@ async def world(database: Database) -> World:
 async def _(world: World) -> None:
     async with world.unchanged():
         _, secret = await OwnerRepository(world.database).create_token(world.ben.owner, "laptop")
-    assert await OwnerRepository(world.database).owner_of(secret) == world.ben.owner
+    assert await owner_of(OwnerRepository(world.database), secret) == world.ben.owner
 
 
 @isolates(OwnerRepository.adopt_token)
@@ -199,7 +221,7 @@ async def _(world: World) -> None:
     owners = OwnerRepository(world.database)
     async with world.unchanged():
         await owners.adopt_token(world.ben.owner, "mine now", world.ada.token)
-    assert await owners.owner_of(world.ada.token) == world.ada.owner
+    assert await owner_of(owners, world.ada.token) == world.ada.owner
 
 
 @isolates(OwnerRepository.list_tokens)
@@ -214,8 +236,8 @@ async def _(world: World) -> None:
     async with world.refused():
         await owners.revoke_token(world.ben.owner, world.ada.token_id)
     await owners.revoke_token(world.ada.owner, world.ada.token_id)
-    assert await owners.owner_of(world.ada.token) is None
-    assert await owners.owner_of(world.ben.token) == world.ben.owner
+    assert await owner_of(owners, world.ada.token) is None
+    assert await owner_of(owners, world.ben.token) == world.ben.owner
 
 
 @isolates(OwnerRepository.count_request)

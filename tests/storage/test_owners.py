@@ -13,6 +13,7 @@ from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.tables import request_counts, tokens
+from tests.storage.rows import owner_of
 
 
 async def test_an_owner_is_made_once_with_a_default_project(database: Database) -> None:
@@ -34,9 +35,9 @@ async def test_a_token_opens_its_owner_until_it_is_revoked(database: Database) -
     owners = OwnerRepository(database)
     ada = await owners.ensure("ada")
     info, secret = await owners.create_token(ada, "laptop")
-    assert await owners.owner_of(secret) == ada
+    assert await owner_of(owners, secret) == ada
     await owners.revoke_token(ada, info.id)
-    assert await owners.owner_of(secret) is None
+    assert await owner_of(owners, secret) is None
     assert await owners.list_tokens(ada) == []
     with pytest.raises(NotFound):
         await owners.revoke_token(ada, info.id)
@@ -47,8 +48,8 @@ async def test_a_token_ends_when_it_expires(database: Database) -> None:
     ada = await owners.ensure("ada")
     _, over = await owners.create_token(ada, "old", expires_at=time.time() - 1)
     _, lasting = await owners.create_token(ada, "new", expires_at=time.time() + 60)
-    assert await owners.owner_of(over) is None
-    assert await owners.owner_of(lasting) == ada
+    assert await owner_of(owners, over) is None
+    assert await owner_of(owners, lasting) == ada
 
 
 async def test_secrets_are_not_stored_and_are_long(database: Database) -> None:
@@ -72,13 +73,13 @@ async def test_a_known_secret_is_adopted_once(database: Database) -> None:
     owners = OwnerRepository(database)
     ada = await owners.ensure("ada")
     await asyncio.gather(*(owners.adopt_token(ada, "this machine", "known secret") for _ in range(6)))
-    assert await owners.owner_of("known secret") == ada
+    assert await owner_of(owners, "known secret") == ada
     assert [token.name for token in await owners.list_tokens(ada)] == ["this machine"]
 
 
 @pytest.mark.parametrize("token", ["", "cw_", "unknown", "ä" * 5000, "\0", "%"])
 async def test_any_other_text_opens_nobody(database: Database, token: str) -> None:
-    assert await OwnerRepository(database).owner_of(token) is None
+    assert await owner_of(OwnerRepository(database), token) is None
 
 
 async def test_requests_of_a_minute_are_counted_together_by_all_servers(

@@ -6,7 +6,6 @@ ports of a host, therefore the port is part of the name.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 
 from starlette.requests import Request
@@ -14,6 +13,8 @@ from starlette.responses import Response
 
 from citewell.errors import ForeignRequest
 
+# Sent to the addresses of sessions only, which are where it is exchanged and where one signs out.
+_REFRESH_PATH = "/session"
 CSRF_HEADER = "X-CSRF-Token"
 SESSION_SECONDS = 30 * 86_400
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -29,33 +30,57 @@ def session_token(request: Request) -> str | None:
     return request.cookies.get(cookie_name(request)) or None
 
 
-def csrf_of(token: str) -> str:
-    """What Citewell's page sends along: derived from the token, so that nothing need be kept; only same-origin scripts can ask for it."""
-    return hmac.new(token.encode(), b"citewell csrf", hashlib.sha256).hexdigest()
-
-
-def check_csrf(request: Request, token: str) -> None:
+def check_csrf(request: Request, proof: str) -> None:
     """Raise `ForeignRequest` for a request that changes something and does not prove that our page sent it."""
     if request.method in _SAFE:
         return
     sent = request.headers.get(CSRF_HEADER, "")
-    if not hmac.compare_digest(sent.encode(), csrf_of(token).encode()):
+    if not hmac.compare_digest(sent.encode(), proof.encode()):
         raise ForeignRequest
 
 
-def set_session(request: Request, response: Response, token: str) -> None:
+def check_own_page(request: Request) -> None:
+    """Raise `ForeignRequest` where the browser says that another site's page sent the request; for those that begin or renew a session."""
+    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise ForeignRequest
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        raise ForeignRequest
+
+
+def refresh_token(request: Request) -> str | None:
+    """The refresh token in the request's cookie, if it has one."""
+    return request.cookies.get(_refresh_name(request)) or None
+
+
+def set_session(request: Request, response: Response, token: str, seconds: int = SESSION_SECONDS) -> None:
     """Put the token into a cookie that no script can read and no other site makes the browser send."""
+    _set(request, response, cookie_name(request), token, seconds, "/")
+
+
+def set_refresh(request: Request, response: Response, token: str, seconds: int) -> None:
+    """Put the refresh token into such a cookie, too, which is sent to few addresses only."""
+    _set(request, response, _refresh_name(request), token, seconds, _REFRESH_PATH)
+
+
+def end_session(request: Request, response: Response, *, with_refresh: bool) -> None:
+    """Have the browser forget the tokens."""
+    response.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict")
+    if with_refresh:
+        response.delete_cookie(_refresh_name(request), path=_REFRESH_PATH, httponly=True, samesite="strict")
+
+
+def _refresh_name(request: Request) -> str:
+    return f"{cookie_name(request)}_refresh"
+
+
+def _set(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
     response.set_cookie(
-        cookie_name(request),
-        token,
-        max_age=SESSION_SECONDS,
+        name,
+        value,
+        max_age=seconds,
         httponly=True,
         secure=request.url.scheme == "https",
         samesite="strict",
-        path="/",
+        path=path,
     )
-
-
-def end_session(request: Request, response: Response) -> None:
-    """Have the browser forget the token."""
-    response.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict")

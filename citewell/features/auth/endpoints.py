@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.errors import ForeignRequest, Unauthorized
-from citewell.features.auth.cookies import check_csrf, csrf_of, end_session, session_token, set_session
+from citewell.errors import Unauthorized
+from citewell.features.auth.cookies import (
+    check_csrf,
+    check_own_page,
+    end_session,
+    refresh_token,
+    session_token,
+    set_session,
+)
 from citewell.features.auth.schemas import NewToken, SessionIn, SessionOut, TokenIn, TokenList, TokenOut
 from citewell.features.auth.service import AuthService
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 
 router = APIRouter(tags=["tokens"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -20,9 +27,10 @@ def _service(request: Request) -> AuthService:
 
 
 @router.post("/tokens", status_code=201)
-async def create_token(request: Request, body: TokenIn, owner: Owner) -> NewToken:
-    """A new token for this owner."""
-    info, secret = await _service(request).create_token(owner, body.name, body.days)
+async def create_token(request: Request, body: TokenIn, principal: CurrentPrincipal) -> NewToken:
+    """A new token for this owner, for all that it may do or, with `scopes` and `projects`, for some of it."""
+    scopes = None if body.scopes is None else frozenset(body.scopes)
+    info, secret = await _service(request).create_token(principal, body.name, body.days, scopes, body.projects)
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
 
 
@@ -42,31 +50,42 @@ async def revoke_token(request: Request, token_id: str, owner: Owner) -> Respons
 @session_router.get("/session")
 async def get_session(request: Request) -> SessionOut:
     """Whether the cookie's token is valid. Needs no token."""
-    token = session_token(request)
+    token, service = session_token(request), _service(request)
+    offered = SessionOut(
+        signed_in=False, version=request.app.version, accounts=service.has_accounts, sign_up=service.sign_up
+    )
     try:
-        owner = await _service(request).authenticate(token)
+        principal = await service.authenticate(token)
     except Unauthorized:
-        return SessionOut(signed_in=False, version=request.app.version)
-    return SessionOut(signed_in=True, owner=owner, csrf=csrf_of(token or ""), version=request.app.version)
+        return offered
+    update = {
+        "signed_in": True,
+        "owner": principal.owner_id,
+        "csrf": service.csrf_of(token or ""),
+        "person": principal.name,
+        "administrator": principal.is_administrator,
+        "seconds": service.access_seconds if principal.session_id else None,
+    }
+    return offered.model_copy(update=update)
 
 
 @session_router.post("/session")
 async def sign_in(request: Request, response: Response, body: SessionIn) -> SessionOut:
     """Exchange a token for a cookie that scripts cannot read."""
-    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise ForeignRequest
+    check_own_page(request)
     token = body.token.strip()
-    owner = await _service(request).authenticate(token)
+    owner = (await _service(request).authenticate(token)).owner_id
     set_session(request, response, token)
-    return SessionOut(signed_in=True, owner=owner, csrf=csrf_of(token), version=request.app.version)
+    return SessionOut(signed_in=True, owner=owner, csrf=_service(request).csrf_of(token), version=request.app.version)
 
 
 @session_router.delete("/session", status_code=204)
 async def sign_out(request: Request) -> Response:
-    """Have the browser forget the token."""
-    token = session_token(request)
+    """Have the browser forget the token, and end the session of an account."""
+    token, service = session_token(request), _service(request)
     if token is not None:
-        check_csrf(request, token)
+        check_csrf(request, service.csrf_of(token))
+    await service.end_session(token, refresh_token(request))
     response = Response(status_code=204)
-    end_session(request, response)
+    end_session(request, response, with_refresh=refresh_token(request) is not None)
     return response

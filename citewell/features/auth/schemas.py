@@ -7,29 +7,49 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import MAX_PROJECTS, RequestBody, utc
 from citewell.storage.owners import TokenInfo
+from citewell.types.accounts import AccessScope
 
 
 class TokenIn(RequestBody):
-    """A name for the token, and how many days it is valid (for good when absent)."""
+    """A name for the token, how many days it is valid (for good when absent), and what it is good for."""
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     days: Annotated[int, Field(ge=1, le=3_650)] | None = None
+    scopes: list[AccessScope] | None = Field(
+        default=None, min_length=1, max_length=len(AccessScope), description="all that you may do unless given"
+    )
+    projects: list[str] | None = Field(
+        default=None, min_length=1, max_length=MAX_PROJECTS, description="ids or names; all files unless given"
+    )
 
 
 class TokenOut(BaseModel):
-    """A token as listed."""
+    """A token as listed. `prefix` is how it begins, `projects` are ids (null for all), `last_used_at` is exact to the minute."""
 
     id: str
     name: str
     created_at: datetime
     expires_at: datetime | None
+    prefix: str | None = None
+    scopes: list[AccessScope] = []
+    projects: list[str] | None = None
+    last_used_at: datetime | None = None
 
     @staticmethod
     def of(info: TokenInfo) -> TokenOut:
         """The public form of a token, without its secret."""
-        return TokenOut(id=info.id, name=info.name, created_at=utc(info.created_at), expires_at=utc(info.expires_at))
+        return TokenOut(
+            id=info.id,
+            name=info.name,
+            created_at=utc(info.created_at),
+            expires_at=utc(info.expires_at),
+            prefix=info.prefix,
+            scopes=[scope for scope in AccessScope if scope in info.scopes],
+            projects=None if info.project_ids is None else list(info.project_ids),
+            last_used_at=utc(info.last_used_at),
+        )
 
 
 class NewToken(TokenOut):
@@ -51,9 +71,18 @@ class SessionIn(RequestBody):
 
 
 class SessionOut(BaseModel):
-    """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something."""
+    """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something.
+
+    `accounts` says whether people have accounts here, and `sign_up` how they get one; `seconds` how long the access token of a session
+    is valid after `POST /session/refresh`; `person` who is signed in with an account.
+    """
 
     signed_in: bool
     owner: str | None = Field(default=None, description="The same for all tokens of an owner")
     csrf: str | None = None
     version: str
+    accounts: bool = False
+    sign_up: str | None = None
+    seconds: int | None = None
+    person: str | None = None
+    administrator: bool = False

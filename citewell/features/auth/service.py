@@ -1,61 +1,64 @@
-"""Who is asking: tokens that Citewell issued, and JWTs of an identity provider when a secret is configured."""
+"""Who is asking: tokens that Citewell issued, sessions of people, and JWTs of an identity provider when one is configured."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import jwt
-
-from citewell.errors import InvalidInput, RateLimited, Unauthorized
+from citewell.errors import Forbidden, InvalidInput, RateLimited, Unauthorized
+from citewell.features.auth.access_tokens import AccessTokens, csrf_of
+from citewell.features.auth.jwts import JwtRules
 from citewell.storage.owners import OwnerRepository, TokenInfo
-from citewell.types.json import well_formed
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.sessions import SessionRepository
+from citewell.types.accounts import ALL_SCOPES, AccessScope, Principal, SignedIn
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JwtRules:
-    """How a JWT is checked. `sub` names the owner."""
-
-    secret: str
-    algorithm: str
-    issuer: str | None = None
-    audience: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthService:
-    """Turns a token into an owner, and keeps count of how often an owner asks."""
+    """Turns a token into a principal, and keeps count of how often an owner asks.
+
+    access: how access tokens of sessions are issued and read, None where there are no accounts; local_owner: who administers the server
+    without an account; sign_up: whether it is open, or by invitation.
+    """
 
     owners: OwnerRepository
+    projects: ProjectRepository
+    sessions: SessionRepository
+    local_owner: str
+    access: AccessTokens | None = None
     jwt_rules: JwtRules | None = None
     requests_per_minute: int = 0
-    _known: OrderedDict[str, tuple[str, float]] = field(default_factory=OrderedDict[str, tuple[str, float]])
+    has_accounts: bool = False
+    sign_up: str | None = None
+    _known: OrderedDict[str, tuple[Principal, float]] = field(default_factory=OrderedDict[str, tuple[Principal, float]])
     _refused_until: dict[str, float] = field(default_factory=dict[str, float])
 
-    async def authenticate(self, token: str | None) -> str:
-        """The owner's id; raises `Unauthorized`. A revoked token may pass for two more seconds."""
+    async def authenticate(self, token: str | None) -> Principal:
+        """Whom a token speaks for; raises `Unauthorized`. What is revoked, ended or suspended may pass for two more seconds."""
         if not token:
             raise Unauthorized
         known = self._known.get(token)
         if known is not None and known[1] > time.monotonic():
             return known[0]
-        owner_id = await self.owners.owner_of(token) or await self._owner_of_jwt(token)
-        if owner_id is None:
+        asked_at = time.monotonic()
+        principal = await self._session(token) or await self._token(token) or await self._jwt(token)
+        if principal is None:
             raise Unauthorized
-        self._known[token] = (owner_id, time.monotonic() + _REMEMBER_SECONDS)
+        self._known[token] = (principal, asked_at + _REMEMBER_SECONDS)
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
-        return owner_id
+        return principal
 
     async def admit(self, owner_id: str) -> None:
         """Count a request; raises `RateLimited` when the owner's share of this minute is used up, on all servers of the database together."""
         if not self.requests_per_minute:
             return
-        until = self._refused_until.get(owner_id, 0.0)  # whoever goes on asking then costs no writing
+        until = self._refused_until.get(owner_id, 0.0)  # those who go on asking then cost no writing
         if (left := until - time.monotonic()) > 0:
             raise RateLimited(retry_after=left)
         count, left = await self.owners.count_request(owner_id)
@@ -63,12 +66,28 @@ class AuthService:
             self._refused_until[owner_id] = time.monotonic() + left
             raise RateLimited(retry_after=left)
 
-    async def create_token(self, owner_id: str, name: str, days: int | None) -> tuple[TokenInfo, str]:
-        """A new token and its secret, shown this once."""
+    async def create_token(
+        self,
+        principal: Principal,
+        name: str,
+        days: int | None,
+        scopes: frozenset[AccessScope] | None = None,
+        projects: list[str] | None = None,
+    ) -> tuple[TokenInfo, str]:
+        """A new token and its secret, shown this once; `Forbidden` when it would be good for more than the credential that asks for it."""
         if not name.strip():
             raise InvalidInput("The token has no name. Give it one.")
+        if not (scopes or principal.scopes) <= principal.scopes:
+            raise Forbidden("A token cannot make another one that is good for more than itself.")
+        owner_id = principal.owner_id
+        ids = principal.project_ids
+        if projects is not None:
+            named = await self.projects.resolve_all(owner_id, projects)
+            if ids is not None and not set(named) <= set(ids):
+                raise Forbidden("A token cannot make another one for projects that are closed to itself.")
+            ids = named
         expires_at = time.time() + days * 86_400 if days else None
-        return await self.owners.create_token(owner_id, name.strip(), expires_at)
+        return await self.owners.create_token(owner_id, name.strip(), expires_at, scopes or principal.scopes, ids)
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
         """The owner's valid tokens, newest first."""
@@ -77,29 +96,63 @@ class AuthService:
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
         """End a token's validity."""
         await self.owners.revoke_token(owner_id, token_id)
+        self.forget()
+
+    async def end_session(self, token: str | None, refresh_token: str | None) -> None:
+        """Sign out where these tokens of a browser are from."""
+        session_id = self.access.session_of(token, even_expired=True) if self.access is not None and token else None
+        person = session_id and await self.sessions.person(session_id)
+        if session_id and person:
+            await self.sessions.end(person.id, session_id)
+        elif self.access is not None and refresh_token:
+            await self.sessions.end_by_token(refresh_token)
+        self.forget()
+
+    @property
+    def access_seconds(self) -> int:
+        """How long an access token is valid; 0 without accounts."""
+        return 0 if self.access is None else self.access.seconds
+
+    def access_token(self, signed_in: SignedIn) -> str:
+        """A fresh access token of a session."""
+        assert self.access is not None
+        return self.access.issue(signed_in.person_id, signed_in.id)
+
+    def csrf_of(self, token: str) -> str:
+        """What our page sends along with this token in a cookie."""
+        session_id = None if self.access is None else self.access.session_of(token, even_expired=True)
+        return csrf_of(token) if session_id is None else self.csrf_of_session(session_id)
+
+    def csrf_of_session(self, session_id: str) -> str:
+        """What our page sends along in this session."""
+        assert self.access is not None
+        return self.access.csrf_of(session_id)
+
+    def forget(self) -> None:
+        """Ask the database about every token again: something was revoked here."""
         self._known.clear()
 
-    async def _owner_of_jwt(self, token: str) -> str | None:
-        rules = self.jwt_rules
-        if rules is None:
+    async def _session(self, token: str) -> Principal | None:
+        session_id = None if self.access is None else self.access.session_of(token)
+        person = await self.sessions.person(session_id) if session_id is not None else None
+        if person is None:
             return None
-        try:
-            claims = jwt.decode(
-                token,
-                rules.secret,
-                algorithms=[rules.algorithm],
-                issuer=rules.issuer,
-                audience=rules.audience,
-                options={"require": ["exp", "sub"], "verify_aud": rules.audience is not None},
-            )
-        except (jwt.PyJWTError, RecursionError, ValueError) as error:
-            raise Unauthorized from error
-        subject = claims["sub"]
-        if not isinstance(subject, str) or not subject.strip() or not _is_text(subject):
-            raise Unauthorized
-        return await self.owners.ensure(f"jwt:{subject}")
+        return Principal(
+            owner_id=person.owner_id,
+            person_id=person.id,
+            session_id=session_id,
+            is_administrator=person.is_administrator,
+            name=person.name,
+        )
 
+    async def _token(self, token: str) -> Principal | None:
+        principal = await self.owners.principal_of(token)
+        if principal is not None and principal.owner_id == self.local_owner:
+            return replace(principal, is_administrator=True)
+        return principal
 
-def _is_text(subject: str) -> bool:
-    """Whether a database can hold it: UTF-8, without null characters."""
-    return "\x00" not in subject and well_formed(subject) == subject
+    async def _jwt(self, token: str) -> Principal | None:
+        if self.jwt_rules is None or token.count(".") != 2:
+            return None
+        subject = await self.jwt_rules.subject(token)
+        return Principal(owner_id=await self.owners.ensure(f"jwt:{subject}"), scopes=ALL_SCOPES)

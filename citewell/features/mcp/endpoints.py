@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.errors import CitewellError
+from citewell.features.access import ACCESS
 from citewell.features.auth.service import AuthService
-from citewell.features.http import error_response
+from citewell.features.http import check_access, error_response
 from citewell.features.mcp.service import OWNER, SCOPE, McpTools
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.types import Scope as QuestionScope
@@ -77,8 +78,10 @@ class McpEndpoint:
         assert self._auth is not None
         assert self._tools is not None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
-        owner_id = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
+        principal = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
+        owner_id = principal.owner_id
         await self._auth.admit(owner_id)
+        check_access(ACCESS["POST", "/mcp"], principal)
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
             raise invalid_request(wrong)

@@ -1,0 +1,48 @@
+"""Commands about accounts: make an administrator, list people, suspend them and let them in again. They work while a server runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.composition.accounts import open_accounts
+from citewell.errors import InvalidInput
+from citewell.settings import Settings, load_settings
+from citewell.types.accounts import Person
+
+app = typer.Typer(help="People with accounts (CITEWELL_ACCOUNTS=on).", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """People with accounts (CITEWELL_ACCOUNTS=on)."""
+
+
+@app.command("create-admin")
+def create_admin(
+    email: Annotated[str, typer.Argument(help="The e-mail address to sign in with.")],
+    name: Annotated[str, typer.Option(help="What others call them.")] = "",
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an account that administers the server. The password is asked for, or read from standard input."""
+    if sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\n")
+    if not password:
+        raise InvalidInput("There is no password. Type it, or send it on standard input.")
+    person = run(_create(load_settings(data=data), email, name, password))
+    if as_json:
+        print_json({"id": person.id, "email": person.email})
+    else:
+        console.out.print(f"{console.escape(person.email)} can sign in, and administers this server.")
+
+
+async def _create(settings: Settings, email: str, name: str, password: str) -> Person:
+    async with open_accounts(settings) as accounts:
+        return await accounts.create_administrator(email, name, password)

@@ -1,0 +1,117 @@
+"""What each address takes: one row per route. A route without a row keeps the server from starting, and no request passes it by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from citewell.types.accounts import AccessScope
+
+
+class Reach(Enum):
+    """What of an owner's files a route may touch, which decides how credentials for some projects are kept to those."""
+
+    PUBLIC = "needs no credential, or looks for one itself"
+    NOTHING = "touches no files"
+    RESOURCE = "touches the file in its path, which must be in one of the projects"
+    PROJECT = "touches the project in its path, which must be one of them"
+    NARROWED = "touches what the request names, which the endpoint narrows to the projects"
+    EVERYTHING = "touches all that the owner has: closed to credentials for some projects"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a credential must be good for to use a route. scope: None for public routes."""
+
+    scope: AccessScope | None
+    reach: Reach
+
+
+_READ, _WRITE, _ASK, _ADMIN = AccessScope.READ, AccessScope.WRITE, AccessScope.ASK, AccessScope.ADMIN
+_ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
+    ("GET", "/health", None, Reach.PUBLIC),
+    ("GET", "/ready", _READ, Reach.NOTHING),
+    ("GET", "/doctor", _ADMIN, Reach.NOTHING),
+    ("GET", "/metrics", _ADMIN, Reach.NOTHING),
+    # accounts
+    ("GET", "/session", None, Reach.PUBLIC),
+    ("POST", "/session", None, Reach.PUBLIC),
+    ("DELETE", "/session", None, Reach.PUBLIC),
+    ("POST", "/session/password", None, Reach.PUBLIC),
+    ("POST", "/session/refresh", None, Reach.PUBLIC),
+    ("POST", "/account", None, Reach.PUBLIC),
+    ("GET", "/account", _READ, Reach.NOTHING),
+    ("PATCH", "/account", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/account/sessions", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/account/sessions", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/account/sessions/{session_id}", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/people", _ADMIN, Reach.EVERYTHING),
+    ("PATCH", "/people/{person_id}", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/tokens", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/tokens", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/tokens/{token_id}", _ADMIN, Reach.EVERYTHING),
+    # files
+    ("POST", "/ingest", _WRITE, Reach.NARROWED),
+    ("POST", "/ingest/estimate", _WRITE, Reach.NOTHING),
+    ("POST", "/records", _WRITE, Reach.NARROWED),
+    ("POST", "/samples", _WRITE, Reach.EVERYTHING),
+    ("GET", "/resources", _READ, Reach.NARROWED),
+    ("GET", "/resources/facets", _READ, Reach.NARROWED),
+    ("GET", "/resources/{resource_id}", _READ, Reach.RESOURCE),
+    ("PATCH", "/resources/{resource_id}", _WRITE, Reach.RESOURCE),
+    ("DELETE", "/resources/{resource_id}", _WRITE, Reach.RESOURCE),
+    ("PUT", "/resources/{resource_id}/file", _WRITE, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/file", _READ, Reach.RESOURCE),
+    ("POST", "/resources/{resource_id}/reindex", _WRITE, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/elements", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/chunks", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/chunks/{chunk_id}", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/events", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/blobs", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/blobs/{name:path}", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/tables/{table_id}/rows", _READ, Reach.RESOURCE),
+    ("GET", "/resources/{resource_id}/tables/{table_id}/spread", _READ, Reach.RESOURCE),
+    ("POST", "/reindex", _WRITE, Reach.EVERYTHING),
+    ("GET", "/reindex", _READ, Reach.EVERYTHING),
+    ("GET", "/reindex/{run_id}", _READ, Reach.EVERYTHING),
+    # projects
+    ("GET", "/projects", _READ, Reach.NARROWED),
+    ("POST", "/projects", _WRITE, Reach.EVERYTHING),
+    ("GET", "/projects/{project_id}", _READ, Reach.PROJECT),
+    ("PATCH", "/projects/{project_id}", _ADMIN, Reach.PROJECT),
+    ("DELETE", "/projects/{project_id}", _ADMIN, Reach.PROJECT),
+    # searching and asking
+    ("POST", "/search", _READ, Reach.NARROWED),
+    ("GET", "/suggestions", _READ, Reach.EVERYTHING),
+    ("POST", "/chat", _ASK, Reach.NARROWED),
+    ("POST", "/v1/chat/completions", _ASK, Reach.NARROWED),
+    ("GET", "/v1/models", _READ, Reach.NOTHING),
+    ("GET", "/v1/models/{model:path}", _READ, Reach.NOTHING),
+    ("GET", "/threads", _READ, Reach.EVERYTHING),
+    ("POST", "/threads", _ASK, Reach.EVERYTHING),
+    ("GET", "/threads/{thread_id}", _READ, Reach.EVERYTHING),
+    ("PATCH", "/threads/{thread_id}", _ASK, Reach.EVERYTHING),
+    ("DELETE", "/threads/{thread_id}", _ASK, Reach.EVERYTHING),
+    ("DELETE", "/threads/{thread_id}/messages/{message_id}", _ASK, Reach.EVERYTHING),
+    ("PUT", "/threads/{thread_id}/messages/{message_id}/feedback", _ASK, Reach.EVERYTHING),
+    ("GET", "/threads/{thread_id}/export", _READ, Reach.EVERYTHING),
+    # the server
+    ("GET", "/usage", _READ, Reach.EVERYTHING),
+    ("GET", "/indexes", _READ, Reach.EVERYTHING),
+    ("POST", "/indexes", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/indexes/estimate", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/indexes/{index_id}", _READ, Reach.EVERYTHING),
+    ("PATCH", "/indexes/{index_id}", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/indexes/{index_id}", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/indexes/{index_id}/compare", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/indexes/{index_id}/switch", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/local-model", _READ, Reach.EVERYTHING),
+    ("POST", "/local-model", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/local-model", _ADMIN, Reach.EVERYTHING),
+    # the tools for MCP clients, whose endpoint asks for this row itself
+    ("POST", "/mcp", _READ, Reach.NARROWED),
+)
+ACCESS: Mapping[tuple[str, str], Access] = {
+    (method, path): Access(scope, reach) for method, path, scope, reach in _ROWS
+}

@@ -1,0 +1,123 @@
+"""HTTP for accounts: sign up, sign in, stay signed in, sign out; the account itself, and everybody's for administrators."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from citewell.errors import Unauthorized
+from citewell.features.accounts.schemas import (
+    AccountChange,
+    PeopleList,
+    PersonChange,
+    PersonOut,
+    SignedInList,
+    SignedInOut,
+    SignInIn,
+    SignUpIn,
+)
+from citewell.features.accounts.service import AccountService, Entry, From
+from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
+from citewell.features.auth.schemas import SessionOut
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
+from citewell.features.json_bodies import SoundRoute
+
+router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+def _service(request: Request) -> AccountService:
+    return request.app.state.services.accounts
+
+
+def _sender(request: Request) -> From:
+    return From(agent=request.headers.get("user-agent", ""), address=request.client.host if request.client else "")
+
+
+def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut:
+    """Give the browser its cookies, and the page what it needs to know."""
+    service = _service(request)
+    set_session(request, response, entry.access_token, service.access_seconds)
+    set_refresh(request, response, entry.refresh_token, int(service.session_seconds))
+    return SessionOut(
+        signed_in=True,
+        owner=entry.person.owner_id,
+        csrf=entry.csrf,
+        version=request.app.version,
+        seconds=service.access_seconds,
+        person=entry.person.name,
+        administrator=entry.person.is_administrator,
+        accounts=True,
+    )
+
+
+@router.post("/account", status_code=201)
+async def sign_up(request: Request, response: Response, body: SignUpIn) -> SessionOut:
+    """Make an account, with an invitation unless sign-up is open, and sign in."""
+    check_own_page(request)
+    entry = await _service(request).sign_up(body.email, body.name, body.password, body.invitation, _sender(request))
+    return _signed_in(request, response, entry)
+
+
+@router.post("/session/password")
+async def sign_in_with_password(request: Request, response: Response, body: SignInIn) -> SessionOut:
+    """Sign in with a password. The answer sets two cookies that scripts cannot read."""
+    check_own_page(request)
+    return _signed_in(request, response, await _service(request).sign_in(body.email, body.password, _sender(request)))
+
+
+@router.post("/session/refresh")
+async def refresh_session(request: Request, response: Response) -> SessionOut:
+    """Stay signed in: exchanges the cookies for fresh ones. A refresh token that is sent a second time ends its session."""
+    check_own_page(request)
+    entry = await _service(request).refresh(refresh_token(request))
+    if entry is None:
+        raise Unauthorized("You are signed out. Sign in again.")
+    return _signed_in(request, response, entry)
+
+
+@router.get("/account")
+async def get_account(request: Request, principal: CurrentPrincipal) -> PersonOut:
+    """Who you are."""
+    return PersonOut.of(await _service(request).person(principal))
+
+
+@router.patch("/account")
+async def change_account(request: Request, body: AccountChange, principal: CurrentPrincipal) -> PersonOut:
+    """Change your name, or your password, which signs you out everywhere else."""
+    changed = await _service(request).change(principal, body.name, body.current_password, body.password)
+    return PersonOut.of(changed)
+
+
+@router.get("/account/sessions")
+async def list_sessions(request: Request, principal: CurrentPrincipal) -> SignedInList:
+    """Where you are signed in."""
+    found = await _service(request).signed_in(principal)
+    return SignedInList(sessions=[SignedInOut.of(one, principal.session_id) for one in found])
+
+
+@router.delete("/account/sessions", status_code=204)
+async def sign_out_everywhere(request: Request, principal: CurrentPrincipal) -> Response:
+    """Sign out everywhere; it takes effect within two seconds. Tokens stay valid: revoke them one by one."""
+    await _service(request).sign_out(principal, None)
+    response = Response(status_code=204)
+    if principal.session_id is not None:
+        end_session(request, response, with_refresh=True)
+    return response
+
+
+@router.delete("/account/sessions/{session_id}", status_code=204)
+async def sign_out_there(request: Request, session_id: str, principal: CurrentPrincipal) -> Response:
+    """Sign out in one place."""
+    await _service(request).sign_out(principal, session_id)
+    return Response(status_code=204)
+
+
+@router.get("/people")
+async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleList:
+    """Everybody with an account, for administrators."""
+    return PeopleList(people=[PersonOut.of(one) for one in await _service(request).everybody(principal)])
+
+
+@router.patch("/people/{person_id}")
+async def change_person(request: Request, person_id: str, body: PersonChange, principal: CurrentPrincipal) -> PersonOut:
+    """Suspend somebody or let them in again, for administrators."""
+    return PersonOut.of(await _service(request).set_state(principal, person_id, body.state))

@@ -1,0 +1,80 @@
+"""Passwords: what they must be, and argon2id. Hashing takes memory and time on purpose, so only few are hashed at once."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from dataclasses import dataclass, field
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.profiles import RFC_9106_LOW_MEMORY
+
+from citewell.features.requests import invalid_request
+
+# NIST SP 800-63B: length is what counts, and no rule about kinds of characters.
+MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 256
+_MIN_DIFFERENT = 5
+_MAX_AT_ONCE = 2  # 64 MiB each
+_NOBODYS = "a password that nobody has"
+
+
+def second_recommended() -> PasswordHasher:
+    """Argon2id as RFC 9106, section 4, recommends it where memory is scarce: 3 passes over 64 MiB, 4 lanes; above OWASP's minimum."""
+    return PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passwords:
+    """Hashes and checks passwords, off the event loop."""
+
+    hasher: PasswordHasher = field(default_factory=second_recommended)
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MAX_AT_ONCE))
+    _nobodys: list[str] = field(default_factory=list[str])
+
+    async def hash(self, password: str) -> str:
+        """The hash to keep, with its parameters and a salt of its own."""
+        return await self._run(_normal(password))
+
+    async def matches(self, known: str | None, password: str) -> bool:
+        """Whether it is the password of this hash. Without one the answer is no, and takes as long."""
+        if not self._nobodys:  # made by the first sign-in, of whichever kind
+            self._nobodys.append(await self._run(_NOBODYS))
+        async with self._turns:
+            fits = await asyncio.to_thread(_fits, self.hasher, known or self._nobodys[0], _normal(password))
+        return fits and known is not None
+
+    def is_outdated(self, known: str) -> bool:
+        """Whether a hash was made with other parameters than today's."""
+        return self.hasher.check_needs_rehash(known)
+
+    async def _run(self, password: str) -> str:
+        async with self._turns:
+            return await asyncio.to_thread(self.hasher.hash, password)
+
+
+def check_password(password: str, email: str, field_name: str = "body.password") -> None:
+    """Raise `InvalidRequest` for a password that is easily guessed."""
+    problem = None
+    if len(_normal(password)) < MIN_PASSWORD_LENGTH:
+        problem = (
+            f"must have at least {MIN_PASSWORD_LENGTH} characters; several words that do not belong together are best"
+        )
+    elif len(set(password)) < _MIN_DIFFERENT:
+        problem = "repeats the same few characters; several words that do not belong together are best"
+    elif password.casefold() in (email.casefold(), email.partition("@")[0].casefold()):
+        problem = "must not be the e-mail address"
+    if problem is not None:
+        raise invalid_request([{"field": field_name, "problem": f"The password {problem}."}])
+
+
+def _normal(password: str) -> str:
+    """The same characters typed on another keyboard are the same password."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def _fits(hasher: PasswordHasher, known: str, password: str) -> bool:
+    try:
+        return hasher.verify(known, password)
+    except (VerificationError, InvalidHashError):
+        return False

@@ -1,0 +1,107 @@
+"""Accounts as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
+from citewell.features.schemas import RequestBody, utc
+from citewell.types.accounts import Person, PersonState, SignedIn
+
+_MAX_EMAIL = 300
+_MAX_NAME = 200
+_NO_NUL = r"^[^\x00]*$"
+
+
+class SignUpIn(RequestBody):
+    """A new account."""
+
+    email: str = Field(min_length=3, max_length=_MAX_EMAIL, pattern=_NO_NUL)
+    name: str = Field(default="", max_length=_MAX_NAME, pattern=_NO_NUL)
+    password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
+    invitation: str | None = Field(default=None, max_length=200, description="needed unless sign-up is open")
+
+
+class SignInIn(RequestBody):
+    """An e-mail address and its password."""
+
+    email: str = Field(min_length=3, max_length=_MAX_EMAIL, pattern=_NO_NUL)
+    password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
+
+
+class AccountChange(RequestBody):
+    """What is to change of an account."""
+
+    name: str | None = Field(default=None, max_length=_MAX_NAME, pattern=_NO_NUL)
+    current_password: str | None = Field(default=None, max_length=MAX_PASSWORD_LENGTH)
+    password: str | None = Field(default=None, min_length=1, max_length=MAX_PASSWORD_LENGTH)
+
+
+class PersonOut(BaseModel):
+    """Somebody with an account. `owner` is whose files are theirs."""
+
+    id: str
+    owner: str
+    email: str
+    name: str
+    administrator: bool
+    state: PersonState
+    created_at: datetime
+
+    @staticmethod
+    def of(person: Person) -> PersonOut:
+        """The public form of a person."""
+        return PersonOut(
+            id=person.id,
+            owner=person.owner_id,
+            email=person.email,
+            name=person.name,
+            administrator=person.is_administrator,
+            state=person.state,
+            created_at=utc(person.created_at),
+        )
+
+
+class PeopleList(BaseModel):
+    """Everybody, in the order in which they came."""
+
+    people: list[PersonOut]
+
+
+class PersonChange(RequestBody):
+    """Whether somebody may use the server."""
+
+    state: PersonState
+
+
+class SignedInOut(BaseModel):
+    """A place where you are signed in."""
+
+    id: str
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+    agent: str
+    address: str
+    current: bool
+
+    @staticmethod
+    def of(one: SignedIn, current: str | None) -> SignedInOut:
+        """The public form of a session."""
+        return SignedInOut(
+            id=one.id,
+            created_at=utc(one.created_at),
+            last_used_at=utc(one.last_used_at),
+            expires_at=utc(one.expires_at),
+            agent=one.agent,
+            address=one.address,
+            current=one.id == current,
+        )
+
+
+class SignedInList(BaseModel):
+    """Where you are signed in, the latest first."""
+
+    sessions: list[SignedInOut]

@@ -1,0 +1,212 @@
+"""People's accounts: made openly or by invitation, entered with a password, and left in one place or everywhere."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
+from citewell.features.accounts.passwords import Passwords, check_password
+from citewell.features.auth.service import AuthService
+from citewell.features.requests import invalid_request
+from citewell.storage.attempts import AttemptRepository
+from citewell.storage.people import NewPerson, PersonRepository
+from citewell.storage.sessions import SessionRepository
+from citewell.types.accounts import Person, PersonState, Principal, SignedIn
+
+_OFF = "There are no accounts here. Set CITEWELL_ACCOUNTS=on, or use a token."
+_NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server: `citewell accounts create-admin`."
+_MAX_EMAIL_LENGTH = 254  # RFC 5321
+_MAX_AGENT_LENGTH = 200
+_EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
+# Failures within a quarter of an hour, and new accounts of an address. An account's limit is also what somebody else can use up who wants to keep its owner out.
+_SPAN_SECONDS = 900.0
+_MAX_PER_ACCOUNT, _MAX_PER_ADDRESS = 20, 60
+_IPV6_NETWORK = 64  # what one customer usually has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Somebody who has just signed in: as whom, where, and what the browser keeps."""
+
+    person: Person
+    signed_in: SignedIn
+    access_token: str
+    refresh_token: str
+    csrf: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class From:
+    """Where a request comes from, as its sender and the network say."""
+
+    agent: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountService:
+    """Signing up, in and out. is_on: whether there are accounts; is_private: whether only this machine can reach the server."""
+
+    people: PersonRepository
+    sessions: SessionRepository
+    attempts: AttemptRepository
+    auth: AuthService
+    passwords: Passwords
+    is_on: bool
+    is_private: bool
+    is_open: bool
+    session_seconds: float
+    access_seconds: int
+
+    async def sign_up(self, email: str, name: str, password: str, invitation: str | None, sender: From) -> Entry:
+        """Make an account and sign in. The first one administers the server, and can only be made from this machine."""
+        self._require()
+        email = checked_email(email)
+        check_password(password, email)
+        await self._count("sign-up", _network(sender.address), _MAX_PER_ADDRESS)
+        if not self.is_private and not await self.people.exist():
+            raise Forbidden(_NO_ADMINISTRATOR)
+        person = await self.people.create(
+            NewPerson(email=email, name=_name(name, email), password_hash=await self.passwords.hash(password)),
+            invitation,
+            needs_invitation=not self.is_open,
+        )
+        return await self._enter(person, sender)
+
+    async def create_administrator(self, email: str, name: str, password: str) -> Person:
+        """An account that administers the server, for the command line."""
+        email = checked_email(email)
+        check_password(password, email, "password")
+        new = NewPerson(email=email, name=_name(name, email), password_hash=await self.passwords.hash(password))
+        return await self.people.create(new, needs_invitation=False, administrator=True)
+
+    async def sign_in(self, email: str, password: str, sender: From) -> Entry:
+        """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
+        self._require()
+        email = checked_email(email)
+        await self._count("address", _network(sender.address), _MAX_PER_ADDRESS)
+        await self._count("account", email, _MAX_PER_ACCOUNT)
+        person, known = await self.people.by_email(email) or (None, None)
+        if not await self.passwords.matches(known, password) or person is None or known is None:
+            raise WrongCredentials
+        if person.state is not PersonState.ACTIVE:
+            raise WrongCredentials
+        await self.attempts.forget("account", email)
+        await self.attempts.take_back("address", _network(sender.address))
+        if self.passwords.is_outdated(known):
+            await self.people.rehash(person.id, known, await self.passwords.hash(password))
+        return await self._enter(person, sender)
+
+    async def refresh(self, refresh_token: str | None) -> Entry | None:
+        """Fresh tokens for those of a browser; None when they are not valid. A token's second use ends its session."""
+        self._require()
+        rotated = await self.sessions.rotate(refresh_token) if refresh_token else None
+        if rotated is None:
+            self.auth.forget()
+            return None
+        signed_in, person, fresh = rotated
+        return self._entry(person, signed_in, fresh)
+
+    async def person(self, principal: Principal) -> Person:
+        """The person who asks; `NotFound` for a token of no person."""
+        self._require()
+        if principal.person_id is None:
+            raise NotFound("This token belongs to no person. Sign in with an account.")
+        return (await self.people.get(principal.person_id))[0]
+
+    async def change(self, principal: Principal, name: str | None, current: str | None, password: str | None) -> Person:
+        """Another name, or another password, which signs out everywhere else. The current password is asked for again."""
+        person = await self.person(principal)
+        if password is not None:
+            check_password(password, person.email)
+            await self._count("account", person.email, _MAX_PER_ACCOUNT)
+            _, known = await self.people.get(person.id)
+            if known is not None and not await self.passwords.matches(known, current or ""):
+                raise WrongCredentials("The current password is wrong.")
+            await self.attempts.forget("account", person.email)
+        hashed = await self.passwords.hash(password) if password is not None else None
+        fresh_name = _name(name, person.email) if name is not None else None
+        if fresh_name is not None or hashed is not None:
+            await self.people.change(
+                person.id, name=fresh_name, password_hash=hashed, keep_session=principal.session_id
+            )
+            self.auth.forget()
+        return (await self.people.get(person.id))[0]
+
+    async def signed_in(self, principal: Principal) -> list[SignedIn]:
+        """Where the person is signed in."""
+        return await self.sessions.all((await self.person(principal)).id)
+
+    async def sign_out(self, principal: Principal, session_id: str | None) -> None:
+        """Sign out in one place, or everywhere; takes effect within two seconds, in other processes too."""
+        person = await self.person(principal)
+        if session_id is None:
+            await self.sessions.end_all(person.id)
+        else:
+            await self.sessions.end(person.id, session_id)
+        self.auth.forget()
+
+    async def everybody(self, principal: Principal) -> list[Person]:
+        """All people with accounts, for administrators."""
+        self._administer(principal)
+        return await self.people.all()
+
+    async def set_state(self, principal: Principal, person_id: str, state: PersonState) -> Person:
+        """Suspend somebody or let them in again, for administrators; sessions and tokens stop within two seconds."""
+        self._administer(principal)
+        changed = await self.people.set_state(person_id, state)
+        self.auth.forget()
+        return changed
+
+    def _require(self) -> None:
+        if not self.is_on:
+            raise NotFound(_OFF)
+
+    def _administer(self, principal: Principal) -> None:
+        self._require()
+        if not principal.is_administrator:
+            raise Forbidden("Only administrators may do this.")
+
+    async def _count(self, kind: str, name: str, limit: int) -> None:
+        tried, left = await self.attempts.count(kind, name, _SPAN_SECONDS)
+        if tried > limit:
+            raise RateLimited("Too many attempts. Wait, then try again.", retry_after=left)
+
+    async def _enter(self, person: Person, sender: From) -> Entry:
+        agent = sender.agent[:_MAX_AGENT_LENGTH]
+        signed_in, fresh = await self.sessions.begin(person.id, agent, sender.address, self.session_seconds)
+        return self._entry(person, signed_in, fresh)
+
+    def _entry(self, person: Person, signed_in: SignedIn, refresh_token: str) -> Entry:
+        return Entry(
+            person=person,
+            signed_in=signed_in,
+            access_token=self.auth.access_token(signed_in),
+            refresh_token=refresh_token,
+            csrf=self.auth.csrf_of_session(signed_in.id),
+        )
+
+
+def checked_email(email: str) -> str:
+    """The address in lower case; raises `InvalidRequest` for anything else."""
+    email = email.strip().lower()
+    if len(email) > _MAX_EMAIL_LENGTH or not _EMAIL.fullmatch(email):
+        raise invalid_request([{"field": "body.email", "problem": "This is not an e-mail address."}])
+    return email
+
+
+def _name(name: str, email: str) -> str:
+    return " ".join(name.split()) or email.partition("@")[0]
+
+
+def _network(address: str) -> str:
+    """Whose address it is, as far as it tells: of IPv6, everybody has as many as they like."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return str(parsed)
+    return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))

@@ -1,0 +1,38 @@
+"""Authentication and accounts: whose JWTs are accepted, who may make an account, and how long one stays signed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+
+from citewell.settings.base import SettingsGroup
+from citewell.settings.names import named
+from citewell.settings.values import HttpAddress, Natural
+
+SHARED_SECRET_ALGORITHMS = ("HS256", "HS384", "HS512")
+Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthSettings(SettingsGroup):
+    """How requests prove who sends them, and how many each owner may send."""
+
+    secret: Annotated[SecretStr | None, named("auth_secret", "JWT_SECRET")] = None
+    algorithm: Annotated[Algorithm, named("jwt_algorithm", "JWT_ALGORITHM")] = "HS256"
+    jwks_url: Annotated[HttpAddress | None, named("jwt_jwks_url", "JWT_JWKS_URL", "JWKS_URL")] = None
+    issuer: Annotated[str | None, named("jwt_issuer", "JWT_ISSUER")] = None
+    audience: Annotated[str | None, named("jwt_audience", "JWT_AUDIENCE")] = None
+    requests_per_minute: Annotated[Natural, named("requests_per_minute")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSettings(SettingsGroup):
+    """Whether people have accounts, who may make one, and how long they stay signed in."""
+
+    is_on: Annotated[bool, named("accounts")] = False
+    sign_up: Annotated[Literal["invitation", "open"], named("sign_up")] = "invitation"
+    session_secret: Annotated[SecretStr | None, named("session_secret")] = None
+    access_minutes: Annotated[int, Field(ge=1, le=60), named("access_minutes")] = 12
+    session_days: Annotated[int, Field(ge=1, le=365), named("session_days")] = 30

@@ -1,0 +1,93 @@
+"""The tables of accounts: people, where they are signed in, whom they invite, and what others may do in their projects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from citewell.storage.tables import Id, Time, metadata
+
+
+def _owner(name: str = "owner_id", **options: Any) -> sa.Column[str]:
+    return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False, **options)
+
+
+def _project(**options: Any) -> sa.Column[str]:
+    options.setdefault("nullable", False)
+    return sa.Column("project_id", Id, sa.ForeignKey("projects.id", ondelete="CASCADE"), **options)
+
+
+people = sa.Table(
+    "people",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(unique=True),
+    # lower case
+    sa.Column("email", sa.Text, nullable=False, unique=True),
+    sa.Column("name", sa.Text, nullable=False),
+    # argon2id, as a PHC string; null for those who sign in elsewhere
+    sa.Column("password_hash", sa.Text),
+    sa.Column("is_administrator", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("state", sa.Text, nullable=False),
+    # who they are to an identity provider
+    sa.Column("issuer", sa.Text),
+    sa.Column("subject", sa.Text),
+    sa.Column("created_at", Time, nullable=False),
+    sa.UniqueConstraint("issuer", "subject"),
+)
+
+# Where somebody is signed in. Refresh tokens of one session follow each other; a second use of one ends the session.
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    sa.Column("person_id", Id, sa.ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("last_used_at", Time, nullable=False),
+    sa.Column("expires_at", Time, nullable=False),
+    sa.Column("ended_at", Time),
+)
+
+refresh_tokens = sa.Table(
+    "refresh_tokens",
+    metadata,
+    sa.Column("token_hash", sa.String(64), primary_key=True),
+    sa.Column("session_id", Id, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("used_at", Time),
+)
+
+# Failed sign-ins, by account and by address, within a span of time; all servers of a database count together.
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    # a hash of the kind and the address or e-mail: neither need be readable here
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("tried", sa.Integer, nullable=False),
+    sa.Column("until", Time, nullable=False),
+)
+
+memberships = sa.Table(
+    "memberships",
+    metadata,
+    _project(primary_key=True),
+    _owner("member_id", primary_key=True, index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+)
+
+invitations = sa.Table(
+    "invitations",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner("invited_by", index=True),
+    sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("email", sa.Text),
+    _project(nullable=True),
+    sa.Column("role", sa.Text),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("expires_at", Time, nullable=False),
+    sa.Column("used_at", Time),
+)

@@ -1,0 +1,104 @@
+"""People, what they may do, and where they are signed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class AccessScope(StrEnum):
+    """What a credential is good for: seeing, changing, asking questions, and managing keys, members and the server."""
+
+    READ = "read"
+    WRITE = "write"
+    ASK = "ask"
+    ADMIN = "admin"
+
+
+ALL_SCOPES = frozenset(AccessScope)
+
+
+class Role(StrEnum):
+    """What somebody may do in a project: everything, all but managing it, or see and ask."""
+
+    OWNER = "owner"
+    EDITOR = "editor"
+    VIEWER = "viewer"
+
+
+ROLE_SCOPES = {
+    Role.OWNER: ALL_SCOPES,
+    Role.EDITOR: frozenset({AccessScope.READ, AccessScope.WRITE, AccessScope.ASK}),
+    Role.VIEWER: frozenset({AccessScope.READ, AccessScope.ASK}),
+}
+
+
+class PersonState(StrEnum):
+    """Whether somebody may use the server."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody with an account. What belongs to them has `owner_id`; administrators manage the server's accounts."""
+
+    id: str
+    owner_id: str
+    email: str
+    name: str
+    is_administrator: bool
+    state: PersonState
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedIn:
+    """A place where somebody is signed in: a family of refresh tokens, of which one is valid at a time."""
+
+    id: str
+    person_id: str
+    created_at: float
+    last_used_at: float
+    expires_at: float
+    agent: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who sends a request, and what the credential is good for. project_ids: only these; None for all that the owner has."""
+
+    owner_id: str
+    scopes: frozenset[AccessScope] = ALL_SCOPES
+    project_ids: tuple[str, ...] | None = None
+    token_id: str | None = None
+    person_id: str | None = None
+    session_id: str | None = None
+    is_administrator: bool = False
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectMember:
+    """Somebody who may use a project of another owner."""
+
+    project_id: str
+    owner_id: str
+    role: Role
+    name: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """Leave to make an account, and to use a project where one is named. email: the only address it is for; None for anybody who has it."""
+
+    id: str
+    invited_by: str
+    email: str | None
+    project_id: str | None
+    role: Role | None
+    created_at: float
+    expires_at: float
