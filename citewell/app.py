@@ -32,6 +32,7 @@ from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.samples.endpoints import router as samples_router
 from citewell.features.search.endpoints import router as search_router
+from citewell.features.sources.endpoints import router as sources_router
 from citewell.features.suggestions.endpoints import router as suggestions_router
 from citewell.features.tables.endpoints import router as tables_router
 from citewell.features.threads.endpoints import router as threads_router
@@ -51,6 +52,7 @@ _ROUTERS = (
     threads_router,
     projects_router,
     reindexing_router,
+    sources_router,
     tokens_router,
     usage_router,
     indexes_router,

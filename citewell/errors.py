@@ -299,6 +299,24 @@ class ParserOutOfMemory(ExtractionError):
     code = "parser_out_of_memory"
 
 
+class SourceProblem(CitewellError):
+    """An entry of a synchronised source cannot be brought. It is reported, tried again with the next run, and stops no other."""
+
+    code = "source_problem"
+
+
+class FrameMissing(SourceProblem):
+    """The record's frame is not there. Put it into the folder, or correct the record."""
+
+    code = "frame_missing"
+
+
+class DownloadFailed(SourceProblem):
+    """The file could not be downloaded completely. The next run tries again."""
+
+    code = "download_failed"
+
+
 class LeaseLost(CitewellError):
     """Another worker has taken this job over; this one must stop without writing."""
 

@@ -126,13 +126,14 @@ class AsyncCitewell:
         extract_tables: bool | None = None,
         extract_images: bool | None = None,
         chunking: Mapping[str, Any] | None = None,
+        caption: str | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
 
         A known file is read again where these options ask for more than before; None leaves one as it is (of a new file: no
         descriptions of pictures by a model, but tables and images). chunking: `strategy`, `size` and `overlap` for this file.
-        metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
+        caption: words that belong to the file; of a picture or video they are embedded with it. metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
         """
         services = self._services
         resource = await services.resources.add_file(
@@ -146,6 +147,7 @@ class AsyncCitewell:
                 extract_images=extract_images,
                 password=password,
                 chunking=None if chunking is None else dict(chunking),
+                caption=caption,
             ),
         )
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
@@ -349,6 +351,7 @@ class Citewell:
         extract_tables: bool | None = None,
         extract_images: bool | None = None,
         chunking: Mapping[str, Any] | None = None,
+        caption: str | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
@@ -369,6 +372,7 @@ class Citewell:
                 extract_tables=extract_tables,
                 extract_images=extract_images,
                 chunking=chunking,
+                caption=caption,
                 wait=wait,
             )
         )

@@ -1,4 +1,4 @@
-"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | index | eval | accounts | worker | doctor | token`."""
+"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | accounts | worker | doctor | token`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import httpx
 import typer
 
 from citewell import console
-from citewell.cli import accounts, evaluation, files, indexes, reindexing
+from citewell.cli import accounts, evaluation, files, indexes, reindexing, syncing
 from citewell.errors import CitewellError
 
 _MAX_ALLOWED = 40
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.add_typer(files.app)
 app.add_typer(reindexing.app)
 app.add_typer(indexes.app, name="index")
+app.add_typer(syncing.app, name="sync")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(accounts.app, name="accounts")
 

@@ -33,6 +33,7 @@ from citewell.composition.configured import (
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
+from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
@@ -52,6 +53,7 @@ from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
+from citewell.features.sources.service import SourceService
 from citewell.features.suggestions.service import SuggestionService, answered_by
 from citewell.features.tables.service import TableService
 from citewell.features.threads.service import ThreadService
@@ -108,6 +110,7 @@ class Services:
     reindexing: ReindexService
     usage: UsageService
     samples: SampleService
+    sources: SourceService
     suggestions: SuggestionService
     tables: TableService
     local_models: LocalModelService
@@ -300,14 +303,13 @@ async def _assemble(parts: _Parts) -> Services:
         chat=_chat_service(parts, turns, threads, search),
         citations=citation_service(parts.indexes, stores, parts.ledger),
         completions=CompletionService(turns=turns, projects=stores.projects),
-        mcp=McpTools(
-            toolbox=extractive.toolbox, projects=stores.projects, ledger=parts.ledger, top_k=settings.retrieval.top_k
-        ),
+        mcp=_mcp_tools(parts, extractive),
         threads=ThreadService(threads=threads, resources=stores.resources),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),
         samples=SampleService(add_file=resources.add_file),
+        sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=_suggestion_service(parts, extractive),
         tables=TableService(tables=tables),
         local_models=local_models,
@@ -375,6 +377,11 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
         options=search.options,
         model_problem=parts.settings.chat.missing_key,
     )
+
+
+def _mcp_tools(parts: _Parts, extractive: Assistant) -> McpTools:
+    top_k = parts.settings.retrieval.top_k
+    return McpTools(toolbox=extractive.toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
 
 
 def _suggestion_service(parts: _Parts, extractive: Assistant) -> SuggestionService:

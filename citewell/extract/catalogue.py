@@ -32,7 +32,7 @@ _CODE_EXTENSIONS = (
     "scss sh sol sql swift tcl tf toml ts tsx v vb vbs vhd vue yaml yml zig zsh"
 )
 
-RAG, DATA, IMAGE, BINARY = Category.RAG, Category.DATA, Category.IMAGE, Category.BINARY
+RAG, DATA, IMAGE, VIDEO, BINARY = Category.RAG, Category.DATA, Category.IMAGE, Category.VIDEO, Category.BINARY
 
 _FORMATS = (
     Format("pdf", "PDF", "application/pdf", RAG, "pdf", ("pdf",)),
@@ -105,6 +105,12 @@ _FORMATS = (
     Format("avif", "AVIF", "image/avif", IMAGE, "image", ("avif",)),
     Format("jp2", "JPEG 2000", "image/jp2", IMAGE, "image", ("jp2", "j2k", "jpx")),
     Format("ico", "icon", "image/x-icon", IMAGE, "image", ("ico",)),
+    Format("mp4", "MP4 video", "video/mp4", VIDEO, "video", ("mp4", "m4v")),
+    Format("mov", "QuickTime video", "video/quicktime", VIDEO, "video", ("mov", "qt")),
+    Format("webm", "WebM video", "video/webm", VIDEO, "video", ("webm",)),
+    Format("mkv", "Matroska video", "video/x-matroska", VIDEO, "video", ("mkv",)),
+    Format("avi", "AVI video", "video/x-msvideo", VIDEO, "video", ("avi",)),
+    Format("mpeg", "MPEG video", "video/mpeg", VIDEO, "video", ("mpg", "mpeg")),
     Format("zip", "ZIP", "application/zip", BINARY, "archive", ("zip", "zipx", "jar", "kmz")),
     Format("tar", "TAR", "application/x-tar", BINARY, "archive", ("tar",)),
     Format("gzip", "GZIP", "application/gzip", BINARY, "archive", ("gz", "tgz")),

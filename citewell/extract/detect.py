@@ -63,6 +63,7 @@ _HEIF_BRANDS = {
     b"avif": "avif",
     b"avis": "avif",
 }
+_AUDIO_BRANDS = frozenset({b"M4A ", b"M4B ", b"M4P "})
 _ODF_TYPES = {
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
@@ -136,7 +137,13 @@ def _signature(head: bytes) -> str | None:
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head[4:8] == b"ftyp":
-        return _HEIF_BRANDS.get(head[8:12])
+        return _iso_media(head[8:12])
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return "webm" if b"webm" in head[:64] else "mkv"
+    if head.startswith(b"RIFF") and head[8:12] == b"AVI ":
+        return "avi"
+    if head.startswith(b"\x00\x00\x01\xba"):
+        return "mpeg"
     if (
         head.startswith(b"BM")
         and head[6:10] == b"\0\0\0\0"
@@ -146,6 +153,15 @@ def _signature(head: bytes) -> str | None:
     if head.startswith(b"\x00\x00\x01\x00") and 0 < head[4] < 64 and head[5] == 0:
         return "ico"
     return next((label for at, magic, label in _SIGNATURES if head[at : at + len(magic)] == magic), None)
+
+
+def _iso_media(brand: bytes) -> str | None:
+    """Pictures, QuickTime, or MP4; None for sound, which the content-type model names."""
+    if brand in _HEIF_BRANDS:
+        return _HEIF_BRANDS[brand]
+    if brand in _AUDIO_BRANDS:
+        return None
+    return "mov" if brand == b"qt  " else "mp4"
 
 
 def _zip_label(path: Path) -> str:

@@ -108,6 +108,7 @@ class LocatorOut(TypedDict, total=False):
     cell_boxes: list[BoxOut]
     cell: str
     slide: int
+    second: float
     char_start: int
     char_end: int
     headings: list[str]

@@ -90,7 +90,10 @@ class Spool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadRequest:
-    """What accompanies the bytes. `strict` refuses a type that has no reader instead of storing it unread."""
+    """What accompanies the bytes. `strict` refuses a type that has no reader instead of storing it unread.
+
+    item: of a source, which item the file belongs to: two items are two resources even where their bytes are the same
+    """
 
     owner_id: str
     filename: str
@@ -102,6 +105,16 @@ class UploadRequest:
     options: UploadOptions = UploadOptions()
     metadata: Metadata = field(default_factory=dict[str, MetadataValue])
     thread: str | None = None
+    item: str | None = None
+
+    def identity(self, bytes_hash: str) -> str:
+        """What the owner's resource of these bytes is known by."""
+        return bytes_hash if self.item is None else item_identity(self.item, bytes_hash)
+
+
+def item_identity(item: str, bytes_hash: str) -> str:
+    """What an item of a source is known by, in the place of its bytes' hash alone."""
+    return hashlib.sha256(f"{item}\0{bytes_hash}".encode()).hexdigest()
 
 
 class Capture:
@@ -138,7 +151,7 @@ class Capture:
     async def commit(self, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
         """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new."""
         try:
-            known = await self._resources.find_by_content(request.owner_id, spooled.content_hash)
+            known = await self._resources.find_by_content(request.owner_id, request.identity(spooled.content_hash))
             new = await self._new(spooled, request, keep=known is None)
             if known is not None:
                 await self._restore(request.owner_id, known, spooled)
@@ -198,7 +211,8 @@ class Capture:
             identifier=request.identifier,
             file_size_bytes=spooled.size,
             mime_type=detected.mime_type,
-            content_hash=spooled.content_hash,
+            content_hash=request.identity(spooled.content_hash),
+            bytes_hash=spooled.content_hash,
             detected_category=detected.category,
             type=detected.label,
             source=request.source,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from citewell.types import PAGE_PICTURE, ChunkDraft, ChunkType, Element, JsonObject, Locator, Piece
+from citewell.types.locators import clock
 
 _MAX_CHARACTERS = 400
 _MAX_DATA_CHARACTERS = 1_200
@@ -36,6 +38,26 @@ def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
     facts += [str(named[key]) for key in _SAID_OF_PICTURES if key in named]
     text = f"Picture {filename}: {', '.join(fact for fact in facts if fact)}."
     return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=Locator())
+
+
+def describe_video(filename: str, metadata: JsonObject) -> ChunkDraft:
+    """A video's name, length and size, so that one without text can be found and cited too."""
+    seconds = metadata.get("seconds")
+    facts = [f"{clock(float(seconds))} long"] if isinstance(seconds, int | float) else []
+    facts += [f"{metadata.get('width', '?')} × {metadata.get('height', '?')} pixels"]
+    text = f"Video {filename}: {', '.join(facts)}."
+    return ChunkDraft(type=ChunkType.IMAGE, text=text[:_MAX_CHARACTERS], locator=Locator(second=0.0))
+
+
+def captioned(drafts: Iterable[ChunkDraft], picture: Element | None) -> Iterator[ChunkDraft]:
+    """Pieces of a caption as chunks of the picture that it belongs to: what is embedded is the words together with the picture.
+
+    picture: of a video, its first frame; None where the file is itself the picture
+    """
+    for draft in drafts:
+        pieces = () if picture is None else (Piece(picture.id, 0, 0),)
+        locator = Locator() if picture is None else picture.locator
+        yield replace(draft, type=ChunkType.IMAGE, locator=locator, pieces=pieces)
 
 
 def describe_shown(filename: str, picture: Element) -> ChunkDraft:

@@ -26,7 +26,7 @@ from citewell.errors import (
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
-from citewell.ingest.describe import describe_picture, describe_shown, describe_tables
+from citewell.ingest.describe import captioned, describe_picture, describe_shown, describe_tables, describe_video
 from citewell.ingest.language import language_of
 from citewell.ingest.summaries.step import Description, Summariser
 from citewell.ingest.vision import ImageDescriber, is_description
@@ -49,6 +49,7 @@ from citewell.types import (
     FileFacts,
     Filter,
     Job,
+    Locator,
     Resource,
     Status,
 )
@@ -261,14 +262,17 @@ class IndexingStage:
         """All chunks of the resource's content, cut lazily (in a thread)."""
         embedder = self.indexes.active.embedder
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
+        title = chunk_title(resource.filename, resource.extraction_metadata.get("title"))
+        said = chunk_elements(caption_elements(resource.options.caption), config, embedder.tokenizer, title, sentences)
         drafts: Iterable[ChunkDraft] = itertools.chain(
+            _captioned(resource, said, elements),
             _about(resource),
             _pictures(resource, elements) if multimodal(embedder) is not None else (),
             chunk_elements(
                 elements,
                 config,
                 embedder.tokenizer,
-                chunk_title(resource.filename, resource.extraction_metadata.get("title")),
+                title,
                 sentences,
             ),
         )
@@ -326,9 +330,31 @@ async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
 
 def _about(resource: Resource) -> list[ChunkDraft]:
     """The descriptions of a data file's tables, or of a picture, indexed in addition to its content."""
+    if resource.detected_category == Category.VIDEO:
+        return [describe_video(resource.filename, resource.extraction_metadata)]
     if resource.detected_category == Category.IMAGE:
         return [describe_picture(resource.filename, resource.extraction_metadata)]
     return describe_tables(resource.extraction_metadata)
+
+
+def caption_elements(caption: str | None) -> list[Element]:
+    """A caption as the chunker takes it: a paragraph per line. None of it is stored: it is part of what was asked for."""
+    lines = (caption or "").splitlines()
+    return [
+        Element(id=f"caption-{place}", type=ElementType.PARAGRAPH, text=line, locator=Locator())
+        for place, line in enumerate(lines)
+        if line.strip()
+    ]
+
+
+def _captioned(resource: Resource, said: Iterable[ChunkDraft], elements: Sequence[Element]) -> Iterable[ChunkDraft]:
+    """What a caption's pieces become: of a picture or video, chunks that are embedded with it."""
+    if resource.detected_category == Category.IMAGE:
+        return captioned(said, None)
+    frame = next((element for element in elements if element.type is ElementType.IMAGE and element.blob), None)
+    if resource.detected_category == Category.VIDEO and frame is not None:
+        return captioned(said, frame)
+    return (replace(draft, pieces=()) for draft in said)
 
 
 def _pictures(resource: Resource, elements: Sequence[Element]) -> list[ChunkDraft]:
@@ -352,6 +378,8 @@ def _final(resource: Resource, elements: Sequence[Element]) -> Status:
     """How a resource ends; a picture is DESCRIBED by a vision model only, and INDEXED by its text and facts."""
     if resource.detected_category == Category.DATA:
         return Status.ANALYZED
-    if resource.detected_category == Category.IMAGE and any(is_description(element) for element in elements):
+    if resource.detected_category in (Category.IMAGE, Category.VIDEO) and any(
+        is_description(element) for element in elements
+    ):
         return Status.DESCRIBED
     return Status.INDEXED

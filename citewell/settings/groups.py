@@ -22,6 +22,7 @@ from citewell.settings.values import (
     ChunkStrategy,
     Cosine,
     Count,
+    Folder,
     HttpAddress,
     ListeningHost,
     Natural,
@@ -93,6 +94,17 @@ class ParserSettings(SettingsGroup):
     max_pixels: Annotated[Count, named("max_pixels")] = 89_000_000
     ocr: Annotated[bool, named("ocr")] = True
     page_pictures: Annotated[Literal["none", "scans", "all"], named("page_pictures")] = "scans"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirtableSettings(SettingsGroup):
+    """What `citewell sync airtable` reads where neither its file nor its flags say otherwise. `frames` is where records' frames are."""
+
+    token: Annotated[SecretStr | None, named("airtable_pat", "AIRTABLE_PAT")] = None
+    base_id: Annotated[str | None, named("airtable_base_id", "AIRTABLE_BASE_ID")] = None
+    table_name: Annotated[str | None, named("airtable_table_name", "AIRTABLE_TABLE_NAME")] = None
+    url: Annotated[HttpAddress, named("airtable_url", "AIRTABLE_ENDPOINT_URL")] = "https://api.airtable.com"
+    frames: Annotated[Folder | None, named("frame_base_dir", "FRAME_BASE_DIR")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,6 +422,7 @@ class Settings(SettingsGroup):
     metadata: MetadataSettings
     blobs: BlobSettings
     parser: ParserSettings
+    airtable: AirtableSettings
     stages: StageSettings
     indexes: IndexSettings
     summaries: SummarySettings

@@ -94,10 +94,6 @@ NOT_READ: Mapping[str, str] = {
     "FILES_API_TTL_HOURS": "files are kept until they are deleted",
     "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
     "SUPABASE_KEY": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
-    "AIRTABLE_PAT": "there is no connector for Airtable; send its records to POST /records",
-    "AIRTABLE_BASE_ID": "there is no connector for Airtable; send its records to POST /records",
-    "AIRTABLE_TABLE_NAME": "there is no connector for Airtable; send its records to POST /records",
-    "FRAME_BASE_DIR": "add the folder with `citewell add`",
 }
 
 

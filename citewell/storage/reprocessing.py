@@ -186,7 +186,7 @@ def _due_work(
         return UploadOutcome.RETRIED, Stage.EXTRACT
     if status in _BEFORE_INDEXING or row["extracted_at"] is None or status is Status.FAILED:
         return UploadOutcome.UNCHANGED, None
-    if known.chunking != wanted.chunking:
+    if (known.chunking, known.caption) != (wanted.chunking, wanted.caption):
         return UploadOutcome.REINDEXED, Stage.INDEX
     if status is Status.PARTIAL and retry:
         return UploadOutcome.RETRIED, Stage.INDEX
@@ -194,7 +194,12 @@ def _due_work(
 
 
 def _reads_otherwise(known: UploadOptions, wanted: UploadOptions) -> bool:
-    return replace(known, password=None, chunking=None) != replace(wanted, password=None, chunking=None)
+    return _as_read(known) != _as_read(wanted)
+
+
+def _as_read(options: UploadOptions) -> UploadOptions:
+    """Without what only later stages use."""
+    return replace(options, password=None, chunking=None, caption=None)
 
 
 def _unlocks(row: Mapping[Any, Any], status: Status, known: UploadOptions, wanted: UploadOptions) -> bool:

@@ -55,7 +55,9 @@ _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewResource:
-    """What stage 1 knows about an upload once its bytes are stored."""
+    """What stage 1 knows about an upload once its bytes are stored. content_hash is what it is known by: the bytes' own hash, `bytes_hash`, unless
+    it is an item of a source.
+    """
 
     id: str
     owner_id: str
@@ -73,6 +75,7 @@ class NewResource:
     parent_id: str | None = None
     metadata: Metadata = field(default_factory=dict[str, MetadataValue])
     thread: str | None = None
+    bytes_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +423,7 @@ def _version_row(new: NewResource, resource_id: str, version: int, now: float) -
         "resource_id": resource_id,
         "version": version,
         "filename": new.filename,
-        "content_hash": new.content_hash,
+        "content_hash": new.bytes_hash or new.content_hash,
         "file_size_bytes": new.file_size_bytes,
         "mime_type": new.mime_type,
         "blob_key": new.blob_key,

@@ -389,3 +389,34 @@ point_terms = sa.Table(
     sa.Index("ix_point_terms_n", "n"),
     sqlite_with_rowid=False,
 )
+
+# What is synchronised from elsewhere: where a source has got to, and what it has brought, by the source's own key.
+sources = sa.Table(
+    "sources",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    _owner(),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("project_id", Id, nullable=False),
+    sa.Column("cursor", sa.Text),
+    sa.Column("report", Json, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.Column("finished_at", Time),
+    sa.UniqueConstraint("owner_id", "name"),
+)
+
+source_items = sa.Table(
+    "source_items",
+    metadata,
+    sa.Column("source_id", Id, sa.ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    # what the source had when it was brought; another stamp is a change
+    sa.Column("stamp", sa.Text, nullable=False),
+    sa.Column("resource_id", Id, index=True),
+    # the keys of metadata that the source gave the file
+    sa.Column("keys", Json, nullable=False),
+    sa.Column("problem", sa.Text),
+    sa.Column("problem_code", sa.Text),
+    sa.Column("updated_at", Time, nullable=False),
+)

@@ -84,6 +84,7 @@ from citewell.types.search import (
     conditions_in,
     scored,
 )
+from citewell.types.sources import SyncItem, SyncSource
 from citewell.types.threads import Message, Thread
 from citewell.types.usage import Usage, UsageKind
 
@@ -164,6 +165,8 @@ __all__ = [
     "Status",
     "StoredBlob",
     "StoredChunk",
+    "SyncItem",
+    "SyncSource",
     "TableColumn",
     "TableInfo",
     "Thread",

@@ -22,6 +22,7 @@ class Category(StrEnum):
     RAG = "rag"
     DATA = "data"
     IMAGE = "image"
+    VIDEO = "video"
     BINARY = "binary"
     UNKNOWN = "unknown"
 

@@ -40,6 +40,7 @@ class Locator:
     are those of it that are meant where they are not all. `column` is the name of the
     column that was asked for, as the table has it: with `row` it is one cell. `cell_boxes` are the rectangles of that cell,
     inside `boxes`, where they are known.
+    `second` is a moment of a video, from its beginning.
     `char_start`/`char_end` are offsets into the decoded text of a text file.
     """
 
@@ -55,6 +56,7 @@ class Locator:
     cell_boxes: tuple[Box, ...] = ()
     cell: str | None = None
     slide: int | None = None
+    second: float | None = None
     char_start: int | None = None
     char_end: int | None = None
     headings: tuple[str, ...] = ()
@@ -78,7 +80,7 @@ class Locator:
             out["rows"] = list(self.rows)
         if self.cell_boxes:
             out["cell_boxes"] = [box.to_json() for box in self.cell_boxes]
-        for key in ("sheet", "row", "row_end", "column", "cell", "slide", "char_start", "char_end"):
+        for key in ("sheet", "row", "row_end", "column", "cell", "slide", "second", "char_start", "char_end"):
             value = getattr(self, key)
             if value is not None:
                 out[key] = value
@@ -102,6 +104,7 @@ class Locator:
             cell_boxes=tuple(Box(**box) for box in data.get("cell_boxes", ())),
             cell=data.get("cell"),
             slide=data.get("slide"),
+            second=data.get("second"),
             char_start=data.get("char_start"),
             char_end=data.get("char_end"),
             headings=tuple(data.get("headings", ())),
@@ -123,6 +126,8 @@ class Locator:
             return ", ".join(parts)
         if self.slide is not None:
             return f"Slide {self.slide}"
+        if self.second is not None:
+            return clock(self.second)
         if len(self.pages) > 1:
             return f"pp. {self.pages[0]}-{self.pages[-1]}"
         if self.page is not None:
@@ -130,3 +135,10 @@ class Locator:
         if self.headings:
             return f'"{self.headings[-1]}"'
         return ""
+
+
+def clock(second: float) -> str:
+    """A moment as players show it: `1:05`, `1:02:07`."""
+    minutes, rest = divmod(int(second), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

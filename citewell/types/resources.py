@@ -45,6 +45,7 @@ class UploadOptions:
 
     password is wiped from the row as soon as extraction has ended.
     chunking: how this file is cut, in place of its project's settings: `strategy`, `size`, `overlap`
+    caption: words that belong to the file and are not in it; they are cut, and embedded with the picture that a file is
     """
 
     multimodal: bool = False
@@ -52,22 +53,29 @@ class UploadOptions:
     extract_images: bool = True
     password: str | None = None
     chunking: JsonObject | None = None
+    caption: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedOptions:
-    """Upload options as a request names them; None leaves one as the file has it. An empty `chunking` is that of the project again."""
+    """Upload options as a request names them; None leaves one as the file has it. An empty `chunking` is that of the project again, an
+    empty `caption` none.
+    """
 
     multimodal: bool | None = None
     extract_tables: bool | None = None
     extract_images: bool | None = None
     password: str | None = None
     chunking: JsonObject | None = None
+    caption: str | None = None
 
     def over(self, known: UploadOptions) -> UploadOptions:
         """What a file's options become."""
         named = {name: value for name in _OPTIONS if (value := getattr(self, name)) is not None}
-        return replace(known, **named | ({"chunking": self.chunking or None} if self.chunking is not None else {}))
+        for name in ("chunking", "caption"):
+            if (value := getattr(self, name)) is not None:
+                named[name] = value or None
+        return replace(known, **named)
 
 
 _OPTIONS = ("multimodal", "extract_tables", "extract_images", "password")

@@ -15,7 +15,7 @@ import pytest
 from starlette.requests import Request
 
 from citewell.composition import open_services
-from citewell.features.resources.multipart import receive_upload
+from citewell.features.forms import receive_upload
 from citewell.ingest.capture import Spool
 from citewell.settings import load_settings
 from tests.server.running import RunningServer

@@ -33,6 +33,7 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository, insert_children
+from citewell.storage.sources import SourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
 from citewell.storage.threads import ThreadRepository
@@ -46,6 +47,7 @@ from citewell.types import (
     Scope,
     SearchRequest,
     Status,
+    SyncItem,
     UploadOptions,
     UploadOutcome,
     Usage,
@@ -246,6 +248,96 @@ async def _(world: World) -> None:
     await owners.count_request(world.ada.owner)
     async with world.unchanged():
         assert (await owners.count_request(world.ben.owner))[0] == 1
+
+
+# ---- Sources ----
+
+
+async def _source(world: World, owner: Estate) -> str:
+    """A source of the same name for every owner, with one item that names the owner's file."""
+    sources = SourceRepository(world.database)
+    made = await sources.ensure(owner.owner, "frames", "folder", owner.project)
+    await sources.keep(owner.owner, made.id, SyncItem(key="a", stamp=owner.owner, resource_id=owner.resource))
+    return made.id
+
+
+@isolates(SourceRepository.ensure)
+async def _(world: World) -> None:
+    hers = await _source(world, world.ada)
+    async with world.unchanged():
+        mine = await SourceRepository(world.database).ensure(world.ben.owner, "frames", "folder", world.ben.project)
+    assert mine.id != hers
+    assert mine.owner_id == world.ben.owner
+
+
+@isolates(SourceRepository.get)
+async def _(world: World) -> None:
+    await _source(world, world.ada)
+    async with world.refused():
+        await SourceRepository(world.database).get(world.ben.owner, "frames")
+
+
+@isolates(SourceRepository.all)
+async def _(world: World) -> None:
+    await _source(world, world.ada)
+    assert await SourceRepository(world.database).all(world.ben.owner) == []
+    mine = await _source(world, world.ben)
+    assert [one.id for one in await SourceRepository(world.database).all(world.ben.owner)] == [mine]
+
+
+@isolates(SourceRepository.finish)
+async def _(world: World) -> None:
+    await _source(world, world.ada)
+    async with world.refused():
+        await SourceRepository(world.database).finish(world.ben.owner, "frames", "stolen", {})
+
+
+@isolates(SourceRepository.delete)
+async def _(world: World) -> None:
+    hers = await _source(world, world.ada)
+    sources = SourceRepository(world.database)
+    async with world.refused():
+        await sources.delete(world.ben.owner, "frames")
+    await _source(world, world.ben)
+    async with world.unchanged():
+        await sources.delete(world.ben.owner, "frames")
+    assert await sources.item(world.ada.owner, hers, "a") is not None
+
+
+@isolates(SourceRepository.items)
+async def _(world: World) -> None:
+    hers = await _source(world, world.ada)
+    sources = SourceRepository(world.database)
+    assert await sources.items(world.ben.owner, hers, 10) == ([], None)
+    assert [item.key for item in (await sources.items(world.ada.owner, hers, 10))[0]] == ["a"]
+
+
+@isolates(SourceRepository.item)
+async def _(world: World) -> None:
+    hers = await _source(world, world.ada)
+    assert await SourceRepository(world.database).item(world.ben.owner, hers, "a") is None
+
+
+@isolates(SourceRepository.keep)
+async def _(world: World) -> None:
+    hers, mine = await _source(world, world.ada), await _source(world, world.ben)
+    sources = SourceRepository(world.database)
+    await sources.keep(world.ben.owner, hers, SyncItem(key="a", stamp="stolen"))
+    item = await sources.item(world.ada.owner, hers, "a")
+    assert item is not None
+    assert item.stamp == world.ada.owner
+    await sources.keep(world.ben.owner, mine, SyncItem(key="b", stamp="x", resource_id=world.ada.resource))
+    named = await sources.item(world.ben.owner, mine, "b")
+    assert named is not None
+    assert named.resource_id is None  # another owner's file is none
+
+
+@isolates(SourceRepository.forget)
+async def _(world: World) -> None:
+    hers = await _source(world, world.ada)
+    sources = SourceRepository(world.database)
+    await sources.forget(world.ben.owner, hers, "a")
+    assert await sources.item(world.ada.owner, hers, "a") is not None
 
 
 # ---- Projects ----

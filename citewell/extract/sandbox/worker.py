@@ -24,7 +24,18 @@ from citewell.extract.sandbox import ParserLimits, die_with_parent, leave_networ
 from citewell.extract.sandbox.job import Extract, ParserJob, run
 from citewell.types import JsonValue
 
-HEAVY_PACKAGES = ("cv2", "duckdb", "lxml.etree", "magika", "numpy", "onnxruntime", "PIL.Image", "pypdfium2", "rapidocr")
+HEAVY_PACKAGES = (
+    "av",
+    "cv2",
+    "duckdb",
+    "lxml.etree",
+    "magika",
+    "numpy",
+    "onnxruntime",
+    "PIL.Image",
+    "pypdfium2",
+    "rapidocr",
+)
 """Imported before the first fork; the models of OCR are loaded in the fork that needs them, since their sessions own threads."""
 
 

@@ -9,10 +9,11 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
+from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
-from citewell.features.resources.multipart import Upload, receive_upload
 from citewell.features.resources.schemas import (
+    MAX_CAPTION,
     BlobList,
     BlobOut,
     ChunkList,
@@ -62,6 +63,10 @@ _VERSION_FIELDS: dict[str, Any] = {
     "extract_images": {"type": "boolean", "default": True},
     "password": {"type": "string", "description": "opens an encrypted file"},
     "chunking": {"type": "string", "description": "a JSON object with `strategy`, `size` and `overlap`, for this file"},
+    "caption": {
+        "type": "string",
+        "description": "words that belong to the file; of a picture or video they are embedded with it",
+    },
     "metadata": {
         "type": "string",
         "description": "a JSON object of texts, numbers, true or false, dates (ISO 8601) and lists of texts",
@@ -330,9 +335,18 @@ def _options(upload: Upload) -> tuple[AskedOptions, bool]:
             extract_images=_flag(upload, "extract_images"),
             password=password if password else None,
             chunking=_object(upload, "chunking", InvalidInput),
+            caption=_caption(upload),
         ),
         bool(_flag(upload, "strict")),
     )
+
+
+def _caption(upload: Upload) -> str | None:
+    caption = upload.fields.get("caption")
+    if caption is not None and len(caption) > MAX_CAPTION:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `caption` is longer than {MAX_CAPTION:,} characters.")
+    return None if caption is None else caption.replace("\x00", "").strip()
 
 
 def _flag(upload: Upload, name: str) -> bool | None:

@@ -36,6 +36,9 @@ from citewell.types import (
     UploadOutcome,
 )
 
+MAX_CAPTION = 20_000
+"""Characters of a caption: what is longer is a document."""
+
 
 class OptionsOut(BaseModel):
     """What was asked for a file. `chunking` is null where its project's, or the server's, applies."""
@@ -44,6 +47,7 @@ class OptionsOut(BaseModel):
     extract_tables: bool
     extract_images: bool
     chunking: dict[str, Any] | None
+    caption: str | None = None
 
 
 class StageOut(BaseModel):
@@ -64,7 +68,7 @@ class ResourceOut(BaseModel):
     file_size_bytes: int
     mime_type: str
     content_hash: str = Field(description="SHA-256 of the bytes, in hexadecimal")
-    detected_category: str = Field(description="rag, data, image, binary or unknown")
+    detected_category: str = Field(description="rag, data, image, video, binary or unknown")
     type: str
     source: str
     storage_backend: str
@@ -155,6 +159,9 @@ class OptionsIn(RequestBody):
     extract_images: bool | None = None
     password: str | None = Field(default=None, description="opens an encrypted file")
     chunking: dict[str, JsonIn] | None = Field(default=None, description="`strategy`, `size`, `overlap`, for this file")
+    caption: str | None = Field(
+        default=None, max_length=MAX_CAPTION, description="words that belong to the file; an empty one removes them"
+    )
 
     def asked(self) -> AskedOptions:
         """The form that the service takes."""
@@ -167,6 +174,7 @@ def _options(options: UploadOptions) -> OptionsOut:
         extract_tables=options.extract_tables,
         extract_images=options.extract_images,
         chunking=None if options.chunking is None else dict(options.chunking),
+        caption=options.caption,
     )
 
 

@@ -145,6 +145,7 @@ class ResourceService:
         options: AskedOptions | None = None,
         strict: bool = False,
         source: str = "upload",
+        item: str | None = None,
     ) -> tuple[Resource, UploadOutcome]:
         """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
 
@@ -165,6 +166,7 @@ class ResourceService:
                 source=source,
                 metadata=merged({}, said.metadata or {}, self.limits),
                 thread=_checked_thread(said.thread) or None,
+                item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
         except BaseException:
@@ -192,14 +194,17 @@ class ResourceService:
         filename: str,
         options: UploadOptions,
         metadata: Mapping[str, JsonValue] | None = None,
+        item: str | None = None,
     ) -> Resource:
-        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`."""
+        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`. item: as of `UploadRequest`"""
         try:
             checked = merged({}, metadata or {}, self.limits)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
-        request = UploadRequest(owner_id=owner_id, filename=filename, project_id="", options=options, metadata=checked)
+        request = UploadRequest(
+            owner_id=owner_id, filename=filename, project_id="", options=options, metadata=checked, item=item
+        )
         resource = await self.capture.replace(file, resource_id, request)
         if metadata:
             resource = await self.describe(owner_id, resource_id, Said(metadata=metadata))

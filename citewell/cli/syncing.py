@@ -1,0 +1,187 @@
+"""The commands that keep files up to date with where they come from: `citewell sync airtable | folder | list | forget`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from pydantic import SecretStr
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.client import call, connect
+from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
+from citewell.connectors.interface import Connector
+from citewell.errors import ConfigurationError, ProviderError
+from citewell.settings import Settings, load_settings
+
+app = typer.Typer(no_args_is_help=True, help="Keep files up to date with where they come from.")
+_SHOWN = 20
+Name = Annotated[str | None, typer.Option("--name", help="What this source is called here.")]
+Project = Annotated[
+    str | None, typer.Option("--project", help="Where its files go; a project of the source's name unless told.")
+]
+Full = Annotated[bool, typer.Option("--full", help="Read everything again; unchanged things are still left alone.")]
+Empty = Annotated[
+    bool, typer.Option("--empty", help="Follow a source that has nothing any more, and delete its files.")
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on: look again every so often, until it is stopped.")]
+Every = Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two looks with --watch.")]
+Model = Annotated[
+    bool, typer.Option("--model/--no-model", help="Have a chat model tidy each record, where there is one.")
+]
+
+
+@app.command()
+def airtable(
+    mapping: Annotated[
+        Path | None, typer.Option("--config", help="A TOML or JSON file that names base, table, view and columns.")
+    ] = None,
+    base: Annotated[str | None, typer.Option(help="The base's id.", show_default="AIRTABLE_BASE_ID")] = None,
+    table: Annotated[str | None, typer.Option(help="The table.", show_default="AIRTABLE_TABLE_NAME")] = None,
+    view: Annotated[str | None, typer.Option(help="Only the records of this view.")] = None,
+    fields: Annotated[
+        list[str] | None, typer.Option("--field", help="What a column means, such as tags=Labels; may be repeated.")
+    ] = None,
+    frames: Annotated[
+        Path | None, typer.Option(help="The folder of the frames.", show_default="FRAME_BASE_DIR")
+    ] = None,
+    name: Name = None,
+    project: Project = None,
+    full: Full = False,
+    empty: Empty = False,
+    model: Model = True,
+    watch: Watch = False,
+    every: Every = 60.0,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the records of a table with their frames, and keep them up to date."""
+    from citewell.connectors.airtable import AirtableAccess, AirtableSource
+    from citewell.connectors.frames import FrameFolder
+    from citewell.connectors.mapping import TableMapping, field_flags, read_mapping
+
+    settings = load_settings(data=data)
+    chosen = (TableMapping() if mapping is None else read_mapping(mapping)).with_fields(field_flags(fields or []))
+    known = settings.airtable
+    access = AirtableAccess(
+        token=_needed(known.token, "AIRTABLE_PAT to a personal access token"),
+        base=_needed(base or chosen.base or known.base_id, "AIRTABLE_BASE_ID (or --base) to the id of the base"),
+        table=_needed(table or chosen.table or known.table_name, "AIRTABLE_TABLE_NAME (or --table) to the table"),
+        url=known.url,
+        view=view or chosen.view,
+        max_bytes=settings.uploads.max_bytes,
+    )
+    folder = frames or (Path(chosen.frames) if chosen.frames else known.frames)
+    source = AirtableSource(access, chosen, None if folder is None else FrameFolder(folder))
+    request = SyncRequest(
+        name=name or chosen.name or f"airtable {access.base}",
+        project=project or chosen.project,
+        full=full,
+        empty=empty,
+        by_model=model,
+    )
+    run(_run(settings, source, request, every if watch else None, as_json))
+
+
+@app.command()
+def folder(
+    path: Annotated[Path, typer.Argument(help="The folder.")],
+    name: Name = None,
+    project: Project = None,
+    empty: Empty = False,
+    watch: Watch = False,
+    every: Every = 2.0,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the files of a folder and of those inside it, and keep them up to date."""
+    from citewell.connectors.folder import FolderSource
+
+    source = FolderSource(path)
+    request = SyncRequest(name=name or f"folder {source.folder.name or 'root'}", project=project, empty=empty)
+    run(_run(load_settings(data=data), source, request, every if watch else None, as_json))
+
+
+@app.command("list")
+def list_sources(data: Data = None, as_json: AsJson = False) -> None:
+    """List what is synchronised, and what the last run did."""
+    found = run(_call(load_settings(data=data), "GET", "/sources"))["sources"]
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        console.out.print(
+            f"  [bold]{console.escape(one['name'])}[/]  {one['kind']}  [dim]{one['finished_at'] or 'not finished'}[/]"
+        )
+        if one["report"]:
+            console.out.print(f"    {_counts(one['report'])}", highlight=False)
+
+
+@app.command()
+def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
+    """Forget a source; the files that it has brought stay."""
+    run(_call(load_settings(data=data), "DELETE", f"/sources/{quote(name, safe='')}"))
+    if not as_json:
+        console.out.print(f"  forgotten {console.escape(name)}")
+
+
+async def _call(settings: Settings, method: str, path: str) -> Any:
+    async with connect(settings) as client:
+        return await call(client, method, path)
+
+
+async def _run(settings: Settings, source: Connector, request: SyncRequest, every: float | None, as_json: bool) -> None:
+    """One run, or with `every` one after the other; a provider that fails then is told of, and asked again."""
+    async with connect(settings) as client:
+        while True:
+            try:
+                report = await Synchroniser(client, source, request, _silent if as_json else _told).run()
+            except ProviderError as error:
+                if every is None:
+                    raise
+                console.err.print(f"[red]{console.escape(error.message)}[/]")
+            else:
+                _show(report, as_json)
+                if every is None:
+                    return
+            await asyncio.sleep(every)
+
+
+def _silent(key: str, outcome: str) -> None:
+    """For other programs, which get the report."""
+
+
+def _told(key: str, outcome: str) -> None:
+    console.out.print(f"  {outcome:<10}{console.escape(key)}", highlight=False)
+
+
+def _show(report: SyncReport, as_json: bool) -> None:
+    if as_json:
+        print_json(report.to_json())
+        return
+    console.out.print(_counts(report.to_json()), highlight=False)
+    for one in report.problems[:_SHOWN]:
+        console.out.print(
+            f"  [red]{console.escape(one['key'])}[/]  {console.escape(one['message'])} [dim]({one['code']})[/]"
+        )
+    for one in report.notes[:_SHOWN]:
+        console.out.print(f"  [yellow]{console.escape(one['key'])}[/]  {console.escape(one['note'])}")
+    left = max(len(report.problems) - _SHOWN, 0) + max(len(report.notes) - _SHOWN, 0)
+    if left:
+        console.out.print(f"  [dim]… and {left:,} more; --json has them all.[/]")
+
+
+def _counts(report: dict[str, Any]) -> str:
+    counts = ", ".join(f"{report[name]:,} {name}" for name in ("added", "changed", "unchanged", "deleted"))
+    return f"{counts}; {report['problem_count']:,} not brought  ({report['seconds']:,} s)"
+
+
+def _needed(value: str | SecretStr | None, what: str) -> str:
+    plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+    if not plain:
+        raise ConfigurationError(f"Set {what}.")
+    return plain

@@ -1,0 +1,239 @@
+"""Brings what a source has, through Citewell's HTTP API: only what changed, each thing once, and nothing lost wherever it is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from citewell.client import call
+from citewell.connectors.interface import Connector, SourceEntry
+from citewell.errors import CitewellError, Conflict, SourceProblem
+from citewell.types import TERMINAL, JsonValue, Status
+
+_PAGE = 1_000
+_AT_ONCE = 4
+_IDS = 100
+_POLL_SECONDS = 0.3
+# A file that cannot be read is tried again when it changes; everything else may go better the next time.
+_BROKEN = "broken"
+_MAX_SAID = 1_000
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a run did: counts, and a sentence on each entry that could not be brought or whose record holds nonsense."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    problems: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    notes: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """As JSON; of very many problems and notes the first."""
+        most = 200
+        return {
+            "added": self.added,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "deleted": self.deleted,
+            "problem_count": len(self.problems),
+            "problems": [dict(one) for one in self.problems[:most]],
+            "notes": [dict(one) for one in self.notes[:most]],
+            "seconds": round(self.seconds, 1),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRequest:
+    """What to do. full: read everything again. empty: follow a source that has nothing any more. by_model: have records tidied by a chat model."""
+
+    name: str
+    project: str | None = None
+    full: bool = False
+    empty: bool = False
+    by_model: bool = True
+
+
+@dataclass(slots=True)
+class Synchroniser:
+    """One run over a source. `tell` hears of each entry that was done."""
+
+    client: httpx.AsyncClient
+    source: Connector
+    request: SyncRequest
+    tell: Callable[[str, str], None] = lambda key, outcome: None
+    report: SyncReport = field(default_factory=SyncReport)
+    _known: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _sent: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+
+    async def run(self) -> SyncReport:
+        """Bring what changed and delete what is gone; waits until everything can be searched. Raises what stops the whole run."""
+        began = time.monotonic()
+        body = {"kind": self.source.kind, "project": self.request.project}
+        state = await call(self.client, "PUT", self._path(), json=body)
+        self._known = await self._items()
+        present = await self.source.present()
+        await self._remove(present)
+        wanted = {key for key, part in present.items() if self._is_wanted(key, part)}
+        since = None if self.request.full else state["cursor"]
+        with tempfile.TemporaryDirectory(prefix="citewell-sync-") as folder:
+            await self._bring(since, wanted, Path(folder))
+        await self._settle()
+        self.report.unchanged = len(present) - self.report.added - self.report.changed - len(self._in_trouble(present))
+        self.report.seconds = time.monotonic() - began
+        end = {"cursor": self.source.cursor(), "report": self.report.to_json()}
+        await call(self.client, "POST", f"{self._path()}/runs", json=end)
+        return self.report
+
+    def _path(self) -> str:
+        return f"/sources/{quote(self.request.name, safe='')}"
+
+    async def _items(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        cursor: str | None = None
+        while True:
+            params: dict[str, str | int] = {"limit": _PAGE, **({"cursor": cursor} if cursor else {})}
+            page = await call(self.client, "GET", f"{self._path()}/items", params=params)
+            found |= {item["key"]: item for item in page["items"]}
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return found
+
+    async def _remove(self, present: Mapping[str, str]) -> None:
+        gone = sorted(set(self._known) - set(present))
+        if gone and not present and not self.request.empty:
+            raise Conflict(
+                f"The source has nothing any more, and {len(gone):,} files came from it. Nothing was deleted. "
+                "To delete them, run again with --empty."
+            )
+        for key in gone:
+            await call(self.client, "POST", f"{self._path()}/removals", json={"key": key})
+            del self._known[key]
+            self.report.deleted += 1
+            self.tell(key, "deleted")
+
+    def _is_wanted(self, key: str, part: str) -> bool:
+        """Whether an entry has to be read whatever the source says of changes."""
+        known = self._known.get(key)
+        if known is None or not known["stamp"].endswith(part):
+            return True
+        if known["problem_code"] is not None:
+            return known["problem_code"] != _BROKEN
+        return known["resource_id"] is None
+
+    def _is_done(self, entry: SourceEntry) -> bool:
+        known = self._known.get(entry.key)
+        if known is None or known["stamp"] != entry.stamp:
+            return False
+        return known["problem_code"] == _BROKEN or (known["problem_code"] is None and known["resource_id"] is not None)
+
+    async def _bring(self, since: str | None, wanted: set[str], folder: Path) -> None:
+        """Some entries at a time; what stops one is reported, what stops all is raised."""
+        waiting: set[asyncio.Task[None]] = set()
+        seen: set[str] = set()
+        try:
+            async for entry in self.source.read(since, wanted):
+                if entry.key in seen or self._is_done(entry):
+                    continue
+                seen.add(entry.key)
+                waiting.add(asyncio.create_task(self._one(entry, folder)))
+                if len(waiting) >= _AT_ONCE:
+                    done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done:
+                        task.result()
+            await asyncio.gather(*waiting)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _one(self, entry: SourceEntry, folder: Path) -> None:
+        try:
+            if entry.problem is not None:
+                raise entry.problem
+            path = await self.source.fetch(entry, folder)
+            try:
+                kept = await self._send(entry, path)
+            finally:
+                if path.is_relative_to(folder):
+                    path.unlink(missing_ok=True)
+        except CitewellError as problem:
+            await self._trouble(entry.key, entry.stamp, problem.code, problem.message)
+            return
+        is_new = entry.key not in self._known or self._known[entry.key]["resource_id"] is None
+        self.report.added += is_new
+        self.report.changed += not is_new
+        self.report.notes += [{"key": entry.key, "note": note} for note in kept["notes"]]
+        self._sent[kept["resource_id"]] = (entry.key, entry.stamp)
+        self.tell(entry.key, "added" if is_new else "changed")
+
+    async def _send(self, entry: SourceEntry, path: Path) -> Any:
+        item = {
+            "key": entry.key,
+            "stamp": entry.stamp,
+            "identifier": entry.identifier,
+            "metadata": dict(entry.metadata),
+            "frame": entry.frame,
+            "by_model": self.request.by_model,
+        }
+        try:
+            with path.open("rb") as file:
+                return await call(
+                    self.client,
+                    "POST",
+                    f"{self._path()}/items",
+                    files={"file": (entry.filename or path.name, file)},
+                    data={"item": json.dumps(item)},
+                )
+        except OSError as error:
+            raise SourceProblem(f"The file cannot be read: {error.strerror or error}.") from error
+
+    async def _trouble(self, key: str, stamp: str, code: str, message: str) -> None:
+        body = {"key": key, "stamp": stamp, "code": code[:64], "message": message[:_MAX_SAID]}
+        await call(self.client, "POST", f"{self._path()}/problems", json=body)
+        self.report.problems.append({"key": key, "code": code, "message": message})
+        self.tell(key, code)
+
+    async def _settle(self) -> None:
+        """Wait until what was sent is in its final state; files that cannot be read are reported."""
+        waiting = dict(self._sent)
+        # Those of an earlier run that ended before they were read.
+        for key, item in self._known.items():
+            if item["resource_id"] and item["problem_code"] is None and item["status"] not in _FINE:
+                waiting.setdefault(item["resource_id"], (key, item["stamp"]))
+        while waiting:
+            ids = list(waiting)[:_IDS]
+            params = {"id": ids, "limit": _IDS, "fields": "summary"}
+            page = await call(self.client, "GET", "/resources", params=params)
+            found = {one["id"]: one for one in page["resources"]}
+            for one in ids:
+                resource = found.get(one)
+                if resource is not None and Status(resource["status"]) not in TERMINAL:
+                    continue
+                key, stamp = waiting.pop(one)
+                if resource is not None and resource["status"] == Status.FAILED:
+                    await self._trouble(key, stamp, _BROKEN, resource["error_message"] or "The file cannot be read.")
+            if any(one in waiting for one in ids):
+                await asyncio.sleep(_POLL_SECONDS)
+
+    def _in_trouble(self, present: Mapping[str, str]) -> set[str]:
+        """Keys that are not counted as unchanged: those with a problem that this run neither added nor changed."""
+        sent = {key for key, _ in self._sent.values()}
+        now = {one["key"] for one in self.report.problems}
+        before = {key for key, item in self._known.items() if item["problem_code"] is not None}
+        return ((now | before) & set(present)) - sent
+
+
+_FINE = frozenset(status.value for status in TERMINAL if status is not Status.FAILED)

@@ -1,0 +1,78 @@
+"""A folder of files, with what is below it: the smallest connector."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from citewell.connectors.frames import stamp_of
+from citewell.connectors.interface import SourceEntry
+from citewell.errors import ConfigurationError, SourceProblem
+
+_SKIPPED = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+MAX_FILES = 100_000
+"""Files of one folder: more is a mistake in its path."""
+
+
+class FolderSource:
+    """Every file below a folder, by its path there. Links are not followed, hidden files and folders are left out."""
+
+    kind = "folder"
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ConfigurationError(f"{folder} is no folder.")
+        self.folder = folder.resolve()
+        self._found: dict[str, os.stat_result] = {}
+
+    async def present(self) -> Mapping[str, str]:
+        """Paths with sizes and times of change."""
+        if not self.folder.is_dir():
+            raise ConfigurationError(f"{self.folder} is no longer there. Nothing was deleted.")
+        self._found = await asyncio.to_thread(lambda: dict(_files(self.folder)))
+        return {path: stamp_of(status) for path, status in self._found.items()}
+
+    async def read(self, since: str | None, keys: Collection[str]) -> AsyncIterator[SourceEntry]:
+        """The files with these paths, or all; there is nothing that a cursor would tell."""
+        for path, status in self._found.items():
+            if path in keys:
+                yield SourceEntry(
+                    key=path,
+                    stamp=stamp_of(status),
+                    filename=path.rsplit("/", 1)[-1],
+                    metadata={"source_path": path[-512:], "modified": _day(status.st_mtime)},
+                )
+
+    async def fetch(self, entry: SourceEntry, folder: Path) -> Path:
+        """Where the file is."""
+        path = self.folder / entry.key
+        if not path.is_file() or not path.resolve().is_relative_to(self.folder):
+            raise SourceProblem("The file is gone, or cannot be read. The next run tries again.")
+        return path
+
+    def cursor(self) -> str | None:
+        """None: a folder is looked through in one go."""
+        return None
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _files(top: Path) -> Iterator[tuple[str, os.stat_result]]:
+    count = 0
+    for folder, below, names in os.walk(top, followlinks=False):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith(".") or name in _SKIPPED or path.is_symlink() or not path.is_file():
+                continue
+            count += 1
+            if count > MAX_FILES:
+                raise ConfigurationError(f"{top} has more than {MAX_FILES:,} files. Choose a folder inside it.")
+            relative = path.relative_to(top).as_posix()
+            if relative.isprintable():
+                yield relative, path.stat()

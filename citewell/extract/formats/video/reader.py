@@ -1,0 +1,164 @@
+"""Videos: a frame at each change of scene and at least every ten seconds, each with its second, and the text that OCR reads in it.
+
+Runs in the sandboxed process like every reader: FFmpeg's decoders are the largest surface that a hostile file can reach.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from citewell.errors import CorruptFile, LimitExceeded, UnsupportedType
+from citewell.extract.core.damage import LIBRARY_DAMAGE
+from citewell.extract.core.ocr import as_rgb, mean_confidence, read_image
+from citewell.extract.core.pictures import MAX_SIDE
+from citewell.extract.core.sink import Sink
+from citewell.types import PREVIEW, ElementType, Locator
+from citewell.types.locators import clock
+
+EVERY_SECONDS = 10.0
+"""Seconds of a video after which a frame is kept in any case."""
+MAX_FRAMES = 300
+"""Frames kept of one video, as many as pictures of one file are described; of a long video they are further apart."""
+_SCENE = 0.12
+"""Mean difference of two small frames, 0 to 1, from which they are two scenes. Cuts between unlike pictures give 0.2 and more, a camera
+that moves 0.02 to 0.08 (made videos; set by hand)."""
+_MIN_SECONDS = 0.5
+"""Seconds between two kept frames: a flicker is no scene."""
+_ALL_FRAMES_SECONDS = 300.0
+"""Length of a video up to which every frame is decoded; of a longer one, only frames that stand alone, which encoders place at cuts."""
+_SMALL = 32
+"""Pixels a side of the copy that scenes are told apart by."""
+_DECODE_SECONDS = 420.0
+"""Seconds of decoding after which the rest is left out; the parser process is ended after 600 in all."""
+_OCR_SECONDS = 40.0
+_QUALITY = 85
+
+Small = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """A frame as the decoder has it (an `av.VideoFrame`)."""
+
+    second: float
+    frame: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    second: float
+    image: Image.Image
+
+
+def extract(path: Path, sink: Sink) -> None:
+    """One image element per kept frame, with its second, its picture and the text read in it. Sound is not read."""
+    try:
+        import av
+        from av import logging
+        from av.error import FFmpegError
+    except ImportError as error:
+        raise UnsupportedType('Videos need the package `av`. Install it: pip install "citewell[video]".') from error
+    logging.set_level(None)
+    try:
+        with av.open(str(path), mode="r", options={"protocol_whitelist": "file"}) as container:
+            _read(container, sink)
+    except (FFmpegError, *LIBRARY_DAMAGE) as error:
+        raise CorruptFile(f"The video cannot be read: {str(error)[:200]}") from error
+
+
+def _read(container: Any, sink: Sink) -> None:
+    if not container.streams.video:
+        raise CorruptFile("The file has no pictures in it: it is a recording of sound, which is not read.")
+    stream = container.streams.video[0]
+    if stream.width * stream.height > sink.options.max_pixels:
+        raise LimitExceeded(f"The video's frames exceed the limit of {sink.options.max_pixels:,} pixels.")
+    # One thread: a parser process has few, and frames come out in order.
+    stream.thread_type = "NONE"
+    length = float(container.duration or 0) / 1_000_000
+    sink.metadata |= {
+        "format": str(container.format.name),
+        "codec": str(stream.codec_context.name),
+        "width": int(stream.width),
+        "height": int(stream.height),
+        "seconds": round(length, 2),
+    }
+    every = max(EVERY_SECONDS, length / (MAX_FRAMES / 2))
+    if length > _ALL_FRAMES_SECONDS:
+        stream.codec_context.skip_frame = "NONKEY"
+    if container.streams.audio:
+        sink.skip("The sound of a video is not read.")
+    kept = 0
+    spent = 0.0
+    for frame in _scenes(_decoded(container, stream, sink, length), every):
+        if kept == MAX_FRAMES:
+            sink.skip(f"Frames after {clock(frame.second)} are beyond the limit of {MAX_FRAMES}.")
+            break
+        spent += _emit(frame, kept, sink, spent < _OCR_SECONDS)
+        kept += 1
+    if not kept:
+        raise CorruptFile("No frame of the video can be decoded.")
+    sink.metadata["frames"] = kept
+
+
+def _decoded(container: Any, stream: Any, sink: Sink, length: float) -> Iterator[_Decoded]:
+    """Frames with their seconds. Damage ends the video where it is; what was decoded before stays."""
+    begin, last = time.monotonic(), 0.0
+    try:
+        for raw in container.decode(stream):
+            if raw.width * raw.height > sink.options.max_pixels:
+                raise LimitExceeded(f"The video's frames exceed the limit of {sink.options.max_pixels:,} pixels.")
+            last = max(last, float(raw.time or 0.0))
+            sink.progress(int(last), int(length) or None)
+            yield _Decoded(last, raw)
+            if time.monotonic() - begin > _DECODE_SECONDS:
+                sink.skip(f"What comes after {clock(last)} was left out: decoding takes too long.")
+                return
+    except LIBRARY_DAMAGE as error:
+        sink.warn(f"The video is damaged after {clock(last)}: {str(error)[:120]}")
+
+
+def _scenes(frames: Iterator[_Decoded], every: float) -> Iterator[_Kept]:
+    """The first frame, those that begin a scene, and one at least every so many seconds."""
+    shown: Small | None = None
+    at = 0.0
+    for frame in frames:
+        small = frame.frame.reformat(width=_SMALL, height=_SMALL, format="rgb24").to_ndarray().astype(np.int16)
+        since = frame.second - at
+        is_new = shown is None or since >= every
+        if not is_new and since >= _MIN_SECONDS and shown is not None:
+            is_new = float(np.abs(small - shown).mean()) / 255 >= _SCENE
+        if is_new:
+            shown, at = small, frame.second
+            yield _Kept(frame.second, frame.frame.to_image())
+
+
+def _emit(frame: _Kept, number: int, sink: Sink, reads: bool) -> float:
+    """Write a frame; the seconds that reading its text took."""
+    sink.start_unit("frame", number + 1, clock(frame.second))
+    image = as_rgb(frame.image)
+    begin = time.monotonic()
+    lines = read_image(image, lambda: sink.progress(number)) if reads and sink.options.ocr else []
+    spent = time.monotonic() - begin
+    if not reads:
+        sink.skip("The text in this frame was not read: the video has too many.")
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
+    name = f"frame-{number}.jpg"
+    target = sink.add_blob(name, "image/jpeg", PREVIEW, {"of": name, "second": round(frame.second, 2)})
+    image.save(target, "JPEG", quality=_QUALITY)
+    sink.emit(
+        ElementType.IMAGE,
+        "\n".join(line.text for line in lines),
+        Locator(second=round(frame.second, 2)),
+        blob=name,
+        confidence=round(mean_confidence(lines), 4) if lines else None,
+        metadata={"width": image.width, "height": image.height},
+    )
+    return spent

@@ -1,0 +1,142 @@
+"""HTTP for connectors: where a source has got to, its items, and what became of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import ValidationError
+
+from citewell.errors import InvalidInput
+from citewell.features.forms import Upload, receive_upload
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute, loaded
+from citewell.features.requests import invalid_request
+from citewell.features.sources.schemas import (
+    ItemIn,
+    ItemKeptOut,
+    ItemProblemIn,
+    ItemRemovalIn,
+    ItemRemovedOut,
+    SourceIn,
+    SourceItemList,
+    SourceItemOut,
+    SourceList,
+    SourceOut,
+    SourceRunIn,
+)
+from citewell.features.sources.service import MAX_NAME, SourceService
+
+router = APIRouter(tags=["sources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+Name = Annotated[
+    str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[^\x00-\x1f\x7f/\\?#%]+$", description="the source's name")
+]
+_FIELDS: dict[str, Any] = {
+    "file": {"type": "string", "format": "binary"},
+    "item": {"type": "string", "description": "a JSON object: see `ItemIn`"},
+}
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file", "item"],
+                    "properties": _FIELDS,
+                    "additionalProperties": False,
+                }
+            }
+        },
+    }
+}
+
+
+def _service(request: Request) -> SourceService:
+    return request.app.state.services.sources
+
+
+@router.get("/sources")
+async def list_sources(request: Request, owner: Owner) -> SourceList:
+    """What is synchronised, and when it last was."""
+    return SourceList(sources=[SourceOut.of(one) for one in await _service(request).all(owner)])
+
+
+@router.put("/sources/{name}")
+async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Owner) -> SourceOut:
+    """A source of that name, made where there is none."""
+    return SourceOut.of(await _service(request).ensure(owner, name, body.kind, body.project))
+
+
+@router.get("/sources/{name}")
+async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
+    """One source, and how far it is."""
+    return SourceOut.of(await _service(request).get(owner, name))
+
+
+@router.delete("/sources/{name}", status_code=204)
+async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
+    """Forget a source. The files that it has brought stay."""
+    await _service(request).delete(owner, name)
+    return Response(status_code=204)
+
+
+@router.post("/sources/{name}/runs")
+async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
+    """Note the end of a run: where the next one goes on, and what this one did."""
+    return SourceOut.of(await _service(request).finish(owner, name, body.cursor, body.report))
+
+
+@router.get("/sources/{name}/items")
+async def list_source_items(
+    request: Request,
+    name: Name,
+    owner: Owner,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
+    cursor: Annotated[str | None, Query(max_length=8_192)] = None,
+) -> SourceItemList:
+    """What a source has brought, and what it could not bring."""
+    found, next_cursor = await _service(request).items(owner, name, limit, cursor)
+    return SourceItemList(items=[SourceItemOut.of(item) for item in found], next_cursor=next_cursor)
+
+
+@router.post("/sources/{name}/items", openapi_extra=_FORM)
+async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKeptOut:
+    """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
+    service = _service(request)
+    await service.get(owner, name)
+    upload = await receive_upload(request, service.open_spool, service.max_bytes, _FIELDS)
+    try:
+        item = _item(upload)
+    except BaseException:
+        upload.file.path.unlink(missing_ok=True)
+        raise
+    return ItemKeptOut.of(await service.put(owner, name, upload.file, upload.filename, item.sent()))
+
+
+@router.post("/sources/{name}/problems", status_code=204)
+async def report_source_item(request: Request, name: Name, body: ItemProblemIn, owner: Owner) -> Response:
+    """Remember why an item could not be brought; what it had brought before stays."""
+    await _service(request).report(owner, name, body.item())
+    return Response(status_code=204)
+
+
+@router.post("/sources/{name}/removals")
+async def remove_source_item(request: Request, name: Name, body: ItemRemovalIn, owner: Owner) -> ItemRemovedOut:
+    """Delete what an item has brought, as its source no longer has it."""
+    return ItemRemovedOut(removed=await _service(request).remove(owner, name, body.key))
+
+
+def _item(upload: Upload) -> ItemIn:
+    try:
+        data = loaded(upload.fields.get("item", ""))
+    except ValueError as error:
+        raise InvalidInput("The field `item` must be a JSON object.") from error
+    try:
+        return ItemIn.model_validate(data)
+    except ValidationError as error:
+        problems = [
+            {"field": ".".join(["body", "item", *map(str, one["loc"])]), "problem": one["msg"]}
+            for one in error.errors(include_url=False, include_input=False)
+        ]
+        raise invalid_request(problems) from error
