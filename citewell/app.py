@@ -35,6 +35,8 @@ from citewell.features.search.endpoints import router as search_router
 from citewell.features.sources.endpoints import router as sources_router
 from citewell.features.suggestions.endpoints import router as suggestions_router
 from citewell.features.tables.endpoints import router as tables_router
+from citewell.features.telegram.endpoints import router as telegram_router
+from citewell.features.telegram.endpoints import webhook_router
 from citewell.features.threads.endpoints import router as threads_router
 from citewell.features.usage.endpoints import router as usage_router
 from citewell.features.web.headers import SecurityHeaders
@@ -62,6 +64,8 @@ _ROUTERS = (
     samples_router,
     tables_router,
     local_models_router,
+    telegram_router,
+    webhook_router,
     pages_router,
 )
 # Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import logging
 import socket
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import uvicorn
 from fastapi import FastAPI
 
 from citewell.app import build, check_exposure
+from citewell.composition import Services
 from citewell.connections import bounded_protocol
 from citewell.console import out
 from citewell.errors import ConfigurationError
@@ -23,7 +26,11 @@ _COLLECT_AFTER = 50_000
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
-def serve(settings: Settings) -> None:
+Companion: TypeAlias = Callable[[Services], AbstractAsyncContextManager[object]]
+"""What runs beside the server over the same services, such as a bot."""
+
+
+def serve(settings: Settings, companion: Companion | None = None) -> None:
     """Run the server until it is told to stop. Raises `ConfigurationError` when it may not or cannot listen there."""
     check_exposure(settings)
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -39,7 +46,7 @@ def serve(settings: Settings) -> None:
         access_log=False,
         timeout_graceful_shutdown=10,
     )
-    server = _Server(config, settings, listener, app)
+    server = _Server(config, settings, listener, app, companion)
     server.run(sockets=[listener])
     if not server.was_ready:
         raise SystemExit(1)
@@ -63,8 +70,16 @@ def _listen(settings: Settings) -> socket.socket:
 class _Server(uvicorn.Server):
     """Announces the address in the data folder, and prints the link, once requests are answered."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, listener: socket.socket, app: FastAPI) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        settings: Settings,
+        listener: socket.socket,
+        app: FastAPI,
+        companion: Companion | None,
+    ) -> None:
         super().__init__(config)
+        self._companion = companion
         self._settings = settings
         self._listener = listener
         self._app = app
@@ -76,6 +91,8 @@ class _Server(uvicorn.Server):
             life = AsyncExitStack()
             await life.enter_async_context(self._app.router.lifespan_context(self._app))
             try:
+                if self._companion is not None:
+                    await life.enter_async_context(self._companion(self._app.state.services))
                 await self._serve(sockets)
             finally:
                 if not self.force_exit:

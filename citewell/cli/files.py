@@ -28,6 +28,7 @@ from citewell.cli.common import (
 )
 from citewell.cli.filters import typed_filters
 from citewell.cli.metadata import said_of_each
+from citewell.cli.telegram import bot_beside
 from citewell.client import call, connect
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
@@ -71,7 +72,8 @@ def serve(
     """Run the server."""
     from citewell.server import serve
 
-    serve(load_settings(data=data, host=host, port=port))
+    settings = load_settings(data=data, host=host, port=port)
+    serve(settings, bot_beside(settings))
 
 
 @app.command()

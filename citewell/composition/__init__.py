@@ -35,6 +35,7 @@ from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
+from citewell.composition.telegram import telegram_service
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.accounts.service import AccountService
@@ -56,6 +57,7 @@ from citewell.features.search.service import ChatSlot, SearchService
 from citewell.features.sources.service import SourceService
 from citewell.features.suggestions.service import SuggestionService, answered_by
 from citewell.features.tables.service import TableService
+from citewell.features.telegram.service import TelegramService
 from citewell.features.threads.service import ThreadService
 from citewell.features.turns import Answering, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
@@ -114,6 +116,7 @@ class Services:
     suggestions: SuggestionService
     tables: TableService
     local_models: LocalModelService
+    telegram: TelegramService
     indexes: IndexService
     health: HealthService
     workers: Workers
@@ -313,6 +316,7 @@ async def _assemble(parts: _Parts) -> Services:
         suggestions=_suggestion_service(parts, extractive),
         tables=TableService(tables=tables),
         local_models=local_models,
+        telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
         health=HealthService(
             indexes=parts.indexes,

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 from citewell.extract.core.decrypt import decrypted
 from citewell.extract.core.sink import Sink
 from citewell.extract.detect import detect
+from citewell.extract.views import draw_page
 from citewell.types import DetectedType, ExtractionSummary, JsonObject, JsonValue
 
 READERS: dict[str, str] = {
@@ -51,13 +52,15 @@ class Reader(Protocol):
 def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     """Read the file at `path`, called `filename` by its uploader. Elements go to the sink; the rest is returned.
 
-    A type without a reader yields no element and `detected.extractor` None. Raises an `ExtractionError` with its reason
+    With `view_page`, a picture of that page is the only thing that comes of it. A type without a reader yields no element and `detected.extractor` None. Raises an `ExtractionError` with its reason
     when the file cannot be read.
     """
     source = decrypted(path, sink.options, sink.folder)
     try:
         detected = detect(source, filename)
-        if detected.extractor is not None:
+        if sink.options.view_page:
+            draw_page(detected, source, sink)
+        elif detected.extractor is not None:
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
                 sink.warn("Nothing to read was found in this file.")

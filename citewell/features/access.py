@@ -118,6 +118,10 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("GET", "/local-model", _READ, Reach.EVERYTHING),
     ("POST", "/local-model", _ADMIN, Reach.EVERYTHING),
     ("DELETE", "/local-model", _ADMIN, Reach.EVERYTHING),
+    # a link lets a Telegram account read, ask and delete: it is a credential itself
+    ("GET", "/telegram", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/telegram/codes", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/telegram/links/{user_id}", _ADMIN, Reach.EVERYTHING),
     # the tools for MCP clients, whose endpoint asks for this row itself
     ("POST", "/mcp", _READ, Reach.NARROWED),
 )

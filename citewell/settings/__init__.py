@@ -30,6 +30,7 @@ from citewell.settings.groups import (
 )
 from citewell.settings.loading import change, load_settings
 from citewell.settings.stores import EdgeStore, PgvectorStore, PineconeStore, QdrantStore, RedisStore, StoreSettings
+from citewell.settings.telegram import TelegramSettings
 from citewell.settings.values import EmbeddingProvider, VectorStore
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "StoreEmbedding",
     "StoreSettings",
     "TeiRerank",
+    "TelegramSettings",
     "VectorStore",
     "VisionSettings",
     "VoyageEmbedding",

@@ -16,6 +16,7 @@ from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
 from citewell.settings.stores import DatabaseUrlSetting, PineconeKeySetting, StoreSettings
+from citewell.settings.telegram import TelegramSettings
 from citewell.settings.values import (
     MAX_BYTES,
     MAX_NUMBER,
@@ -435,6 +436,7 @@ class Settings(SettingsGroup):
     vision: VisionSettings
     answers: AnswerSettings
     usage: UsageSettings
+    telegram: TelegramSettings
     values: Mapping[str, object] = field(repr=False, compare=False)
     """What was set, by keyword; for `change`."""
     without_effect: tuple[str, ...] = ()

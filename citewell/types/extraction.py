@@ -43,6 +43,8 @@ class ExtractOptions:
     """What the uploader asked for, and the limits that extraction itself keeps (see `docs/configuration.md`).
 
     page_pictures: which pages of a PDF are kept as pictures where `multimodal` is asked for: `none`, `scans` or `all`
+    view_page: if not 0, nothing is read, and this page is drawn as a picture, with the rectangles of `view_boxes` (x0, y0, x1, y1 in
+               points of the page as it is shown) marked
     """
 
     password: str | None = None
@@ -58,6 +60,8 @@ class ExtractOptions:
     max_archive_members: int = 10_000
     max_depth: int = 2
     depth: int = 0
+    view_page: int = 0
+    view_boxes: tuple[tuple[float, float, float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,6 +37,13 @@ from citewell.storage.resources import ResourceRepository, insert_children
 from citewell.storage.sources import SourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
+from citewell.storage.telegram import (
+    TelegramChatRepository,
+    TelegramConversation,
+    TelegramFile,
+    TelegramLinkRepository,
+    TelegramPlace,
+)
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
 from citewell.types import (
@@ -62,6 +70,7 @@ _LIMITS = "a provider's limits hold for everybody who shares its key"
 _SHARED = "of no owner"
 _PEOPLE = "by a person's or a session's id, which comes from the credential, or from an administrator"
 _SIGNING_IN = "for those who are not signed in yet; the secret, or the identity, says who they are"
+_TELEGRAM = "for the bot, by ids that Telegram gives; each row says whose it is"
 UNSCOPED: dict[str, str] = {
     "JobRepository.options": _WORKERS,
     "ContentRepository.blob": _CALLER_CHECKS,
@@ -89,6 +98,19 @@ UNSCOPED: dict[str, str] = {
     "EmbeddingCacheRepository.get": _SHARED,
     "EmbeddingCacheRepository.put": _SHARED,
     "EventRepository.since": _CALLER_CHECKS,
+    "TelegramLinkRepository.redeem": "the code says whose it is",
+    "TelegramLinkRepository.count_guess": _SHARED,
+    "TelegramLinkRepository.owner_of": "by a user's id, for which Telegram vouches",
+    "TelegramInboxRepository.keep": _TELEGRAM,
+    "TelegramInboxRepository.pending": _TELEGRAM,
+    "TelegramInboxRepository.note": _TELEGRAM,
+    "TelegramInboxRepository.tried": _TELEGRAM,
+    "TelegramInboxRepository.done": _TELEGRAM,
+    "TelegramChatRepository.add_file": _TELEGRAM,
+    "TelegramChatRepository.file": _TELEGRAM,
+    "TelegramChatRepository.unfinished": _TELEGRAM,
+    "TelegramChatRepository.expiring": _TELEGRAM,
+    "TelegramChatRepository.change_file": _TELEGRAM,
     "IndexRepository.activate": _SHARED,
     "IndexRepository.active": _SHARED,
     "IndexRepository.all": _SHARED,
@@ -1097,6 +1119,95 @@ async def _(world: World) -> None:
     async with world.refused():
         await tables.open_table(world.ben.owner, table)
     assert await tables.open_table(world.ada.owner, table) == Path("blob table-0.parquet")
+
+
+# ---- Telegram ----
+
+ADA_WRITES = TelegramPlace(chat_id=42, topic_id=0, user_id=42)
+
+
+@isolates(TelegramLinkRepository.add_code)
+async def _(world: World) -> None:
+    links = TelegramLinkRepository(world.database)
+    await links.add_code(world.ada.owner, "code of ada", time.time() + 60)
+    async with world.unchanged():
+        await links.add_code(world.ben.owner, "code of ben", time.time() + 60)
+    assert await links.redeem(42, "Ada", "code of ada") == world.ada.owner
+
+
+@isolates(TelegramLinkRepository.links)
+async def _(world: World) -> None:
+    links = await _linked_ada(world)
+    assert await links.links(world.ben.owner) == []
+    assert [one.user_id for one in await links.links(world.ada.owner)] == [42]
+
+
+@isolates(TelegramLinkRepository.unlink)
+async def _(world: World) -> None:
+    links = await _linked_ada(world)
+    async with world.refused():
+        await links.unlink(world.ben.owner, 42)
+    await links.unlink(world.ada.owner, 42)
+    assert await links.owner_of(42) is None
+
+
+async def _linked_ada(world: World) -> TelegramLinkRepository:
+    links = TelegramLinkRepository(world.database)
+    await links.add_code(world.ada.owner, "code of ada", time.time() + 60)
+    await links.redeem(42, "Ada", "code of ada")
+    return links
+
+
+@isolates(TelegramChatRepository.conversation)
+async def _(world: World) -> None:
+    chats = await _talking_ada(world)
+    assert (await chats.conversation(world.ada.owner, ADA_WRITES)).thread_id == world.ada.thread.id
+    assert await chats.conversation(world.ben.owner, ADA_WRITES) == TelegramConversation()
+
+
+@isolates(TelegramChatRepository.keep_conversation)
+async def _(world: World) -> None:
+    chats = await _talking_ada(world)
+    async with world.unchanged():
+        await chats.keep_conversation(world.ben.owner, ADA_WRITES, TelegramConversation(scope={"here": True}))
+
+
+@isolates(TelegramChatRepository.leave)
+async def _(world: World) -> None:
+    chats = await _talking_ada(world)
+    async with world.unchanged():
+        await chats.leave(world.ben.owner, 42)
+    await chats.leave(world.ada.owner, 42)
+    assert await chats.conversation(world.ada.owner, ADA_WRITES) == TelegramConversation()
+
+
+@isolates(TelegramChatRepository.keep_longer)
+async def _(world: World) -> None:
+    chats = TelegramChatRepository(world.database)
+    await chats.add_file(
+        TelegramFile(
+            bot_id=1,
+            chat_id=42,
+            message_id=7,
+            topic_id=0,
+            user_id=42,
+            status_message_id=8,
+            owner_id=world.ada.owner,
+            resource_id=world.ada.resource,
+            language="en",
+            expires_at=5.0,
+        )
+    )
+    async with world.unchanged():
+        await chats.keep_longer(world.ben.owner, world.ada.resource, 9.0)
+    await chats.keep_longer(world.ada.owner, world.ada.resource, 9.0)
+    assert [file.expires_at for file in await chats.expiring(1, 10.0)] == [9.0]
+
+
+async def _talking_ada(world: World) -> TelegramChatRepository:
+    chats = TelegramChatRepository(world.database)
+    await chats.keep_conversation(world.ada.owner, ADA_WRITES, TelegramConversation(thread_id=world.ada.thread.id))
+    return chats
 
 
 # ---- The checks run, and none is missing ----

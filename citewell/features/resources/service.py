@@ -243,6 +243,11 @@ class ResourceService:
         project_id = await self.projects.resolve(owner_id, project, create=True)
         return await self.records.add(owner_id, project_id, records)
 
+    async def known(self, owner_id: str, content_hash: str) -> Resource | None:
+        """The owner's file with these bytes (SHA-256), if there is one."""
+        found = await self.resources.find_by_content(owner_id, content_hash)
+        return None if found is None else await self.resources.get(owner_id, found)
+
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource."""
         return await self.resources.get(owner_id, resource_id)

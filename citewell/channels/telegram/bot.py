@@ -1,0 +1,298 @@
+"""The bot: takes updates in, does each once and in the order of its chat, and takes up after a restart what was not finished."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from aiogram import Bot
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import TelegramAPIServer
+from aiogram.methods import DeleteWebhook, GetMe, SetMyCommands, SetWebhook
+from aiogram.types import BotCommand
+from aiogram.utils.token import TokenValidationError
+from pydantic import SecretStr
+
+from citewell.channels.telegram.calls import (
+    BotBlocked,
+    MessageGone,
+    RawUpdates,
+    RefusedCall,
+    TelegramAway,
+    TelegramCalls,
+)
+from citewell.channels.telegram.conversation import handle
+from citewell.channels.telegram.desk import CLOUD_LIMIT, Desk, Task
+from citewell.channels.telegram.expiry import expire
+from citewell.channels.telegram.incoming import UPDATES, chat_of, read
+from citewell.channels.telegram.texts import COMMANDS, LANGUAGES, say
+from citewell.channels.telegram.uploads import watch
+from citewell.composition import Services
+from citewell.errors import CitewellError, ConfigurationError, InvalidInput, RateLimited
+from citewell.settings import TelegramSettings
+from citewell.storage.telegram import TelegramFile, TelegramUpdate
+from citewell.types import JsonObject
+from citewell.types.json import sound
+
+log = logging.getLogger(__name__)
+WEBHOOK_PATH = "/telegram/webhook"
+_POLL_SECONDS = 50
+"""How long Telegram holds `getUpdates` open while there is nothing."""
+_MAX_CHATS = 8
+"""Chats that are served at once."""
+_MAX_ATTEMPTS = 3
+_RETRY_SECONDS = 5.0
+_EXPIRY_SECONDS = 60.0
+Key = TypeVar("Key")
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@asynccontextmanager
+async def telegram_bot(
+    services: Services, settings: TelegramSettings, *, sleep: Sleep = asyncio.sleep
+) -> AsyncGenerator[TelegramBot]:
+    """The bot of these settings at work, within the block. Raises `ConfigurationError` for a token that is not one, or is refused."""
+    if settings.token is None:
+        raise ConfigurationError("TELEGRAM_BOT_TOKEN is not set. Get a token from @BotFather in Telegram.")
+    bot = _bot(settings, settings.token)
+    try:
+        calls = TelegramCalls(bot, sleep=sleep)
+        try:
+            me = await calls(GetMe())
+        except TelegramAway as error:
+            raise ConfigurationError(f"{error}. Check the network, and TELEGRAM_API_URL.") from None
+        largest = services.resources.max_bytes
+        desk = Desk(
+            services=services,
+            calls=calls,
+            bot_id=me.id,
+            username=me.username or "",
+            max_bytes=largest if settings.local_server else min(largest, CLOUD_LIMIT),
+            file_hours=settings.file_hours,
+        )
+        running = TelegramBot(desk)
+        await running.start(settings.token, settings.webhook_url)
+        try:
+            yield running
+        finally:
+            await running.stop()
+    finally:
+        await bot.session.close()
+
+
+def _bot(settings: TelegramSettings, token: SecretStr) -> Bot:
+    api = TelegramAPIServer.from_base(settings.api_url, is_local=settings.local_server)
+    session = AiohttpSession(api=api)
+    try:
+        return Bot(token.get_secret_value(), session=session)
+    except TokenValidationError:
+        raise ConfigurationError(
+            "TELEGRAM_BOT_TOKEN is not a token of a bot. It looks like 123456:ABC-DEF, and @BotFather gives it out."
+        ) from None
+
+
+def webhook_secret(token: SecretStr) -> str:
+    """What Telegram is told to send with each update: derived from the token, so that there is nothing more to keep."""
+    return hmac.new(token.get_secret_value().encode(), b"citewell telegram webhook", hashlib.sha256).hexdigest()
+
+
+class TelegramBot:
+    """Runs the tasks of the bot: `start`, and `stop`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._chats: dict[int, asyncio.Task[None]] = {}
+        self._watched: dict[tuple[int, int], asyncio.Task[None]] = {}
+        self._slots = asyncio.Semaphore(_MAX_CHATS)
+
+    async def start(self, token: SecretStr, webhook_url: str | None) -> None:
+        """Begin: what was left unfinished first. Without a webhook's address, Telegram is asked for updates."""
+        door = self.desk.services.telegram.door
+        await self._name_commands()
+        if webhook_url is None:
+            await self.desk.calls(DeleteWebhook(drop_pending_updates=False))
+            self._run(self._poll())
+        else:
+            secret = webhook_secret(token)
+            url = webhook_url.rstrip("/")
+            url = url if url.endswith(WEBHOOK_PATH) else url + WEBHOOK_PATH
+            door.secret, door.receive = secret, self.receive
+            await self.desk.calls(SetWebhook(url=url, secret_token=secret, allowed_updates=UPDATES))
+        door.username = self.desk.username
+        self._run(self._work())
+        if self.desk.file_hours:
+            self._run(self._expire())
+
+    async def stop(self) -> None:
+        """End all tasks; what they had not finished is taken up at the next start."""
+        door = self.desk.services.telegram.door
+        door.username = door.secret = door.receive = None
+        running = [*self._tasks, *self._chats.values(), *self._watched.values()]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def receive(self, update: JsonObject) -> None:
+        """Keep an update from the webhook."""
+        await self._keep([update])
+
+    async def idle(self) -> None:
+        """Wait until nothing is left to do."""
+        while True:
+            await asyncio.gather(*self._chats.values(), *self._watched.values())
+            services = self.desk.services.telegram
+            if not (
+                await services.inbox.pending(self.desk.bot_id) or await services.chats.unfinished(self.desk.bot_id)
+            ):
+                return
+            self._wake.set()
+            await asyncio.sleep(0)
+
+    def _run(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+
+    async def _name_commands(self) -> None:
+        """What Telegram shows in its menu; without it the bot works as well."""
+        for place, language in enumerate(LANGUAGES):
+            commands = [BotCommand(command=name, description=texts[place]) for name, texts in COMMANDS.items()]
+            code = None if place == 0 else language
+            try:
+                await self.desk.calls(SetMyCommands(commands=commands, language_code=code))
+            except (RefusedCall, TelegramAway) as error:
+                log.info("Telegram does not take the names of commands: %s", error)
+                return
+
+    async def _poll(self) -> None:
+        """Long polling. What came is kept before Telegram is asked for what follows it, which tells Telegram that it came."""
+        offset: int | None = None
+        while True:
+            try:
+                asked = RawUpdates(offset=offset, timeout=_POLL_SECONDS, allowed_updates=UPDATES)
+                updates = await self.desk.calls(asked, seconds=_POLL_SECONDS + 15)
+                await self._keep(updates)
+                numbers = [number for one in updates if isinstance(number := one.get("update_id"), int)]
+                offset = max([*numbers, (offset or 1) - 1]) + 1 if numbers else offset
+            except (TelegramAway, RefusedCall, BotBlocked, CitewellError) as error:
+                log.warning("Telegram's updates cannot be fetched: %s", error)
+                await self.desk.calls.sleep(_RETRY_SECONDS)
+
+    async def _keep(self, updates: Iterable[JsonObject]) -> None:
+        kept: list[tuple[int, int, JsonObject]] = []
+        for update in updates:
+            number = update.get("update_id")
+            if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**62:
+                raise InvalidInput("The update has no `update_id`.")
+            try:
+                body = _clean(update)
+            except ValueError as error:
+                raise InvalidInput(f"The update cannot be kept: {error}") from error
+            kept.append((number, chat_of(body), body))
+        if kept and await self.desk.services.telegram.inbox.keep(self.desk.bot_id, kept):
+            self._wake.set()
+
+    async def _work(self) -> None:
+        """Give each chat that has updates a task of its own, and each file that is on its way one that watches it."""
+        services = self.desk.services
+        while True:
+            self._wake.clear()
+            try:
+                for update in await services.telegram.inbox.pending(self.desk.bot_id):
+                    if update.chat_id not in self._chats:
+                        self._begin(self._chats, update.chat_id, self._serve(update.chat_id))
+                for file in await services.telegram.chats.unfinished(self.desk.bot_id):
+                    if (file.chat_id, file.message_id) not in self._watched:
+                        self._begin(self._watched, (file.chat_id, file.message_id), self._watch(file))
+            except CitewellError as error:
+                log.warning("The bot cannot work now: %s", error.message)
+            try:
+                async with asyncio.timeout(_RETRY_SECONDS):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    def _begin(self, tasks: dict[Key, asyncio.Task[None]], key: Key, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        tasks[key] = task
+
+        def forget(_: asyncio.Task[None]) -> None:
+            tasks.pop(key, None)
+
+        task.add_done_callback(forget)
+
+    async def _serve(self, chat_id: int) -> None:
+        """Do the updates of one chat, one after the other; one that has to wait holds up those that follow it."""
+        async with self._slots:
+            for update in await self.desk.services.telegram.inbox.pending(self.desk.bot_id):
+                if update.chat_id == chat_id and not await self._do(update):
+                    return
+            self._wake.set()
+
+    async def _do(self, update: TelegramUpdate) -> bool:
+        """Do one update; False when it is to be tried again later."""
+        inbox = self.desk.services.telegram.inbox
+        incoming = read(update.body, self.desk.bot_id, self.desk.username)
+        if incoming is not None:
+            task = Task(self.desk, update, incoming, dict(update.progress))
+            try:
+                await self._attempt(task)
+            except BotBlocked:  # nobody is there to be told, which is no error
+                pass
+            except TelegramAway as error:
+                log.warning("%s; an update waits.", error)
+                return False
+            except Exception:
+                log.exception("update %s of the Telegram bot failed", update.update_id)
+                attempts = update.attempts + 1
+                await inbox.tried(update, attempts)
+                if attempts < _MAX_ATTEMPTS:
+                    return False
+                await self._apologise(task)
+        await inbox.done(update)
+        return True
+
+    async def _attempt(self, task: Task) -> None:
+        language = task.incoming.language
+        try:
+            await handle(task)
+        except RateLimited as error:
+            await task.say(say(language, "busy", seconds=str(max(1, round(error.retry_after)))))
+        except CitewellError as error:
+            log.info("an update of the Telegram bot cannot be done: %s", error.message)
+            await task.say(say(language, "problem", reason=error.message))
+
+    async def _apologise(self, task: Task) -> None:
+        try:
+            await task.say(say(task.incoming.language, "broken"))
+        except (BotBlocked, MessageGone, RefusedCall, TelegramAway, CitewellError) as error:
+            log.warning("the user cannot be told: %s", error)
+
+    async def _watch(self, file: TelegramFile) -> None:
+        try:
+            await watch(self.desk, file)
+            self._wake.set()
+        except (TelegramAway, CitewellError) as error:
+            log.warning("the progress of a file cannot be told now: %s", error)
+
+    async def _expire(self) -> None:
+        while True:
+            try:
+                await expire(self.desk, time.time())
+            except (TelegramAway, CitewellError) as error:
+                log.warning("files that have expired cannot be deleted now: %s", error)
+            await self.desk.calls.sleep(_EXPIRY_SECONDS)
+
+
+def _clean(update: JsonObject) -> JsonObject:
+    """The update as every database takes it: UTF-8, without null characters. ValueError where it is nested too deeply."""
+    text = json.dumps(sound(update), ensure_ascii=False)
+    return json.loads(text.replace("\\u0000", ""))

@@ -1,0 +1,166 @@
+"""What every part of the bot works with: the services, the calls, and sending messages so that doing it again does not do it twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from aiogram.methods import AnswerCallbackQuery, EditMessageText, SendMessage, SendPhoto
+from aiogram.types import (
+    BufferedInputFile,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    MessageEntity,
+    ReplyParameters,
+)
+
+from citewell.channels.telegram.calls import MessageGone, RefusedCall, TelegramCalls
+from citewell.channels.telegram.incoming import Incoming
+from citewell.channels.telegram.rich import MAX_CAPTION_UNITS, Rich, RichPart
+from citewell.composition import Services
+from citewell.storage.telegram import TelegramPlace, TelegramUpdate
+from citewell.types import JsonValue
+
+Buttons = Sequence[Sequence[tuple[str, str]]]
+"""Rows of (text, data) pairs; Telegram takes 64 bytes of data."""
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+_MAX_NOTICE = 190
+"""Characters of the answer to a tap; Telegram takes 200."""
+CLOUD_LIMIT = 20 * 1_000_000
+"""Bytes that a bot can download (`getFile`), in decimal megabytes to be on the safe side; a local Bot API server has no such limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The bot at work. bot_id and username: Telegram's; max_bytes: of a file; file_hours: how long one is kept, 0 for good."""
+
+    services: Services
+    calls: TelegramCalls
+    bot_id: int
+    username: str
+    max_bytes: int
+    file_hours: float = 0.0
+
+    async def send(
+        self, place: TelegramPlace, part: RichPart, buttons: Buttons = (), *, reply_to: int | None = None
+    ) -> int:
+        """Send a message; returns its id."""
+        sent = await self.calls(
+            SendMessage(
+                chat_id=place.chat_id,
+                message_thread_id=place.topic_id or None,
+                text=part.text,
+                entities=_entities(part),
+                link_preview_options=_NO_PREVIEW,
+                reply_markup=_keyboard(buttons),
+                reply_parameters=_reply(reply_to),
+            )
+        )
+        return sent.message_id
+
+    async def edit(self, chat_id: int, message_id: int, part: RichPart, buttons: Buttons = ()) -> None:
+        """Change a message; that it says this already is fine. Raises `MessageGone`."""
+        try:
+            await self.calls(
+                EditMessageText(
+                    chat_id=chat_id,
+                    message_id=message_id,
+                    text=part.text,
+                    entities=_entities(part),
+                    link_preview_options=_NO_PREVIEW,
+                    reply_markup=_keyboard(buttons),
+                )
+            )
+        except RefusedCall as error:
+            if "message is not modified" not in str(error):
+                raise
+
+    async def send_picture(self, place: TelegramPlace, picture: bytes, name: str, caption: Rich) -> None:
+        """Send a picture with a caption."""
+        (part, *_) = caption.parts(MAX_CAPTION_UNITS) or [RichPart("")]
+        await self.calls(
+            SendPhoto(
+                chat_id=place.chat_id,
+                message_thread_id=place.topic_id or None,
+                photo=BufferedInputFile(picture, name),
+                caption=part.text,
+                caption_entities=_entities(part),
+            )
+        )
+
+    async def notice(self, incoming: Incoming, text: str = "") -> None:
+        """Answer a tap, with a notice if there is one to show; Telegram takes the answer for some minutes only."""
+        try:
+            await self.calls(
+                AnswerCallbackQuery(
+                    callback_query_id=incoming.tap_id, text=text[:_MAX_NOTICE] or None, show_alert=bool(text)
+                )
+            )
+        except RefusedCall:
+            return
+
+
+@dataclass(slots=True)
+class Task:
+    """An update that is being done. What it has sent is noted, so that doing it again after a restart changes those messages in place."""
+
+    desk: Desk
+    update: TelegramUpdate
+    incoming: Incoming
+    progress: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def place(self) -> TelegramPlace:
+        """Where the update came from."""
+        return self.incoming.place
+
+    async def note(self, **progress: JsonValue) -> None:
+        """Remember something, should the process end."""
+        self.progress |= progress
+        await self.desk.services.telegram.inbox.note(self.update, dict(self.progress))
+
+    async def say(self, text: Rich, buttons: Buttons = ()) -> None:
+        """Say something once: what was sent by this update before is changed, in order, and only what is missing is sent."""
+        parts = text.parts()
+        for number, part in enumerate(parts):
+            await self._put(number, part, buttons if number == len(parts) - 1 else ())
+
+    async def _put(self, number: int, part: RichPart, buttons: Buttons) -> None:
+        sent = self._sent()
+        if number < len(sent):
+            try:
+                await self.desk.edit(self.place.chat_id, sent[number], part, buttons)
+                return
+            except MessageGone:
+                sent = sent[:number]
+        reply_to = None if self.incoming.private or number else self.incoming.message_id
+        message_id = await self.desk.send(self.place, part, buttons, reply_to=reply_to)
+        await self.note(sent=[*sent, message_id])
+
+    def first_message(self) -> int | None:
+        """The first message that was sent for this update."""
+        sent = self._sent()
+        return sent[0] if sent else None
+
+    def _sent(self) -> list[int]:
+        sent = self.progress.get("sent")
+        return [one for one in sent if isinstance(one, int)] if isinstance(sent, list) else []
+
+
+def _entities(part: RichPart) -> list[MessageEntity] | None:
+    found = [MessageEntity(type=kind, offset=offset, length=length) for kind, offset, length in part.styles]
+    return found or None
+
+
+def _keyboard(buttons: Buttons) -> InlineKeyboardMarkup | None:
+    if not buttons:
+        return None
+    rows = [[InlineKeyboardButton(text=text, callback_data=data) for text, data in row] for row in buttons]
+    return InlineKeyboardMarkup(inline_keyboard=rows)
+
+
+def _reply(message_id: int | None) -> ReplyParameters | None:
+    if message_id is None:
+        return None
+    return ReplyParameters(message_id=message_id, allow_sending_without_reply=True)

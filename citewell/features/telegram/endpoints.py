@@ -1,0 +1,64 @@
+"""HTTP for Telegram: codes and links, and the webhook that Telegram calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Path, Request, Response
+
+from citewell.errors import InvalidInput
+from citewell.features.bodies import allow_body
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.telegram.schemas import TelegramCodeOut, TelegramLinkOut, TelegramOut
+from citewell.features.telegram.service import TelegramService
+from citewell.types import JsonObject
+
+router = APIRouter(tags=["telegram"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+webhook_router = APIRouter()
+MAX_UPDATE_BYTES = 1024 * 1024
+"""Updates are text: the longest message takes some 50 KB as JSON."""
+_HEADER = "X-Telegram-Bot-Api-Secret-Token"
+_UserId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+def _service(request: Request) -> TelegramService:
+    return request.app.state.services.telegram
+
+
+@router.get("/telegram")
+async def telegram(request: Request, owner: Owner) -> TelegramOut:
+    """The bot that runs here, and who of Telegram is linked to this owner."""
+    service = _service(request)
+    links = [TelegramLinkOut.of(link) for link in await service.links(owner)]
+    return TelegramOut(bot=service.username, everyone=service.everyone, links=links)
+
+
+@router.post("/telegram/codes", status_code=201)
+async def create_telegram_code(request: Request, owner: Owner) -> TelegramCodeOut:
+    """A code that links the Telegram account that sends it to the bot; valid once, for 15 minutes, and in place of the one before."""
+    return TelegramCodeOut.of(await _service(request).new_code(owner))
+
+
+@router.delete("/telegram/links/{user_id}", status_code=204)
+async def unlink_telegram(request: Request, user_id: _UserId, owner: Owner) -> Response:
+    """End the link of a Telegram account; its files and conversations stay here."""
+    await _service(request).unlink(owner, user_id)
+    return Response(status_code=204)
+
+
+@webhook_router.post("/telegram/webhook", include_in_schema=False)
+async def telegram_webhook(request: Request) -> Response:
+    """Take an update from Telegram. The secret is checked before anything of the body is read."""
+    service = _service(request)
+    service.admit(request.headers.get(_HEADER, ""))
+    allow_body(request, MAX_UPDATE_BYTES)
+    try:
+        update = json.loads((await request.body()).decode())
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("The update is not JSON.") from error
+    if not isinstance(update, dict):
+        raise InvalidInput("The update must be a JSON object.")
+    await service.receive(cast(JsonObject, update))
+    return Response(status_code=200)

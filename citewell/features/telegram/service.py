@@ -1,0 +1,127 @@
+"""Who in Telegram is whom here: codes that link an account, links, and the door through which Telegram's updates come in."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from citewell.errors import NotFound, RateLimited, Unauthorized
+from citewell.ingest.page_views import PageViews
+from citewell.storage.owners import OwnerRepository
+from citewell.storage.telegram import (
+    TelegramChatRepository,
+    TelegramInboxRepository,
+    TelegramLink,
+    TelegramLinkRepository,
+)
+from citewell.types import JsonObject
+
+CODE_SECONDS = 15 * 60.0
+"""How long a code is valid: enough to take up a telephone."""
+MAX_GUESSES = 5
+"""Codes that a user may try in that time; there are 2^50 of them."""
+_LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
+"""32 characters that are not mistaken for each other (Crockford's base 32 has these)."""
+_CODE_LENGTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCode:
+    """A code that links the account that sends it to the bot first; address: what opens the bot with it, where the bot runs."""
+
+    code: str
+    expires_at: float
+    address: str | None
+
+
+@dataclass(slots=True)
+class TelegramDoor:
+    """The bot that runs in this process, if one does.
+
+    username: its name in Telegram; secret: what Telegram sends with each update to the webhook; receive: keeps an update
+    """
+
+    username: str | None = None
+    secret: str | None = None
+    receive: Callable[[JsonObject], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramService:
+    """Links between Telegram's users and owners. everyone: who is not linked becomes an owner of their own; pages: draws the pages that answers cite."""
+
+    accounts: TelegramLinkRepository
+    inbox: TelegramInboxRepository
+    chats: TelegramChatRepository
+    owners: OwnerRepository
+    pages: PageViews
+    everyone: bool = False
+    door: TelegramDoor = field(default_factory=TelegramDoor)
+
+    @property
+    def username(self) -> str | None:
+        """The running bot's name in Telegram; None where no bot runs here."""
+        return self.door.username
+
+    async def new_code(self, owner_id: str) -> LinkCode:
+        """A code for this owner, valid once and for 15 minutes; it ends the one before."""
+        code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
+        expires_at = time.time() + CODE_SECONDS
+        await self.accounts.add_code(owner_id, _hashed(code), expires_at)
+        username = self.door.username
+        address = f"https://t.me/{username}?start={code}" if username else None
+        return LinkCode(f"{code[:5]}-{code[5:]}", expires_at, address)
+
+    async def redeem(self, user_id: int, name: str, code: str) -> str | None:
+        """The owner that a code links a user to; None for a wrong code, `RateLimited` after too many of them."""
+        if await self.accounts.count_guess(user_id, CODE_SECONDS) > MAX_GUESSES:
+            raise RateLimited(retry_after=CODE_SECONDS)
+        return await self.accounts.redeem(user_id, name, _hashed(code))
+
+    async def owner_of(self, user_id: int) -> str | None:
+        """The owner that a user of Telegram is; None for one who is not linked, unless everybody may use the bot."""
+        linked = await self.accounts.owner_of(user_id)
+        return linked or (await self.owners.ensure(f"telegram:{user_id}") if self.everyone else None)
+
+    async def links(self, owner_id: str) -> list[TelegramLink]:
+        """The Telegram accounts that are linked to an owner, newest first."""
+        return await self.accounts.links(owner_id)
+
+    async def unlink(self, owner_id: str, user_id: int) -> None:
+        """End a link; `NotFound` where there is no such link. Files and conversations stay."""
+        await self.accounts.unlink(owner_id, user_id)
+        await self.chats.leave(owner_id, user_id)
+
+    def admit(self, secret: str) -> None:
+        """Raise `NotFound` where no webhook is expected, and `Unauthorized` unless the secret is the one that Telegram was given."""
+        expected = self.door.secret
+        if expected is None:
+            raise NotFound(
+                "No Telegram bot takes updates here. Start one with TELEGRAM_BOT_TOKEN and TELEGRAM_WEBHOOK_URL."
+            )
+        if not hmac.compare_digest(secret.encode(), expected.encode()):
+            raise Unauthorized("The secret of the webhook is missing or wrong. Only Telegram may send updates here.")
+
+    async def receive(self, update: JsonObject) -> None:
+        """Keep an update that Telegram sent; what was seen before is passed over."""
+        if self.door.receive is None:
+            raise NotFound
+        await self.door.receive(update)
+
+
+def looks_like_code(text: str) -> bool:
+    """Whether a message is a code and nothing else."""
+    return len(text) <= 2 * _CODE_LENGTH and len(_plain(text)) == _CODE_LENGTH and set(_plain(text)) <= set(_LETTERS)
+
+
+def _plain(code: str) -> str:
+    return "".join(character for character in code.upper() if character not in "- ")
+
+
+def _hashed(code: str) -> str:
+    """The stored form. A code lives for minutes, and nobody can try many."""
+    return hashlib.sha256(_plain(code[:64]).encode()).hexdigest()

@@ -1,0 +1,55 @@
+"""Pages of files as pictures with places marked, drawn in a parser process when somebody asks to see one."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from citewell.disk import disk_errors
+from citewell.errors import CorruptFile
+from citewell.ingest.parsers import ParserPool
+from citewell.ports import BlobStore
+from citewell.storage.resources import ResourceRepository
+from citewell.types import Box, ExtractOptions
+
+_MAX_BYTES = 10 * 1024 * 1024
+"""Of one picture; a JPEG of 1,600 pixels a side has some 500 KB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageViews:
+    """Draws pages; the untrusted file is opened in a sandboxed process only."""
+
+    resources: ResourceRepository
+    blobs: BlobStore
+    parsers: ParserPool
+    scratch: Path
+    limits: ExtractOptions
+
+    async def draw(self, owner_id: str, resource_id: str, version: int, page: int, boxes: Sequence[Box]) -> bytes:
+        """A page as JPEG with the boxes on it marked. Raises `NotFound` for a file or version that the owner does not have,
+        and an `ExtractionError` or `InvalidInput` where there is nothing to draw.
+        """
+        original = await self.resources.original(owner_id, resource_id, version)
+        marked = tuple((box.x0, box.y0, box.x1, box.y1) for box in boxes if box.page == page)
+        options = replace(self.limits, view_page=page, view_boxes=marked)
+        folder = self.scratch / f"view-{uuid.uuid4().hex}"
+        try:
+            with disk_errors():
+                folder.mkdir(parents=True, exist_ok=True)
+            async with self.blobs.local_copy(original.key) as source:
+                summary = await self.parsers.parse(source, original.filename, options, folder)
+            if not summary.blobs:
+                raise CorruptFile
+            return await asyncio.to_thread(_read, folder / summary.blobs[0].path)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MAX_BYTES)

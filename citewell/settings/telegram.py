@@ -1,0 +1,28 @@
+"""Settings of the Telegram bot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+
+from citewell.settings.base import SettingsGroup
+from citewell.settings.names import named
+from citewell.settings.values import MAX_NUMBER, HttpAddress
+
+
+@dataclass(frozen=True, kw_only=True)
+class TelegramSettings(SettingsGroup):
+    """The bot that answers in Telegram: who it is, how it hears of messages, whom it answers, and how long files stay.
+
+    local_server: the Bot API server runs on this machine in its local mode: it has no limit on downloads, and files are read from its folder
+    file_hours: how long a file that was sent to the bot is kept; 0 for good
+    """
+
+    token: Annotated[SecretStr | None, named("telegram_bot_token", "TELEGRAM_BOT_TOKEN")] = None
+    api_url: Annotated[HttpAddress, named("telegram_api_url", "TELEGRAM_API_URL")] = "https://api.telegram.org"
+    local_server: Annotated[bool, named("telegram_local_server", "TELEGRAM_LOCAL")] = False
+    webhook_url: Annotated[HttpAddress | None, named("telegram_webhook_url", "TELEGRAM_WEBHOOK_URL")] = None
+    access: Annotated[Literal["linked", "everyone"], named("telegram_access")] = "linked"
+    file_hours: Annotated[float, Field(ge=0, le=MAX_NUMBER), named("telegram_file_ttl", "FILE_TTL")] = 0.0

@@ -1,0 +1,92 @@
+"""The tables of the Telegram bot. Ids of users, chats and messages are Telegram's; `bot_id` tells bots apart, each of which numbers its updates."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from citewell.storage.tables import Id, Json, Time, metadata
+
+
+def _owner(*, primary_key: bool = False) -> sa.Column[str]:
+    foreign = sa.ForeignKey("owners.id", ondelete="CASCADE")
+    return sa.Column("owner_id", Id, foreign, nullable=False, primary_key=primary_key)
+
+
+telegram_links = sa.Table(
+    "telegram_links",
+    metadata,
+    sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    _owner(),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("linked_at", Time, nullable=False),
+    sa.Index("ix_telegram_links_owner_id", "owner_id"),
+)
+
+telegram_codes = sa.Table(
+    "telegram_codes",
+    metadata,
+    sa.Column("code_hash", sa.String(64), primary_key=True),
+    _owner(),
+    sa.Column("expires_at", Time, nullable=False),
+)
+
+# Codes that a user has tried without success, since when.
+telegram_guesses = sa.Table(
+    "telegram_guesses",
+    metadata,
+    sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("since", Time, nullable=False),
+)
+
+# Every update that Telegram has sent, until a week after it was done: `progress` is what was done of it, should the process end.
+telegram_updates = sa.Table(
+    "telegram_updates",
+    metadata,
+    sa.Column("bot_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("update_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("chat_id", sa.BigInteger, nullable=False),
+    sa.Column("body", Json, nullable=False),
+    sa.Column("progress", Json, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("received_at", Time, nullable=False),
+    sa.Column("done_at", Time),
+    sa.Index("ix_telegram_updates_bot_id_done_at", "bot_id", "done_at"),
+)
+
+# The conversation of each user in each chat and topic: its thread here, and what its questions are about.
+telegram_threads = sa.Table(
+    "telegram_threads",
+    metadata,
+    sa.Column("chat_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("topic_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    _owner(primary_key=True),
+    sa.Column("thread_id", Id, sa.ForeignKey("threads.id", ondelete="SET NULL")),
+    sa.Column("scope", Json, nullable=False),
+)
+
+# Files that were sent to the bot: the message that tells of each one's progress, and when it is deleted.
+telegram_files = sa.Table(
+    "telegram_files",
+    metadata,
+    sa.Column("bot_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("chat_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("message_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    _owner(),
+    sa.Column("resource_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("topic_id", sa.BigInteger, nullable=False),
+    sa.Column("user_id", sa.BigInteger, nullable=False),
+    sa.Column("language", sa.String(8), nullable=False),
+    sa.Column("status_message_id", sa.BigInteger, nullable=False),
+    # the state that its status message tells
+    sa.Column("shown", sa.Text, nullable=False),
+    # a question in the caption, as the update that asks it once the file is read
+    sa.Column("question", Json, nullable=False),
+    # null for a file that was there before, and stays
+    sa.Column("expires_at", Time),
+    sa.Column("announced_at", Time),
+    sa.Column("finished_at", Time),
+    sa.Index("ix_telegram_files_resource_id", "resource_id"),
+    sa.Index("ix_telegram_files_expires_at", "expires_at"),
+)
