@@ -7,6 +7,7 @@ import { Appearance } from "./Appearance";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
+import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
 import "./settings.css";
@@ -24,6 +25,7 @@ export default function SettingsScreen({ version }: { version: string }): ReactN
         <LocalModelCard />
         <IndexCard />
         <UsageCard />
+        <TelegramCard />
         <TokensCard />
         <Account version={version} />
       </div>

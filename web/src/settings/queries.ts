@@ -54,6 +54,10 @@ export function estimateQuery(index: Index) {
   });
 }
 
+export function telegramQuery() {
+  return queryOptions({ queryKey: ["telegram"], queryFn: () => unwrap(api.GET("/telegram")) });
+}
+
 export function tokensQuery() {
   return queryOptions({ queryKey: ["tokens"], queryFn: async () => (await unwrap(api.GET("/tokens"))).tokens });
 }
