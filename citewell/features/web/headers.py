@@ -11,6 +11,7 @@ PAGE_POLICY = "; ".join(
         "script-src 'self' 'wasm-unsafe-eval'",
         "style-src 'self'",
         "img-src 'self' blob: data:",
+        "media-src 'self'",
         "font-src 'self' data:",
         "connect-src 'self'",
         "worker-src 'self'",

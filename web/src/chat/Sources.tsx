@@ -42,12 +42,25 @@ export function Sources({ citations }: { citations: readonly Citation[] }): Reac
 }
 
 function SourceLine({ citation }: { citation: Citation }): ReactNode {
+  // A picture of a kind that browsers do not show has its icon.
+  const [unseen, setUnseen] = useState(false);
   const { name, place } = splitLabel(citation);
   const isGone = citation.available === false;
   const line = (
     <>
       <span className="source-number tabular">{citation.n}</span>
-      <FileIcon type={typeOf(name)} size={15} />
+      {citation.image && !isGone && !unseen ? (
+        <img
+          className="source-thumb"
+          src={citation.image.path}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          onError={() => setUnseen(true)}
+        />
+      ) : (
+        <FileIcon type={typeOf(name)} size={15} />
+      )}
       <span className="source-name truncate">{name}</span>
       {place && <span className="source-place muted truncate">{place}</span>}
       {isGone && <span className="muted">{t.sourceGone}</span>}

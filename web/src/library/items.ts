@@ -3,6 +3,7 @@
 import { type ElementType, lookUp, wordFor } from "../api/codes";
 import { formatPercent } from "../lib/format";
 import { t } from "../strings";
+import { clock } from "../viewer/clock";
 import type { Locator, Overlay } from "../viewer/state";
 import type { Chunk, ExtractedElement } from "./queries";
 
@@ -32,6 +33,7 @@ const TONES = { title: "title", table: "table", image: "image", row: "row" } sat
 export function placeOf(locator: Locator): string {
   const parts: string[] = [];
   if (locator.sheet !== undefined) parts.push(locator.sheet);
+  if (locator.second !== undefined) parts.push(clock(locator.second));
   if (locator.slide !== undefined) parts.push(t.slide(locator.slide));
   else if ((locator.pages?.length ?? 0) > 1)
     parts.push(t.pageRange(locator.pages?.[0] ?? 0, locator.pages?.at(-1) ?? 0));

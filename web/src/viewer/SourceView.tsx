@@ -14,6 +14,7 @@ import { tablesOf } from "./tables";
 const PdfView = lazy(() => import("./PdfView"));
 const GridView = lazy(() => import("./GridView"));
 const ImageView = lazy(() => import("./ImageView"));
+const VideoView = lazy(() => import("./VideoView"));
 
 export default function SourceView({ target }: { target: Target }): ReactNode {
   const resource = useQuery(resourceQuery(target.resourceId));
@@ -57,6 +58,8 @@ function View({ resource, target }: { resource: Resource; target: Target }): Rea
   if (tablesOf(resource).length && resource.detected_category === "data")
     return <GridView resource={resource} target={target} />;
   if (resource.mime_type.startsWith("image/")) return <ImageView resource={resource} target={target} />;
+  if (resource.mime_type.startsWith("video/") && resource.status !== "stored")
+    return <VideoView resource={resource} target={target} />;
   const report = reportOf(resource);
   if (report && report.elements !== 0) return <ElementsView resource={resource} target={target} />;
   return <Empty title={t.noPreview} />;
