@@ -35,7 +35,7 @@ def fields_of(number: int, path: str, round_: int = 0) -> dict[str, Any]:
     """A record whose words follow from its number; `round_` changes them."""
     colour = list(COLOURS)[number % len(COLOURS)]
     thing, place = _THINGS[number % len(_THINGS)], _PLACES[number // 3 % 2]
-    day = datetime.now(UTC) - timedelta(days=number % 40)
+    day = datetime.now(UTC) - timedelta(days=7 + number % 40)
     again = f" Seen again in round {round_}." if round_ else ""
     return {
         "frame_filename": path,
