@@ -38,9 +38,12 @@ from citewell.features.tables.endpoints import router as tables_router
 from citewell.features.telegram.endpoints import router as telegram_router
 from citewell.features.telegram.endpoints import webhook_router
 from citewell.features.threads.endpoints import router as threads_router
+from citewell.features.triggers.endpoints import router as triggers_router
 from citewell.features.usage.endpoints import router as usage_router
 from citewell.features.web.headers import SecurityHeaders
 from citewell.features.web.pages import router as pages_router
+from citewell.features.webhooks.endpoints import describe_events
+from citewell.features.webhooks.endpoints import router as webhooks_router
 from citewell.ingest.parsers import ParserPool
 from citewell.settings import Settings
 
@@ -66,6 +69,8 @@ _ROUTERS = (
     local_models_router,
     telegram_router,
     webhook_router,
+    triggers_router,
+    webhooks_router,
     pages_router,
 )
 # Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.
@@ -98,6 +103,7 @@ def build(settings: Settings) -> FastAPI:
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
+    describe_events(app.webhooks)
     for router in _ROUTERS:
         app.include_router(router, dependencies=[] if router in _LENIENT else [Depends(known_parameters)])
     check_rows(route for router in _ROUTERS for route in router.routes)

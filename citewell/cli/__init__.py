@@ -1,4 +1,4 @@
-"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | accounts | worker | telegram | doctor | token`."""
+"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | accounts | webhooks | worker | telegram | doctor | token`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import httpx
 import typer
 
 from citewell import console
-from citewell.cli import accounts, evaluation, files, indexes, reindexing, syncing, telegram
+from citewell.cli import accounts, evaluation, files, indexes, reindexing, syncing, telegram, webhooks
 from citewell.errors import CitewellError
 
 _MAX_ALLOWED = 40
@@ -25,6 +25,7 @@ app.add_typer(syncing.app, name="sync")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(accounts.app, name="accounts")
 app.add_typer(telegram.app, name="telegram")
+app.add_typer(webhooks.app, name="webhooks")
 
 
 def main() -> None:

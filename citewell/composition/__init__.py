@@ -29,6 +29,8 @@ from citewell.composition.configured import (
     metadata_limits,
     parser_limits,
     retrieval_options,
+    suggestion_service,
+    turn_runner,
 )
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
@@ -36,6 +38,7 @@ from citewell.composition.local_models import local_model_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
+from citewell.composition.webhooks import delivery_runner, trigger_service, webhook_service
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.accounts.service import AccountService
@@ -55,12 +58,15 @@ from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
 from citewell.features.sources.service import SourceService
-from citewell.features.suggestions.service import SuggestionService, answered_by
+from citewell.features.suggestions.service import SuggestionService
 from citewell.features.tables.service import TableService
 from citewell.features.telegram.service import TelegramService
 from citewell.features.threads.service import ThreadService
+from citewell.features.triggers.service import TriggerService
 from citewell.features.turns import Answering, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
+from citewell.features.webhooks.delivery import DeliveryRunner
+from citewell.features.webhooks.service import WebhookService
 from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
@@ -79,7 +85,7 @@ from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.ports import BlobStore, ChatModel
-from citewell.settings import NoChat, RemoteEmbedding, Settings
+from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
 from citewell.storage.indexes import IndexRepository, IndexState
@@ -111,6 +117,8 @@ class Services:
     projects: ProjectService
     reindexing: ReindexService
     usage: UsageService
+    webhooks: WebhookService
+    triggers: TriggerService
     samples: SampleService
     sources: SourceService
     suggestions: SuggestionService
@@ -136,6 +144,7 @@ class _Parts:
     indexes: IndexSet
     opener: IndexOpener
     payloads: PayloadWriter
+    deliveries: DeliveryRunner
     migration: IndexMigration
     parsers: ParserPool
     space: DiskReserve
@@ -198,6 +207,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     if not stores.database.is_sqlite:
         stack.push_async_callback(_cancel, asyncio.create_task(opener.watch(indexes, migration)))
     payloads = PayloadWriter(name=_process_name(), changes=stores.payloads, indexes=indexes)
+    deliveries = await delivery_runner(settings, stores.database, _process_name())
     services = await _assemble(
         _Parts(
             settings=settings,
@@ -208,6 +218,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             indexes=indexes,
             opener=opener,
             payloads=payloads,
+            deliveries=deliveries,
             migration=migration,
             parsers=parsers,
             space=space,
@@ -230,15 +241,10 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
     if settings.stages.workers:
-        _start_work(services.workers, payloads, stack)
+        for work in (services.workers, payloads, deliveries):
+            work.start()
+            stack.push_async_callback(work.stop)
     return services
-
-
-def _start_work(workers: Workers, payloads: PayloadWriter, stack: contextlib.AsyncExitStack) -> None:
-    workers.start()
-    stack.push_async_callback(workers.stop)
-    payloads.start()
-    stack.push_async_callback(payloads.stop)
 
 
 def _check(settings: Settings) -> None:
@@ -286,16 +292,10 @@ async def _assemble(parts: _Parts) -> Services:
     answer_with = _exchange(answering, search, assistant_with)
     local_models = local_model_service(settings, parts.folder, local_owner, answer_with, parts.stack)
     await local_models.resume()
-    turns = TurnRunner(
-        answering=answering,
-        projects=stores.projects,
-        metadata=stores.metadata,
-        ledger=parts.ledger,
-        top_k=settings.retrieval.top_k,
-        compare_model=settings.usage.compare_model,
-    )
+    turns = turn_runner(settings, stores, parts.ledger, answering)
     threads = ThreadRepository(stores.database)
     auth = auth_service(settings, parts.folder, stores, local_owner)
+    chat = _chat_service(parts, turns, threads, search)
     return Services(
         local_owner=local_owner,
         auth=auth,
@@ -303,7 +303,7 @@ async def _assemble(parts: _Parts) -> Services:
         resources=resources,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
-        chat=_chat_service(parts, turns, threads, search),
+        chat=chat,
         citations=citation_service(parts.indexes, stores, parts.ledger),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=_mcp_tools(parts, extractive),
@@ -311,9 +311,11 @@ async def _assemble(parts: _Parts) -> Services:
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),
+        webhooks=webhook_service(settings, stores.database, parts.deliveries),
+        triggers=await trigger_service(stores.database, stores.projects, resources, chat, auth.admit),
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
-        suggestions=_suggestion_service(parts, extractive),
+        suggestions=suggestion_service(settings, stores, extractive),
         tables=TableService(tables=tables),
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
@@ -386,15 +388,6 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
 def _mcp_tools(parts: _Parts, extractive: Assistant) -> McpTools:
     top_k = parts.settings.retrieval.top_k
     return McpTools(toolbox=extractive.toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
-
-
-def _suggestion_service(parts: _Parts, extractive: Assistant) -> SuggestionService:
-    """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
-    return SuggestionService(
-        resources=parts.stores.resources,
-        content=parts.stores.content,
-        check=answered_by(extractive) if isinstance(parts.settings.chat, NoChat) else None,
-    )
 
 
 def _process_name() -> str:

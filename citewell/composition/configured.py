@@ -8,6 +8,7 @@ from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.agent.citations.check import CitationChecker
+from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
@@ -15,6 +16,8 @@ from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.jwts import JwksKeys, JwtRules
 from citewell.features.citations.service import CitationService
+from citewell.features.suggestions.service import SuggestionService, answered_by
+from citewell.features.turns import Answering, TurnRunner
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
@@ -198,6 +201,27 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         vector_threshold=max(retrieval.score_threshold, retrieval.vector_threshold),
         near_duplicate=retrieval.near_duplicate or None,
         diversity=retrieval.diversity,
+    )
+
+
+def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: Answering) -> TurnRunner:
+    """Who runs turns for all protocols."""
+    return TurnRunner(
+        answering=answering,
+        projects=stores.projects,
+        metadata=stores.metadata,
+        ledger=ledger,
+        top_k=settings.retrieval.top_k,
+        compare_model=settings.usage.compare_model,
+    )
+
+
+def suggestion_service(settings: Settings, stores: Stores, extractive: Assistant) -> SuggestionService:
+    """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
+    return SuggestionService(
+        resources=stores.resources,
+        content=stores.content,
+        check=answered_by(extractive) if isinstance(settings.chat, NoChat) else None,
     )
 
 

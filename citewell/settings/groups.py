@@ -66,6 +66,13 @@ class ServerSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebhookSettings(SettingsGroup):
+    """Which addresses webhooks may have: with `private_addresses` also those of this machine and its networks, and without TLS."""
+
+    private_addresses: Annotated[bool, named("webhook_private_addresses")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class UploadSettings(SettingsGroup):
     """Which files are accepted."""
 
@@ -419,6 +426,7 @@ class Settings(SettingsGroup):
     server: ServerSettings
     auth: AuthSettings
     accounts: AccountSettings
+    webhooks: WebhookSettings
     uploads: UploadSettings
     metadata: MetadataSettings
     blobs: BlobSettings

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
+from citewell.storage.outbox import announce_chunks
 from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
 from citewell.types import (
@@ -134,9 +135,10 @@ async def replace_blobs(
 
 
 async def insert_chunks(connection: AsyncConnection, new: Sequence[Chunk]) -> None:
-    """Store chunks, inside the caller's transaction."""
+    """Store chunks of one owner, inside the caller's transaction."""
     for start in range(0, len(new), _BATCH):
         await connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
+    await announce_chunks(connection, new)
 
 
 async def delete_chunks(connection: AsyncConnection, resource_id: str, ids: Sequence[str] | None = None) -> None:

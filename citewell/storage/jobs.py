@@ -17,8 +17,9 @@ from citewell.errors import LeaseLost
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
+from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import owners, resources
-from citewell.types import ErrorStage, Job, JsonObject, Stage, Status, UploadOptions
+from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Stage, Status, UploadOptions
 
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
@@ -141,6 +142,8 @@ class JobRepository:
             .values(status=status, attempt=0, deaths=0, lease_worker=None, lease_until=None, not_before=0, **values)
         )
         await record_event(connection, job.resource_id, job.version, status, details)
+        if status in TERMINAL:
+            await announce_ended(connection, [job.resource_id])
 
     async def note(self, connection: AsyncConnection, job: Job, **values: Any) -> None:
         """Write what a stage has done so far to the row, inside a `fenced` transaction; the lease stays."""

@@ -17,6 +17,7 @@ from citewell.errors import Conflict, NotFound
 from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
+from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
 from citewell.types import Category, Chunk, Element, Metadata, Status, UploadOptions
 
@@ -115,6 +116,7 @@ class RecordRepository:
             rows = [{"the_id": i, "the_count": n} for i, n in counts.items()]
             if rows:
                 await connection.execute(statement, rows)
+                await announce_ended(connection, list(counts))
 
 
 async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: str, known: Sequence[str]) -> None:

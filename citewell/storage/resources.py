@@ -17,6 +17,7 @@ from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.file_filters import file_condition
+from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
 from citewell.storage.tables import (
@@ -236,11 +237,10 @@ class ResourceRepository:
         query = sa.select(
             table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes, table.c.content_hash
         ).where(table.c.resource_id == resource_id, table.c.version == (version or resource.version))
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
-        if row is None or row[0] is None:
+        rows = await self._database.rows(query)
+        if not rows or rows[0]["blob_key"] is None:
             raise NotFound("This resource has no file.")
-        return Original(row[0], row[1], row[2], row[3], row[4])
+        return Original(*rows[0].values())
 
     async def delete(self, owner_id: str, resource_id: str) -> Receipt:
         """Remove a resource with its children and everything made of them.
@@ -256,6 +256,7 @@ class ResourceRepository:
             ]
             held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
             is_busy = bool(await connection.scalar(held))
+            await announce_deleted(connection, owner_id, ids)
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
             receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, is_busy=is_busy)
             await connection.execute(
@@ -301,12 +302,11 @@ class ResourceRepository:
     async def counts(self, owner_id: str) -> dict[str, int]:
         """How many resources have each status."""
         query = (
-            sa.select(resources.c.status, sa.func.count())
+            sa.select(resources.c.status, sa.func.count().label("files"))
             .where(resources.c.owner_id == owner_id)
             .group_by(resources.c.status)
         )
-        async with self._database.read() as connection:
-            return {row[0]: row[1] for row in await connection.execute(query)}
+        return {row["status"]: row["files"] for row in await self._database.rows(query)}
 
 
 _FRESH: dict[str, Any] = {

@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from citewell.errors import Conflict, NotFound, named
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database, insert_new, upsert
+from citewell.storage.outbox import announce
 from citewell.storage.tables import resources, source_items, sources
-from citewell.types import JsonObject, SyncItem, SyncSource
+from citewell.types import EventType, JsonObject, OutgoingEvent, SyncItem, SyncSource
 
 
 class SourceRepository:
@@ -56,11 +57,16 @@ class SourceRepository:
         return [SyncSource(**row) for row in await self._database.rows(query)]
 
     async def finish(self, owner_id: str, name: str, cursor: str | None, report: JsonObject) -> SyncSource:
-        """Note the end of a run: where the next one goes on, and what this one did."""
+        """Note the end of a run, and tell webhooks: where the next one goes on, and what this one did."""
+        now = time.time()
+        event = OutgoingEvent(
+            type=EventType.SYNC_FINISHED, key=f"{name}/{now}", data={"source": name, "report": dict(report)}
+        )
         async with self._database.write() as connection:
             mine = sa.and_(sources.c.owner_id == owner_id, sources.c.name == name)
-            values: dict[str, Any] = {"cursor": cursor, "report": dict(report), "finished_at": time.time()}
-            await connection.execute(sa.update(sources).where(mine).values(**values))
+            values: dict[str, Any] = {"cursor": cursor, "report": dict(report), "finished_at": now}
+            if (await connection.execute(sa.update(sources).where(mine).values(**values))).rowcount:
+                await announce(connection, owner_id, [event])
         return await self.get(owner_id, name)
 
     async def delete(self, owner_id: str, name: str) -> None:

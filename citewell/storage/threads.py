@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
+from citewell.storage.outbox import announce
 from citewell.storage.tables import chunks, citations, messages, threads
-from citewell.types import Citation, JsonObject, Message, Thread
+from citewell.types import Citation, JsonObject, Message, OutgoingEvent, Thread
 
 _CITATIONS_PER_ANSWER = 20
 
@@ -101,8 +102,9 @@ class ThreadRepository:
         cited: Sequence[Citation] = (),
         details: JsonObject | None = None,
         message_id: str | None = None,
+        event: OutgoingEvent | None = None,
     ) -> Message:
-        """Add a message to the end of a thread of this owner."""
+        """Add a message to the end of a thread of this owner, and tell webhooks of it where there is an event."""
         message_id, now = message_id or str(uuid.uuid4()), time.time()
         async with self._database.write() as connection:
             mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
@@ -123,6 +125,8 @@ class ThreadRepository:
             )
             if cited:
                 await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
+            if event is not None:
+                await announce(connection, owner_id, [event])
         return Message(
             id=message_id,
             thread_id=thread_id,

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 import citewell.storage
 from citewell.errors import InvalidFilter, NotFound
 from citewell.filters import parse_filters
+from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.densities import DensityRepository
@@ -45,20 +46,27 @@ from citewell.storage.telegram import (
     TelegramPlace,
 )
 from citewell.storage.threads import ThreadRepository
+from citewell.storage.triggers import TriggerRepository
 from citewell.storage.usage import UsageRepository
+from citewell.storage.webhook_tables import webhook_deliveries
+from citewell.storage.webhooks import WebhookRepository
 from citewell.types import (
     AskedOptions,
     ChunkPlace,
     ChunkType,
+    EventType,
+    OutgoingEvent,
     ReindexSelection,
     ResourceFilter,
     Scope,
     SearchRequest,
     Status,
     SyncItem,
+    TriggerKind,
     UploadOptions,
     UploadOutcome,
     Usage,
+    Webhook,
 )
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 from tests.storage.rows import owner_of
@@ -67,6 +75,7 @@ from tests.storage.rows import owner_of
 _CALLER_CHECKS = "by a resource's id, which the caller has from a method that takes the owner"
 _WORKERS = "for workers and upkeep, which serve all owners and are given no ids by users"
 _LIMITS = "a provider's limits hold for everybody who shares its key"
+_OPENED = "by the id of a trigger that the caller's secret has opened, or the lease of its call"
 _SHARED = "of no owner"
 _PEOPLE = "by a person's or a session's id, which comes from the credential, or from an administrator"
 _SIGNING_IN = "for those who are not signed in yet; the secret, or the identity, says who they are"
@@ -163,6 +172,15 @@ UNSCOPED: dict[str, str] = {
     "PayloadChangeRepository.finish": _WORKERS,
     "PayloadChangeRepository.release": _WORKERS,
     "PayloadChangeRepository.waiting": _WORKERS,
+    "DeliveryRepository.claim": _WORKERS,
+    "DeliveryRepository.disable": _WORKERS,
+    "DeliveryRepository.finish": _WORKERS,
+    "DeliveryRepository.forget_old": _WORKERS,
+    "DeliveryRepository.release": _WORKERS,
+    "TriggerRepository.find": "finds the owner",
+    "TriggerRepository.begin": _OPENED,
+    "TriggerRepository.finish": _OPENED,
+    "TriggerRepository.abandon": _OPENED,
     "ResourceRepository.known_blob_keys": _WORKERS,
     "ResourceRepository.unfinished_deletions": _WORKERS,
     "ResourceRepository.finish_deletion": _WORKERS,
@@ -228,6 +246,165 @@ def isolates(method: Any) -> Callable[[Check], Check]:
 @pytest.fixture
 async def world(database: Database) -> World:
     return World(database, await add_estate(database, "ada"), await add_estate(database, "ben"))
+
+
+# ---- Webhooks ----
+
+_EVENT = OutgoingEvent(type=EventType.SYNC_FINISHED, key="run", data={"source": "here"})
+
+
+async def _webhook(world: World, of: Estate) -> tuple[WebhookRepository, Webhook]:
+    webhooks = WebhookRepository(world.database)
+    return webhooks, await webhooks.create(of.owner, "https://a.example/", [EventType.SYNC_FINISHED], "", "whsec_x")
+
+
+@isolates(WebhookRepository.create)
+async def _(world: World) -> None:
+    async with world.unchanged():
+        webhooks, made = await _webhook(world, world.ben)
+    assert made.owner_id == world.ben.owner
+    assert await webhooks.all(world.ada.owner) == []
+
+
+@isolates(WebhookRepository.all)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    assert await webhooks.all(world.ben.owner) == []
+    assert await webhooks.all(world.ada.owner) == [made]
+
+
+@isolates(WebhookRepository.get)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    async with world.refused():
+        await webhooks.get(world.ben.owner, made.id)
+    assert await webhooks.get(world.ada.owner, made.id) == made
+
+
+@isolates(WebhookRepository.change)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    async with world.refused():
+        await webhooks.change(world.ben.owner, made.id, url="https://b.example/")
+    assert (await webhooks.change(world.ada.owner, made.id, enabled=False)).enabled is False
+
+
+@isolates(WebhookRepository.delete)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    async with world.refused():
+        await webhooks.delete(world.ben.owner, made.id)
+    await webhooks.delete(world.ada.owner, made.id)
+
+
+@isolates(WebhookRepository.tell)
+async def _(world: World) -> None:
+    webhooks, _ = await _webhook(world, world.ada)
+    async with world.unchanged():
+        await webhooks.tell(world.ben.owner, _EVENT)
+    await webhooks.tell(world.ada.owner, _EVENT)
+    assert len((await webhooks.deliveries(world.ada.owner, None, None, 10, None))[0]) == 1
+
+
+@isolates(WebhookRepository.tell_one)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    async with world.refused():
+        await webhooks.tell_one(world.ben.owner, made.id, _EVENT)
+    assert (await webhooks.tell_one(world.ada.owner, made.id, _EVENT)).webhook_id == made.id
+
+
+@isolates(WebhookRepository.delivery)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    sent = await webhooks.tell_one(world.ada.owner, made.id, _EVENT)
+    async with world.refused():
+        await webhooks.delivery(world.ben.owner, sent.id)
+    assert await webhooks.delivery(world.ada.owner, sent.id) == sent
+
+
+@isolates(WebhookRepository.deliveries)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    await webhooks.tell_one(world.ada.owner, made.id, _EVENT)
+    assert await webhooks.deliveries(world.ben.owner, None, made.id, 10, None) == ([], None)
+    assert len((await webhooks.deliveries(world.ada.owner, None, made.id, 10, None))[0]) == 1
+
+
+@isolates(WebhookRepository.replay)
+async def _(world: World) -> None:
+    webhooks, made = await _webhook(world, world.ada)
+    sent = await webhooks.tell_one(world.ada.owner, made.id, _EVENT)
+    async with world.database.write() as connection:
+        await connection.execute(sa.update(webhook_deliveries).values(state="dead"))
+    async with world.unchanged():
+        assert await webhooks.replay(world.ben.owner, delivery_id=sent.id) == 0
+        assert await webhooks.replay(world.ben.owner, webhook_id=made.id) == 0
+    assert await webhooks.replay(world.ada.owner, webhook_id=made.id) == 1
+
+
+@isolates(TriggerRepository.create)
+async def _(world: World) -> None:
+    triggers = TriggerRepository(world.database)
+    async with world.unchanged():
+        made = await triggers.create(world.ben.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    assert made.owner_id == world.ben.owner
+
+
+@isolates(TriggerRepository.all)
+async def _(world: World) -> None:
+    triggers = TriggerRepository(world.database)
+    made = await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    assert await triggers.all(world.ben.owner) == []
+    assert await triggers.all(world.ada.owner) == [made]
+
+
+@isolates(TriggerRepository.delete)
+async def _(world: World) -> None:
+    triggers = TriggerRepository(world.database)
+    made = await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    async with world.refused():
+        await triggers.delete(world.ben.owner, made.id)
+    await triggers.delete(world.ada.owner, made.id)
+    assert await triggers.find(made.id) is None
+
+
+# ---- Files at Anthropic ----
+
+
+@isolates(ClaudeFileRepository.keep)
+async def _(world: World) -> None:
+    uploads = ClaudeFileRepository(world.database)
+    await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
+    async with world.refused():
+        await uploads.keep(world.ben.owner, world.ada.resource, 1, "file_b")
+
+
+@isolates(ClaudeFileRepository.find)
+async def _(world: World) -> None:
+    uploads = ClaudeFileRepository(world.database)
+    await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
+    assert await uploads.find(world.ben.owner, world.ada.resource, 1) is None
+    assert await uploads.find(world.ada.owner, world.ada.resource, 1) == "file_a"
+
+
+@isolates(ClaudeFileRepository.forget)
+async def _(world: World) -> None:
+    uploads = ClaudeFileRepository(world.database)
+    await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
+    async with world.unchanged():
+        await uploads.forget(world.ben.owner, "file_a")
+    await uploads.forget(world.ada.owner, "file_a")
+    assert await uploads.find(world.ada.owner, world.ada.resource, 1) is None
+
+
+@isolates(ClaudeFileRepository.orphans)
+async def _(world: World) -> None:
+    uploads = ClaudeFileRepository(world.database)
+    await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
+    await ResourceRepository(world.database).delete(world.ada.owner, world.ada.resource)
+    assert await uploads.orphans(world.ben.owner) == []
+    assert await uploads.orphans(world.ada.owner) == ["file_a"]
 
 
 # ---- Owners ----

@@ -17,7 +17,18 @@ from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.threads import ThreadRepository
-from citewell.types import Expression, JsonObject, JsonValue, Message, RerankLimits, Scope, Thread
+from citewell.types import (
+    Answer,
+    EventType,
+    Expression,
+    JsonObject,
+    JsonValue,
+    Message,
+    OutgoingEvent,
+    RerankLimits,
+    Scope,
+    Thread,
+)
 
 _HISTORY = 60
 _TITLE_CHARACTERS = 80
@@ -168,8 +179,9 @@ class ChatService:
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
             details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
+        event = _completed(turn, thread_id, message_id, answer)
         await self.threads.append(
-            turn.owner_id, thread_id, "assistant", answer.text, answer.citations, details, message_id
+            turn.owner_id, thread_id, "assistant", answer.text, answer.citations, details, message_id, event
         )
 
     async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
@@ -178,6 +190,19 @@ class ChatService:
         title = " ".join(text.split())
         title = title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
         return await self.threads.create(request.owner_id, title, _scope_json(scope))
+
+
+def _completed(turn: TurnRequest, thread_id: str, message_id: str, answer: Answer) -> OutgoingEvent:
+    data: JsonObject = {
+        "message_id": message_id,
+        "thread_id": thread_id,
+        "question": turn.message,
+        "answer": answer.text,
+        "answered": answer.answered,
+        "intent": answer.intent,
+        "citations": [citation.to_json() for citation in answer.citations],
+    }
+    return OutgoingEvent(type=EventType.ANSWER_COMPLETED, key=message_id, data=data)
 
 
 def _summary(past: Sequence[Message]) -> ThreadSummary | None:

@@ -10,6 +10,7 @@ import { LocalModelCard } from "./LocalModel";
 import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
+import { WebhooksCard } from "./WebhooksCard";
 import "./settings.css";
 
 export default function SettingsScreen({ version }: { version: string }): ReactNode {
@@ -27,6 +28,7 @@ export default function SettingsScreen({ version }: { version: string }): ReactN
         <UsageCard />
         <TelegramCard />
         <TokensCard />
+        <WebhooksCard />
         <Account version={version} />
       </div>
     </main>

@@ -1,6 +1,6 @@
 // Tokens: create one (shown once), see which there are, revoke.
 import { useQuery } from "@tanstack/react-query";
-import { Copy, KeyRound, Plus } from "lucide-react";
+import { KeyRound, Plus } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError, api, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
@@ -9,8 +9,9 @@ import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Failure, Loading, Notice } from "../ui/Notice";
-import { notify, notifyError } from "../ui/Toasts";
+import { notifyError } from "../ui/Toasts";
 import { tokensQuery } from "./queries";
+import { Secret } from "./Secret";
 import { Section } from "./Section";
 
 type Token = Schemas["TokenOut"];
@@ -79,7 +80,18 @@ function CreateToken({ open, onClose }: { open: boolean; onClose: () => void }):
   };
   return (
     <Dialog open={open} onClose={close} title={t.createToken} description={secret ? undefined : t.tokensText}>
-      {secret ? <Secret secret={secret} onClose={close} /> : <TokenForm onCreated={setSecret} onClose={close} />}
+      {secret ? (
+        <Secret
+          secret={secret}
+          label={t.signInToken}
+          once={t.tokenOnce}
+          copied={t.tokenCopied}
+          action={t.copyToken}
+          onClose={close}
+        />
+      ) : (
+        <TokenForm onCreated={setSecret} onClose={close} />
+      )}
     </Dialog>
   );
 }
@@ -130,30 +142,5 @@ function TokenForm({ onCreated, onClose }: { onCreated: (secret: string) => void
         </Button>
       </div>
     </form>
-  );
-}
-
-function Secret({ secret, onClose }: { secret: string; onClose: () => void }): ReactNode {
-  const copy = (): void => void navigator.clipboard.writeText(secret).then(() => notify(t.tokenCopied), notifyError);
-  return (
-    <div className="stack">
-      <Notice kind="warn">{t.tokenOnce}</Notice>
-      <div className="secret">
-        <input
-          className="input secret-value"
-          readOnly
-          aria-label={t.signInToken}
-          value={secret}
-          onFocus={(event) => event.target.select()}
-        />
-        <Button kind="primary" onClick={copy}>
-          <Copy size={15} aria-hidden />
-          {t.copyToken}
-        </Button>
-      </div>
-      <div className="row form-end">
-        <Button onClick={onClose}>{t.close}</Button>
-      </div>
-    </div>
   );
 }

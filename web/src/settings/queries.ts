@@ -62,6 +62,19 @@ export function tokensQuery() {
   return queryOptions({ queryKey: ["tokens"], queryFn: async () => (await unwrap(api.GET("/tokens"))).tokens });
 }
 
+export function webhooksQuery() {
+  return queryOptions({ queryKey: ["webhooks"], queryFn: async () => (await unwrap(api.GET("/webhooks"))).webhooks });
+}
+
+/** How many deliveries were given up for a webhook, as far as one page tells. */
+export function deadQuery(webhookId: string) {
+  const query = { state: "dead" as const, webhook_id: webhookId, limit: 200 };
+  return queryOptions({
+    queryKey: ["webhooks", "dead", webhookId],
+    queryFn: async () => (await unwrap(api.GET("/webhooks/deliveries", { params: { query } }))).deliveries.length,
+  });
+}
+
 export function usageQuery(days: number) {
   return queryOptions({
     queryKey: ["usage", days],

@@ -1,0 +1,1 @@
+"""Adapters that call the addresses which owners register as webhooks."""

@@ -1,0 +1,120 @@
+"""Posts to an address that somebody else chose: resolved once, every address checked, and the checked one dialled; no redirects, little time."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeAlias
+
+import httpx
+
+from citewell.adapters.webhook.addresses import may_be_called, reached
+from citewell.errors import InvalidInput, Unavailable
+from citewell.types import Acknowledgement
+
+SECONDS = 15.0
+"""For one delivery as a whole, from the look-up of the name to the end of the answer's headers."""
+MAX_ADDRESSES = 4
+"""How many of a name's addresses are tried."""
+Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class GuardedSender:
+    """Sends webhooks. private: addresses of this machine and its networks may be called too, and without TLS."""
+
+    def __init__(self, *, private: bool, seconds: float = SECONDS, resolve: Resolver | None = None) -> None:
+        self._private = private
+        self._seconds = seconds
+        self._resolve = resolve or _look_up
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
+        """What the receiver answered; its body is not read.
+
+        Raises `InvalidInput` for an address that may not be called, `Unavailable` where nobody answers in time.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._post(_url(url, private=self._private), headers, body)
+        except TimeoutError as error:
+            raise Unavailable(f"The receiver did not answer within {self._seconds:g} seconds.") from error
+
+    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
+        problem: Exception | None = None
+        for address in await self._addresses(url):
+            try:
+                return await self._send(url, address, headers, body)
+            except httpx.ConnectError as error:  # the next address of the name may answer
+                problem = error
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise Unavailable(f"The receiver cannot be reached: {_reason(error)}.") from error
+        raise Unavailable(f"The receiver cannot be reached: {_reason(problem)}.")
+
+    async def _addresses(self, url: httpx.URL) -> Sequence[str]:
+        """The addresses of the name, each of which may be called: a name that also leads inside is refused."""
+        try:
+            found = await self._resolve(url.host, url.port or _port(url))
+        except OSError as error:
+            raise Unavailable(f"The name {url.host!r} cannot be resolved.") from error
+        for address in found:
+            if not may_be_called(reached(address), private=self._private):
+                raise InvalidInput(
+                    f"{url.host!r} leads to {address}, an address inside a network, which webhooks may not call. "
+                    "Use a public address, or set CITEWELL_WEBHOOK_PRIVATE_ADDRESSES."
+                )
+        return list(found)[:MAX_ADDRESSES]
+
+    async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
+        # Dialling the address itself leaves no second look-up that could answer otherwise; the certificate is checked by name.
+        dialled = url.copy_with(host=address)
+        host = url.netloc.decode("ascii")
+        extensions = {"sni_hostname": url.raw_host.decode("ascii")} if url.scheme == "https" else {}
+        async with (
+            httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=self._seconds) as client,
+            client.stream(
+                "POST", dialled, headers={**headers, "host": host}, content=body, extensions=extensions
+            ) as response,
+        ):
+            return Acknowledgement(response.status_code, _wait(response.headers.get("retry-after")))
+
+
+async def _look_up(host: str, port: int) -> Sequence[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _url(text: str, *, private: bool) -> httpx.URL:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise InvalidInput("The webhook's address is not a URL.") from error
+    if url.scheme != "https" and not (private and url.scheme == "http"):
+        raise InvalidInput("The webhook's address must begin with https://.")
+    if not url.host or url.userinfo:
+        raise InvalidInput("The webhook's address must name a host, and no user or password.")
+    return url
+
+
+def _port(url: httpx.URL) -> int:
+    return 443 if url.scheme == "https" else 80
+
+
+def _reason(error: Exception | None) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return text or type(error).__name__
+
+
+def _wait(value: str | None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, which is a number or a date."""
+    if value is None:
+        return None
+    if value.strip().isascii() and value.strip().isdigit():
+        return float(value.strip()[:9])
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())

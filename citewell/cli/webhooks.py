@@ -1,0 +1,121 @@
+"""Commands for webhooks: register an address, try it, see what was given up, send it again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.client import call, connect
+from citewell.settings import Settings, load_settings
+
+app = typer.Typer(no_args_is_help=True, help="Webhooks: have other programs told what happens.")
+_Id = Annotated[str, typer.Argument(help="The id of a webhook, as `citewell webhooks ls` prints it.")]
+_Events = Annotated[
+    list[str] | None,
+    typer.Option("--event", help="An event to be told of; may be repeated. Unless given, all but chunk.stored."),
+]
+
+
+@app.command("ls")
+def list_webhooks(data: Data = None, as_json: AsJson = False) -> None:
+    """List webhooks."""
+    found = _do(data, "GET", "/webhooks")["webhooks"]
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        state = "" if one["enabled"] else f" [red]disabled[/] {console.escape(one['problem'])}"
+        console.out.print(f"  {console.escape(one['url'])}  [dim]{one['id']}  {', '.join(one['events'])}[/]{state}")
+
+
+@app.command()
+def add(
+    url: Annotated[str, typer.Argument(help="Where events are posted.")],
+    event: _Events = None,
+    description: Annotated[str, typer.Option(help="A note for yourself.")] = "",
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have events posted to an address. Prints the secret that signs them, this once."""
+    made = _do(data, "POST", "/webhooks", json={"url": url, "events": event or None, "description": description})
+    if as_json:
+        print_json(made)
+        return
+    console.out.print(f"Events go to {console.escape(url)}. Id: {made['id']}")
+    console.out.print(f"Keep the secret, which is not shown again: {made['secret']}")
+
+
+@app.command("rm")
+def remove(webhook_id: _Id, data: Data = None) -> None:
+    """Tell an address nothing any more."""
+    _do(data, "DELETE", f"/webhooks/{webhook_id}")
+    console.out.print("Removed.")
+
+
+@app.command()
+def enable(
+    webhook_id: _Id,
+    off: Annotated[bool, typer.Option("--off", help="Disable it instead.")] = False,
+    data: Data = None,
+) -> None:
+    """Tell an address again what happens, or nothing for a while."""
+    _do(data, "PATCH", f"/webhooks/{webhook_id}", json={"enabled": not off})
+    console.out.print("Disabled." if off else "Enabled.")
+
+
+@app.command("test")
+def try_webhook(webhook_id: _Id, data: Data = None, as_json: AsJson = False) -> None:
+    """Send a webhook.test event."""
+    sent = _do(data, "POST", f"/webhooks/{webhook_id}/test")
+    if as_json:
+        print_json(sent)
+    else:
+        console.out.print(f"A test event is on its way: {sent['id']}. See what became of it: citewell webhooks log")
+
+
+@app.command()
+def log(
+    dead: Annotated[bool, typer.Option("--dead", help="Only what was given up.")] = False,
+    webhook: Annotated[str | None, typer.Option(help="Only of this webhook.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what was sent, is to be sent, or was given up, newest first."""
+    wanted = {"limit": limit, "state": "dead" if dead else None, "webhook_id": webhook}
+    params = {name: value for name, value in wanted.items() if value is not None}
+    found = _do(data, "GET", "/webhooks/deliveries", params=params)["deliveries"]
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        console.out.print(
+            f"  {one['state']:<9} {one['type']:<17} {one['created_at'][:19]}  attempts {one['attempts']}  [dim]{one['id']}[/] "
+            f"{console.escape(one['problem'])}"
+        )
+
+
+@app.command()
+def replay(
+    which: Annotated[str, typer.Argument(help="A delivery (msg_…), or a webhook: all that was given up for it.")],
+    data: Data = None,
+) -> None:
+    """Send again, under the same ids, what was given up."""
+    if which.startswith("msg_"):
+        _do(data, "POST", f"/webhooks/deliveries/{which}/replay")
+        console.out.print("It is sent again.")
+        return
+    count = _do(data, "POST", f"/webhooks/{which}/replay")["replayed"]
+    console.out.print(f"Deliveries that are sent again: {count:,}.")
+
+
+def _do(data: Any, method: str, path: str, **request: Any) -> Any:
+    return run(_call(load_settings(data=data), method, path, **request))
+
+
+async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
+    async with connect(settings) as client:
+        return await call(client, method, path, **request)

@@ -1,0 +1,99 @@
+"""HTTP for triggers: make them, delete them, and call them with their own secret."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.triggers.schemas import (
+    ChunkFileOut,
+    ChunkIn,
+    FetchIn,
+    FetchOut,
+    NewTrigger,
+    ResultIn,
+    ResultOut,
+    TriggerIn,
+    TriggerList,
+    TriggerOut,
+)
+from citewell.features.triggers.service import MAX_KEY_CHARACTERS, TriggerService
+from citewell.types import TriggerKind
+
+router = APIRouter(tags=["triggers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+_bearer = HTTPBearer(auto_error=False, scheme_name="TriggerSecret", description="The secret of the trigger: `trg_…`.")
+Secret = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=MAX_KEY_CHARACTERS,
+        description="a name of this call: repeated with it, the call is done once and answered alike, for two days",
+    ),
+]
+
+
+def _service(request: Request) -> TriggerService:
+    return request.app.state.services.triggers
+
+
+def _secret(credentials: Secret) -> str | None:
+    return credentials.credentials if credentials else None
+
+
+@router.get("/webhooks/incoming", operation_id="list_triggers", summary="List triggers")
+async def list_triggers(request: Request, owner: Owner) -> TriggerList:
+    """The addresses that other programs may call, oldest first."""
+    return TriggerList(triggers=[TriggerOut.of(one) for one in await _service(request).all(owner)])
+
+
+@router.post("/webhooks/incoming", status_code=201, operation_id="create_trigger", summary="Make a trigger")
+async def create_trigger(request: Request, body: TriggerIn, owner: Owner) -> NewTrigger:
+    """An address that another program may call. The answer has its secret, this once."""
+    trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project)
+    return NewTrigger(**TriggerOut.of(trigger).model_dump(), secret=secret)
+
+
+@router.delete(
+    "/webhooks/incoming/{trigger_id}", status_code=204, operation_id="delete_trigger", summary="Delete a trigger"
+)
+async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Response:
+    """Its secret opens nothing any more."""
+    await _service(request).delete(owner, trigger_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/webhooks/incoming/{trigger_id}/fetch", operation_id="trigger_fetch", summary="Keep records that were fetched"
+)
+async def trigger_fetch(
+    request: Request, trigger_id: str, body: FetchIn, credentials: Secret, key: Key = None
+) -> FetchOut:
+    """Records of a table elsewhere, such as Airtable's: each is searched and cited; one with a known id replaces what it was."""
+    trigger = await _service(request).open(trigger_id, TriggerKind.FETCH, _secret(credentials))
+    records = [record.model_dump() for record in body.records]
+    return FetchOut.model_validate(await _service(request).fetch(trigger, records, key))
+
+
+@router.post(
+    "/webhooks/incoming/{trigger_id}/chunk", operation_id="trigger_chunk", summary="Put metadata on a chunk's file"
+)
+async def trigger_chunk(
+    request: Request, trigger_id: str, body: ChunkIn, credentials: Secret, key: Key = None
+) -> ChunkFileOut:
+    """What another program made of a `chunk.stored` event, such as tags, becomes metadata that searches filter by."""
+    trigger = await _service(request).open(trigger_id, TriggerKind.CHUNK, _secret(credentials))
+    return ChunkFileOut.model_validate(await _service(request).chunk(trigger, body.resource_id, body.metadata, key))
+
+
+@router.post("/webhooks/incoming/{trigger_id}/result", operation_id="trigger_result", summary="Ask a question")
+async def trigger_result(
+    request: Request, trigger_id: str, body: ResultIn, credentials: Secret, key: Key = None
+) -> ResultOut:
+    """A question of another program, such as a form or a messenger; the answer has its citations, each checked."""
+    trigger = await _service(request).open(trigger_id, TriggerKind.RESULT, _secret(credentials))
+    return ResultOut.model_validate(await _service(request).result(trigger, body.message, body.thread_id, key))

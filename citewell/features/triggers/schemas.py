@@ -1,0 +1,116 @@
+"""Triggers as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from citewell.features.schemas import CitationOut, RequestBody, utc
+from citewell.types import Trigger, TriggerKind
+
+_NAME = r"^[^\x00]+$"
+
+
+class TriggerIn(RequestBody):
+    """A new trigger."""
+
+    kind: TriggerKind = Field(description="`fetch`: keep records; `chunk`: put metadata on a file; `result`: answer")
+    name: str = Field(min_length=1, max_length=200, pattern=_NAME)
+    project: str | None = Field(
+        default=None,
+        max_length=200,
+        pattern=_NAME,
+        description="where its records go, and all that it may change or ask about; everything unless given",
+    )
+
+
+class TriggerOut(BaseModel):
+    """A trigger, without its secret."""
+
+    id: str
+    kind: TriggerKind
+    name: str
+    project: str | None
+    path: str = Field(description="what the other program calls, on this server")
+    created_at: datetime
+
+    @staticmethod
+    def of(trigger: Trigger) -> TriggerOut:
+        """The public form of a trigger."""
+        return TriggerOut(
+            id=trigger.id,
+            kind=trigger.kind,
+            name=trigger.name,
+            project=trigger.project,
+            path=f"/webhooks/incoming/{trigger.id}/{trigger.kind}",
+            created_at=utc(trigger.created_at),
+        )
+
+
+class NewTrigger(TriggerOut):
+    """A new trigger with its secret, which is never shown again."""
+
+    secret: str = Field(description="`trg_…`, sent as `Authorization: Bearer trg_…`")
+
+
+class TriggerList(BaseModel):
+    """All triggers, oldest first."""
+
+    triggers: list[TriggerOut]
+
+
+class FetchedRecord(RequestBody):
+    """A record that the other program has fetched."""
+
+    id: str = Field(min_length=1, max_length=512)
+    text: str
+    title: str | None = None
+    metadata: dict[str, Any] = Field(default={}, description="texts, numbers, true or false, dates, lists of texts")
+
+
+class FetchIn(RequestBody):
+    """Records that the other program has fetched."""
+
+    records: list[FetchedRecord] = Field(max_length=10_000)
+
+
+class FetchOut(BaseModel):
+    """What became of them, with the ids of their resources in order."""
+
+    resource_ids: list[str]
+    added: int
+    replaced: int
+    unchanged: int
+
+
+class ChunkIn(RequestBody):
+    """What the other program made of a chunk, for the chunk's file."""
+
+    resource_id: str = Field(min_length=1, max_length=36, description="as `chunk.stored` names it")
+    metadata: dict[str, Any] = Field(description="keys that are set; null removes one")
+
+
+class ChunkFileOut(BaseModel):
+    """The file's metadata as they are now."""
+
+    resource_id: str
+    metadata: dict[str, Any]
+
+
+class ResultIn(RequestBody):
+    """A question."""
+
+    message: str = Field(min_length=1, max_length=32_000)
+    thread_id: str | None = Field(default=None, max_length=36, description="to go on with a conversation")
+
+
+class ResultOut(BaseModel):
+    """An answer with its citations; `answer.completed` tells webhooks of the same one."""
+
+    answer: str
+    answered: bool
+    citations: list[CitationOut]
+    thread_id: str
+    message_id: str

@@ -1,0 +1,110 @@
+"""Triggers: three things that another program may have Citewell do, each at an address and with a secret of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from citewell.errors import InvalidInput, Unauthorized
+from citewell.storage.triggers import TriggerRepository
+from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
+
+MAX_KEY_CHARACTERS = 255
+_PREFIX = "trg_"
+_SECRET_BYTES = 32
+_REFUSED = "The secret does not open this trigger. Send it as `Authorization: Bearer trg_…`; a lost one is replaced by a new trigger."
+_NOBODY = hashlib.sha256(b"").hexdigest()
+AddRecords: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]], str | None], Awaitable[JsonObject]]
+Describe: TypeAlias = Callable[[str, str, Mapping[str, JsonValue], str | None], Awaitable[JsonObject]]
+Ask: TypeAlias = Callable[[str, str, str | None, str | None], Awaitable[JsonObject]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerService:
+    """Makes triggers, checks their secrets, and does what they ask for once per key.
+
+    add_records, describe, ask: keep texts, put metadata on a file, and answer a question; each for an owner, within a project
+    if one is given. admit: counts the owner's requests.
+    """
+
+    triggers: TriggerRepository
+    add_records: AddRecords
+    describe: Describe
+    ask: Ask
+    admit: Callable[[str], Awaitable[None]]
+
+    async def create(self, owner_id: str, kind: TriggerKind, name: str, project: str | None) -> tuple[Trigger, str]:
+        """A new trigger, and its secret, which is never shown again."""
+        secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+        return await self.triggers.create(owner_id, kind, name, project, _hash(secret)), secret
+
+    async def all(self, owner_id: str) -> list[Trigger]:
+        """The owner's triggers, oldest first."""
+        return await self.triggers.all(owner_id)
+
+    async def delete(self, owner_id: str, trigger_id: str) -> None:
+        """Remove a trigger: its secret opens nothing any more."""
+        await self.triggers.delete(owner_id, trigger_id)
+
+    async def open(self, trigger_id: str, kind: TriggerKind, secret: str | None) -> Trigger:
+        """The trigger that this secret opens; `Unauthorized` for a wrong one, as for an address that does not exist."""
+        found = await self.triggers.find(trigger_id)
+        known = _NOBODY if found is None else found[1]
+        fits = hmac.compare_digest(_hash(secret or ""), known)
+        if found is None or not fits or found[0].kind is not kind:
+            raise Unauthorized(_REFUSED)
+        await self.admit(found[0].owner_id)
+        return found[0]
+
+    async def fetch(self, trigger: Trigger, records: Sequence[Mapping[str, Any]], key: str | None) -> JsonObject:
+        """Keep records that the other program has fetched; one with a known id replaces what it was."""
+        body: JsonObject = {"records": list(records)}
+        return await self._once(
+            trigger, key, body, lambda: self.add_records(trigger.owner_id, records, trigger.project)
+        )
+
+    async def chunk(
+        self, trigger: Trigger, resource_id: str, metadata: Mapping[str, JsonValue], key: str | None
+    ) -> JsonObject:
+        """Put what the other program made of a chunk on the chunk's file; None removes a key."""
+        body: JsonObject = {"resource_id": resource_id, "metadata": metadata}
+        return await self._once(
+            trigger, key, body, lambda: self.describe(trigger.owner_id, resource_id, metadata, trigger.project)
+        )
+
+    async def result(self, trigger: Trigger, message: str, thread_id: str | None, key: str | None) -> JsonObject:
+        """Answer a question. `InvalidInput` for a thread where the trigger has a project: a thread may have drawn on more than that."""
+        if thread_id is not None and trigger.project is not None:
+            raise InvalidInput("A trigger with a project begins a thread with each question. Leave `thread_id` out.")
+        body: JsonObject = {"message": message, "thread_id": thread_id}
+        return await self._once(
+            trigger, key, body, lambda: self.ask(trigger.owner_id, message, thread_id, trigger.project)
+        )
+
+    async def _once(
+        self, trigger: Trigger, key: str | None, body: JsonObject, work: Callable[[], Awaitable[JsonObject]]
+    ) -> JsonObject:
+        """What the work gives, or what it gave when it was asked for under this key before; without a key it is done each time."""
+        if key is None:
+            return await work()
+        call = await self.triggers.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
+        if call.answer is not None:
+            return call.answer
+        try:
+            answer = await work()
+        except BaseException:
+            # Also where the caller has left: shielded, so that the key is free again.
+            await asyncio.shield(self.triggers.abandon(call.lease))
+            raise
+        await self.triggers.finish(call.lease, answer)
+        return answer
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

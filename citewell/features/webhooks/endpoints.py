@@ -1,0 +1,152 @@
+"""HTTP for webhooks: register, change, try, delete; what was delivered or given up, and sending it again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.webhooks.schemas import (
+    AnswerEvent,
+    ChunkEvent,
+    DeliveryList,
+    DeliveryOut,
+    NewWebhook,
+    Replayed,
+    ResourceEvent,
+    SyncEvent,
+    WebhookChange,
+    WebhookIn,
+    WebhookList,
+    WebhookOut,
+)
+from citewell.features.webhooks.service import WebhookService
+from citewell.types import DeliveryState, EventType
+
+router = APIRouter(tags=["webhooks"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+def _service(request: Request) -> WebhookService:
+    return request.app.state.services.webhooks
+
+
+@router.get("/webhooks", operation_id="list_webhooks", summary="List webhooks")
+async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
+    """The addresses that are told what happens, oldest first."""
+    return WebhookList(webhooks=[WebhookOut.of(one) for one in await _service(request).all(owner)])
+
+
+@router.post("/webhooks", status_code=201, operation_id="subscribe_webhook", summary="Subscribe to events")
+async def create_webhook(request: Request, body: WebhookIn, owner: Owner) -> NewWebhook:
+    """Have events posted to an address: the REST hook of Zapier and Make. The answer has the secret that signs them, this once."""
+    events = None if body.events is None else [EventType(one) for one in body.events]
+    webhook, secret = await _service(request).register(owner, body.url, events, body.description)
+    return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
+
+
+@router.get("/webhooks/deliveries", operation_id="list_webhook_deliveries", summary="List deliveries")
+async def list_deliveries(
+    request: Request,
+    owner: Owner,
+    state: Annotated[DeliveryState | None, Query(description="`dead`: what was given up after a day")] = None,
+    webhook_id: Annotated[str | None, Query(max_length=36)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> DeliveryList:
+    """What was sent, is to be sent, or was given up, newest first."""
+    found, following = await _service(request).deliveries(
+        owner, state=state, webhook_id=webhook_id, limit=limit, cursor=cursor
+    )
+    return DeliveryList(deliveries=[DeliveryOut.of(one) for one in found], next_cursor=following)
+
+
+@router.get("/webhooks/deliveries/{delivery_id}", operation_id="get_webhook_delivery", summary="One delivery")
+async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
+    """What became of one delivery."""
+    return DeliveryOut.of(await _service(request).delivery(owner, delivery_id))
+
+
+@router.post(
+    "/webhooks/deliveries/{delivery_id}/replay",
+    status_code=202,
+    operation_id="replay_webhook_delivery",
+    summary="Send a delivery again",
+)
+async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
+    """Send it again under the same id, whether it was taken or given up."""
+    return DeliveryOut.of(await _service(request).replay(owner, delivery_id))
+
+
+@router.get("/webhooks/{webhook_id}", operation_id="get_webhook", summary="One webhook")
+async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> WebhookOut:
+    """One webhook, without its secret."""
+    return WebhookOut.of(await _service(request).get(owner, webhook_id))
+
+
+@router.patch("/webhooks/{webhook_id}", operation_id="change_webhook", summary="Change a webhook")
+async def change_webhook(request: Request, webhook_id: str, body: WebhookChange, owner: Owner) -> WebhookOut:
+    """Change its address or events, or have it told nothing for a while."""
+    return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given()))
+
+
+@router.delete(
+    "/webhooks/{webhook_id}", status_code=204, operation_id="unsubscribe_webhook", summary="Unsubscribe from events"
+)
+async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Response:
+    """Tell it nothing any more; what waits for it is not sent."""
+    await _service(request).delete(owner, webhook_id)
+    return Response(status_code=204)
+
+
+@router.post("/webhooks/{webhook_id}/test", status_code=202, operation_id="try_webhook", summary="Send a test event")
+async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> DeliveryOut:
+    """Send a `webhook.test` event; ask after it under `/webhooks/deliveries/{id}`."""
+    return DeliveryOut.of(await _service(request).test(owner, webhook_id))
+
+
+@router.post(
+    "/webhooks/{webhook_id}/replay",
+    status_code=202,
+    operation_id="replay_webhook",
+    summary="Send again what was given up",
+)
+async def replay_webhook(request: Request, webhook_id: str, owner: Owner) -> Replayed:
+    """Send everything again that was given up for a webhook, under the same ids."""
+    return Replayed(replayed=await _service(request).replay_all(owner, webhook_id))
+
+
+def describe_events(described: APIRouter) -> None:
+    """Describe in the OpenAPI document what webhooks are sent; nothing is served there."""
+    for name, summary in (
+        ("resource.indexed", "A file can be searched"),
+        ("resource.failed", "A file cannot be searched"),
+        ("resource.deleted", "A file was deleted"),
+    ):
+        _describe(described, name, summary, _on_resource)
+    _describe(described, "chunk.stored", "A passage was stored", _on_chunk)
+    _describe(described, "answer.completed", "A question was answered", _on_answer)
+    _describe(described, "sync.finished", "A source was synchronised", _on_sync)
+
+
+def _describe(described: APIRouter, name: str, summary: str, event: Callable[..., Awaitable[None]]) -> None:
+    operation = f"on_{name.replace('.', '_')}"
+    described.add_api_route(name, event, methods=["POST"], operation_id=operation, summary=summary, tags=["events"])
+
+
+async def _on_resource(body: ResourceEvent) -> None:
+    """Sent when a file reaches the end of its way through the stages, and when it is deleted. Answer with any 2xx within 15 seconds."""
+
+
+async def _on_chunk(body: ChunkEvent) -> None:
+    """Sent for each passage of a file, where a webhook names `chunk.stored`."""
+
+
+async def _on_answer(body: AnswerEvent) -> None:
+    """Sent when an answer is complete, with its citations, each checked."""
+
+
+async def _on_sync(body: SyncEvent) -> None:
+    """Sent when a connector has finished, with what it did."""

@@ -1,0 +1,122 @@
+"""Webhooks of an owner: registered, told of what happens, listed with what became of it, and sent again."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from citewell.errors import InvalidRequest
+from citewell.features.requests import invalid_request
+from citewell.features.webhooks.signing import new_secret
+from citewell.storage.webhooks import WebhookRepository
+from citewell.types import (
+    SUBSCRIBED,
+    Delivery,
+    DeliveryState,
+    EventType,
+    JsonObject,
+    OutgoingEvent,
+    Webhook,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookService:
+    """What owners register. private: addresses of this machine and its networks may be called; wake: have deliveries sent now."""
+
+    webhooks: WebhookRepository
+    private: bool
+    wake: Callable[[], None]
+
+    async def register(
+        self, owner_id: str, url: str, events: Sequence[EventType] | None = None, description: str = ""
+    ) -> tuple[Webhook, str]:
+        """A new webhook, and the secret that signs what it is sent, which is never shown again.
+
+        `InvalidRequest` for an address that cannot be one; whether it may be called is found out with each delivery.
+        """
+        self._check(url)
+        secret = new_secret()
+        wanted = tuple(dict.fromkeys(events)) if events else SUBSCRIBED
+        return await self.webhooks.create(owner_id, url, wanted, description, secret), secret
+
+    async def all(self, owner_id: str) -> list[Webhook]:
+        """The owner's webhooks, oldest first."""
+        return await self.webhooks.all(owner_id)
+
+    async def get(self, owner_id: str, webhook_id: str) -> Webhook:
+        """One webhook."""
+        return await self.webhooks.get(owner_id, webhook_id)
+
+    async def change(self, owner_id: str, webhook_id: str, changes: Mapping[str, Any]) -> Webhook:
+        """Change `url`, `events`, `description` or `enabled`; what waits is sent to the new address."""
+        if "url" in changes:
+            self._check(changes["url"])
+        return await self.webhooks.change(owner_id, webhook_id, **changes)
+
+    async def delete(self, owner_id: str, webhook_id: str) -> None:
+        """Remove a webhook; what waits for it is not sent any more."""
+        await self.webhooks.delete(owner_id, webhook_id)
+
+    async def test(self, owner_id: str, webhook_id: str) -> Delivery:
+        """Send a `webhook.test` event, and say under which id."""
+        event = OutgoingEvent(type=EventType.TEST, key=str(uuid.uuid4()), data={"webhook_id": webhook_id})
+        delivery = await self.webhooks.tell_one(owner_id, webhook_id, event)
+        self.wake()
+        return delivery
+
+    async def sync_finished(self, owner_id: str, run_id: str, data: JsonObject) -> None:
+        """Tell that a source was synchronised: call once at the end of a run, successful or not. data: what it did, with its `source`."""
+        await self.webhooks.tell(owner_id, OutgoingEvent(type=EventType.SYNC_FINISHED, key=run_id, data=data))
+        self.wake()
+
+    async def deliveries(
+        self,
+        owner_id: str,
+        *,
+        state: DeliveryState | None = None,
+        webhook_id: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> tuple[list[Delivery], str | None]:
+        """What was sent, is to be sent, or was given up, newest first; with the cursor of the next page."""
+        return await self.webhooks.deliveries(owner_id, state, webhook_id, limit, cursor)
+
+    async def delivery(self, owner_id: str, delivery_id: str) -> Delivery:
+        """One delivery."""
+        return await self.webhooks.delivery(owner_id, delivery_id)
+
+    async def replay(self, owner_id: str, delivery_id: str) -> Delivery:
+        """Send a delivery again under the same id, whether it was taken or given up."""
+        if not await self.webhooks.replay(owner_id, delivery_id=delivery_id):
+            await self.webhooks.delivery(owner_id, delivery_id)  # NotFound, unless it waits already
+        self.wake()
+        return await self.webhooks.delivery(owner_id, delivery_id)
+
+    async def replay_all(self, owner_id: str, webhook_id: str) -> int:
+        """Send everything again that was given up for a webhook; returns how many."""
+        await self.webhooks.get(owner_id, webhook_id)
+        count = await self.webhooks.replay(owner_id, webhook_id=webhook_id)
+        self.wake()
+        return count
+
+    def _check(self, url: str) -> None:
+        """Raise `InvalidRequest` for what is no address of a receiver."""
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            raise _invalid("This is no address.") from None
+        if not (parts.scheme == "https" or (parts.scheme == "http" and self.private)):
+            raise _invalid(
+                "It must begin with https://. With CITEWELL_WEBHOOK_PRIVATE_ADDRESSES, http:// is allowed too."
+            )
+        if not host or "@" in parts.netloc or not url.isascii() or not url.isprintable() or " " in url:
+            raise _invalid("It must name a host, and no user or password, in ASCII without spaces.")
+
+
+def _invalid(problem: str) -> InvalidRequest:
+    return invalid_request([{"field": "body.url", "problem": problem}])
