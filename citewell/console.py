@@ -87,7 +87,15 @@ def print_answer(answer: dict[str, Any]) -> None:
         out.print("\n[bold]References[/]")
     for n, citation in sorted(references.items()):
         mark = "" if citation["verdict"] == "supported" else f"  [yellow]{citation['verdict']}[/]"
-        out.print(f"  {escape(f'[{n}]')} {escape(citation['label'])}{mark}")
+        out.print(f"  {escape(f'[{n}]')} {escape(citation['label'])}{_origin(citation)}{mark}")
+
+
+def _origin(citation: dict[str, Any]) -> str:
+    """Of a file that was synchronised: its path there, and its record."""
+    said = citation.get("metadata") or {}
+    parts = [said.get("source_frame_path") or said.get("source_path"), said.get("source_airtable_id")]
+    shown = ", ".join(str(part) for part in parts if part)
+    return f"  [dim]{escape(shown)}[/]" if shown else ""
 
 
 def print_resources(resources: list[dict[str, Any]]) -> None:

@@ -156,7 +156,7 @@ def _silent(key: str, outcome: str) -> None:
 
 
 def _told(key: str, outcome: str) -> None:
-    console.out.print(f"  {outcome:<10}{console.escape(key)}", highlight=False)
+    console.out.print(f"  {outcome:<16}{console.escape(key)}", highlight=False)
 
 
 def _show(report: SyncReport, as_json: bool) -> None:
