@@ -15,6 +15,7 @@ from citewell.folder import DataFolder
 from citewell.settings import Settings
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.database import Database
+from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import PersonRepository
 from citewell.storage.sessions import SessionRepository
 
@@ -28,6 +29,7 @@ def auth_service(settings: Settings, folder: DataFolder, stores: Stores, local_o
         owners=stores.owners,
         projects=stores.projects,
         sessions=SessionRepository(stores.database),
+        members=MemberRepository(stores.database),
         local_owner=local_owner,
         access=_access_tokens(settings, folder) if settings.accounts.is_on else None,
         jwt_rules=jwt_rules(settings),
@@ -44,6 +46,8 @@ def account_service(settings: Settings, database: Database, auth: AuthService) -
         people=PersonRepository(database),
         sessions=SessionRepository(database),
         attempts=AttemptRepository(database),
+        members=MemberRepository(database),
+        invitations=InvitationRepository(database),
         auth=auth,
         passwords=Passwords(),
         is_on=accounts.is_on,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
@@ -22,7 +23,7 @@ from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.features.schemas import ErrorResponse
-from citewell.types.accounts import Principal
+from citewell.types.accounts import AccessScope, Grant, Principal
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ _EXPLAINED = {
     "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
 }
 _MAX_PROBLEMS = 10
+PROJECT_HEADER = "X-Citewell-Project"
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -82,9 +84,34 @@ async def current_principal(request: Request, credentials: _Credentials) -> Prin
 CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
 
 
-async def current_owner(principal: CurrentPrincipal) -> str:
+async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:
+    """Whose files the request is about, and of which projects; `X-Citewell-Project` keeps it to one, which may be another owner's."""
+    auth: AuthService = request.app.state.services.auth
+    access, path = access_of(request), request.path_params
+    if access.reach is Reach.NOTHING:
+        return Grant(owner_id=principal.owner_id)
+    grant = await auth.grant(
+        principal,
+        access.scope,
+        project=request.headers.get(PROJECT_HEADER),
+        project_id=path.get("project_id") if access.reach is Reach.PROJECT else None,
+        resource_id=path.get("resource_id") if access.reach is Reach.RESOURCE else None,
+    )
+    if grant.projects is None:
+        return grant
+    if access.reach is Reach.EVERYTHING:
+        raise errors.Forbidden(f"This address concerns all files. Leave out {PROJECT_HEADER}.")
+    if access.reach is Reach.PROJECT and path["project_id"] not in grant.projects:
+        raise errors.NotFound
+    return grant
+
+
+CurrentGrant = Annotated[Grant, Depends(current_grant)]
+
+
+async def current_owner(grant: CurrentGrant) -> str:
     """The id of the owner whose things the request is about."""
-    return principal.owner_id
+    return grant.owner_id
 
 
 Owner = Annotated[str, Depends(current_owner)]
@@ -99,7 +126,7 @@ def check_access(access: Access, principal: Principal) -> None:
     """Raise `Forbidden` for a credential that is not good for this."""
     if access.scope is not None and access.scope not in principal.scopes:
         raise errors.Forbidden(f"This token is not good for {access.scope.value!r}. Use one with this scope.")
-    if principal.project_ids is not None and access.reach is not Reach.NOTHING:
+    if principal.project_ids is not None and access.reach is Reach.EVERYTHING:
         raise errors.Forbidden("This token is good for some projects only, and this address concerns all files.")
 
 
@@ -114,6 +141,10 @@ def check_rows(routes: Iterable[BaseRoute]) -> None:
                 raise LookupError(f"{method} {route.path} has no row in citewell/features/access.py")
             if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
                 raise LookupError(f"{method} {route.path} does not ask who sends it as its row says")
+            if access.reach is Reach.NARROWED and not any(
+                d.call is current_grant for d in route.dependant.dependencies
+            ):
+                raise LookupError(f"{method} {route.path} does not ask which projects it is kept to")
 
 
 def _asks_who(dependant: Dependant) -> bool:
@@ -123,13 +154,25 @@ def _asks_who(dependant: Dependant) -> bool:
 async def named_resource(
     request: Request,
     resource_id: str,
-    owner: Owner,
+    grant: CurrentGrant,
     in_project: Annotated[
         str | None, Query(description="where an identifier is looked up; everywhere unless given")
     ] = None,
 ) -> str:
-    """The id of the resource in the path, which may be given by its identifier."""
-    return await request.app.state.services.resources.resolve(owner, resource_id, in_project)
+    """The id of the resource in the path, which may be given by its identifier; `NotFound` outside the projects that the request is kept to."""
+    service = request.app.state.services.resources
+    if grant.projects is None:
+        return await service.resolve(grant.owner_id, resource_id, in_project)
+    for project_id in grant.narrowed(None if in_project is None else [in_project]) or ():
+        with contextlib.suppress(errors.NotFound):
+            found = await service.resolve(grant.owner_id, resource_id, project_id)
+            inside = set((await service.get(grant.owner_id, found)).project_ids)
+            if not inside & grant.projects.keys():
+                continue
+            if access_of(request).scope is AccessScope.WRITE and not inside <= grant.projects.keys():
+                raise errors.Forbidden("This file is in other projects too, so only its owner may change it.")
+            return found
+    raise errors.NotFound
 
 
 ResourceId = Annotated[str, Depends(named_resource)]

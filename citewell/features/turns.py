@@ -63,20 +63,24 @@ class TurnRunner:
         return await self.metadata.narrowed(owner_id, scope, filters) if filters else scope
 
     async def run(
-        self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None
+        self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None, asker: str | None = None
     ) -> AsyncGenerator[AgentEvent]:
-        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same."""
+        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same.
+
+        asker: who pays, where the files are another owner's.
+        """
+        payer = asker or turn.owner_id
         tally, ended = Tally(), False
         try:
             async with aclosing(self.answering.assistant.run(turn, tally)) as events:
                 async for event in events:
                     ended = isinstance(event, Done)
                     if isinstance(event, Done):
-                        event = await self._priced(turn.owner_id, event, thread_id, message_id)
+                        event = await self._priced(payer, event, thread_id, message_id)
                     yield event
         finally:
             if not ended and tally.spent:
-                self.later(self.ledger.record(turn.owner_id, tally.spent, thread_id, message_id))
+                self.later(self.ledger.record(payer, tally.spent, thread_id, message_id))
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
         """Do what nobody waits for any more, such as recording a turn that its reader has left."""

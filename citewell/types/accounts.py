@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from citewell.errors import InvalidInput, NotFound, named
 
 
 class AccessScope(StrEnum):
@@ -102,3 +105,40 @@ class Invitation:
     role: Role | None
     created_at: float
     expires_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedProject:
+    """A project of another owner that somebody may use, and as what."""
+
+    id: str
+    name: str
+    owner_id: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """Whose files a request is about, and which: those of some projects (their names by id), or all where `projects` is None."""
+
+    owner_id: str
+    projects: Mapping[str, str] | None = None
+
+    def narrowed(self, asked: Sequence[str] | None) -> tuple[str, ...] | None:
+        """The projects that a request is about, of which it names some by id or name; `NotFound` for one that is not open to it."""
+        if asked is None:
+            return None if self.projects is None else tuple(self.projects)
+        if self.projects is None:
+            return tuple(asked)
+        by_name = {name: known for known, name in self.projects.items()}
+        found = [one if one in self.projects else by_name.get(one) for one in asked]
+        if None in found:
+            raise NotFound(f"There is no project called {named(asked[found.index(None)])}.")
+        return tuple(one for one in found if one is not None)
+
+    def project(self, asked: str | None) -> str | None:
+        """As `narrowed`, for requests about one project; `InvalidInput` where they must say which."""
+        ids = self.narrowed(None if asked is None else [asked])
+        if ids is None or len(ids) == 1:
+            return ids and ids[0]
+        raise InvalidInput("Name the project: this token is good for several.")

@@ -28,6 +28,7 @@ from citewell.storage.densities import DensityRepository
 from citewell.storage.facets import FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
+from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
@@ -68,6 +69,7 @@ from citewell.types import (
     Usage,
     Webhook,
 )
+from citewell.types.accounts import Role
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 from tests.storage.rows import owner_of
 
@@ -78,6 +80,7 @@ _LIMITS = "a provider's limits hold for everybody who shares its key"
 _OPENED = "by the id of a trigger that the caller's secret has opened, or the lease of its call"
 _SHARED = "of no owner"
 _PEOPLE = "by a person's or a session's id, which comes from the credential, or from an administrator"
+_MEMBER = "by the member's own id, which comes from the credential: see test_members.py"
 _SIGNING_IN = "for those who are not signed in yet; the secret, or the identity, says who they are"
 _TELEGRAM = "for the bot, by ids that Telegram gives; each row says whose it is"
 UNSCOPED: dict[str, str] = {
@@ -166,6 +169,10 @@ UNSCOPED: dict[str, str] = {
     "AttemptRepository.count": _SIGNING_IN,
     "AttemptRepository.forget": _SIGNING_IN,
     "AttemptRepository.take_back": _SIGNING_IN,
+    "InvitationRepository.accept": _SIGNING_IN,
+    "MemberRepository.holding": _MEMBER,
+    "MemberRepository.leave": _MEMBER,
+    "MemberRepository.shared_with": _MEMBER,
     "RecordRepository.mark_indexed": _WORKERS,
     "PayloadChangeRepository.claim": _WORKERS,
     "PayloadChangeRepository.facts": _WORKERS,
@@ -537,6 +544,69 @@ async def _(world: World) -> None:
     sources = SourceRepository(world.database)
     await sources.forget(world.ben.owner, hers, "a")
     assert await sources.item(world.ada.owner, hers, "a") is not None
+# ---- Members and invitations ----
+
+
+async def _member(world: World) -> str:
+    """Somebody who is an editor of ada's project."""
+    secret = (
+        await InvitationRepository(world.database).create(world.ada.owner, 60, None, world.ada.project, Role.EDITOR)
+    )[1]
+    carl = await OwnerRepository(world.database).ensure("carl")
+    await InvitationRepository(world.database).accept(carl, "carl@example.org", secret)
+    return carl
+
+
+@isolates(MemberRepository.all)
+async def _(world: World) -> None:
+    carl, members = await _member(world), MemberRepository(world.database)
+    assert await members.all(world.ben.owner, world.ada.project) == []
+    assert [one.owner_id for one in await members.all(world.ada.owner, world.ada.project)] == [carl]
+
+
+@isolates(MemberRepository.set_role)
+async def _(world: World) -> None:
+    carl, members = await _member(world), MemberRepository(world.database)
+    async with world.refused():
+        await members.set_role(world.ben.owner, world.ada.project, carl, Role.VIEWER)
+    await members.set_role(world.ada.owner, world.ada.project, carl, Role.VIEWER)
+    assert [one.role for one in await members.all(world.ada.owner, world.ada.project)] == [Role.VIEWER]
+
+
+@isolates(MemberRepository.remove)
+async def _(world: World) -> None:
+    carl, members = await _member(world), MemberRepository(world.database)
+    async with world.refused():
+        await members.remove(world.ben.owner, world.ada.project, carl)
+    await members.remove(world.ada.owner, world.ada.project, carl)
+    assert await members.shared_with(carl) == []
+
+
+@isolates(InvitationRepository.create)
+async def _(world: World) -> None:
+    invitations = InvitationRepository(world.database)
+    async with world.refused():
+        await invitations.create(world.ben.owner, 60, None, world.ada.project, Role.VIEWER)
+    made, _ = await invitations.create(world.ada.owner, 60, None, world.ada.project, Role.VIEWER)
+    assert made.invited_by == world.ada.owner
+
+
+@isolates(InvitationRepository.all)
+async def _(world: World) -> None:
+    invitations = InvitationRepository(world.database)
+    made, _ = await invitations.create(world.ada.owner, 60, None, None, None)
+    assert await invitations.all(world.ben.owner) == []
+    assert await invitations.all(world.ada.owner) == [made]
+
+
+@isolates(InvitationRepository.revoke)
+async def _(world: World) -> None:
+    invitations = InvitationRepository(world.database)
+    made, _ = await invitations.create(world.ada.owner, 60, None, None, None)
+    async with world.refused():
+        await invitations.revoke(world.ben.owner, made.id)
+    await invitations.revoke(world.ada.owner, made.id)
+    assert await invitations.all(world.ada.owner) == []
 
 
 # ---- Projects ----

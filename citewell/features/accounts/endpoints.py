@@ -6,10 +6,20 @@ from fastapi import APIRouter, Request, Response
 
 from citewell.errors import Unauthorized
 from citewell.features.accounts.schemas import (
+    AcceptIn,
     AccountChange,
+    InvitationIn,
+    InvitationList,
+    InvitationOut,
+    MemberChange,
+    MemberList,
+    MemberOut,
+    NewInvitation,
     PeopleList,
     PersonChange,
     PersonOut,
+    SharedProjectList,
+    SharedProjectOut,
     SignedInList,
     SignedInOut,
     SignInIn,
@@ -18,7 +28,7 @@ from citewell.features.accounts.schemas import (
 from citewell.features.accounts.service import AccountService, Entry, From
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
-from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 
 router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -121,3 +131,66 @@ async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleLi
 async def change_person(request: Request, person_id: str, body: PersonChange, principal: CurrentPrincipal) -> PersonOut:
     """Suspend somebody or let them in again, for administrators."""
     return PersonOut.of(await _service(request).set_state(principal, person_id, body.state))
+
+
+@router.post("/invitations", status_code=201)
+async def invite(request: Request, body: InvitationIn, principal: CurrentPrincipal) -> NewInvitation:
+    """Invite somebody to the server (administrators), or to a project of yours. The secret is shown this once."""
+    made, secret = await _service(request).invite(principal, body.email, body.project, body.role, body.days)
+    return NewInvitation(**InvitationOut.of(made).model_dump(), invitation=secret)
+
+
+@router.get("/invitations")
+async def list_invitations(request: Request, principal: CurrentPrincipal) -> InvitationList:
+    """Your invitations that can still be used."""
+    return InvitationList(invitations=[InvitationOut.of(one) for one in await _service(request).invited(principal)])
+
+
+@router.post("/invitations/accept", status_code=204)
+async def accept_invitation(request: Request, body: AcceptIn, principal: CurrentPrincipal) -> Response:
+    """Become a member of the project that an invitation names."""
+    await _service(request).accept(principal, body.invitation)
+    return Response(status_code=204)
+
+
+@router.delete("/invitations/{invitation_id}", status_code=204)
+async def take_invitation_back(request: Request, invitation_id: str, principal: CurrentPrincipal) -> Response:
+    """Make an invitation useless."""
+    await _service(request).take_back(principal, invitation_id)
+    return Response(status_code=204)
+
+
+@router.get("/projects/{project_id}/members")
+async def list_members(request: Request, project_id: str, owner: Owner) -> MemberList:
+    """Who else may use a project of yours."""
+    return MemberList(members=[MemberOut.of(one) for one in await _service(request).members_of(owner, project_id)])
+
+
+@router.put("/projects/{project_id}/members/{member_id}", status_code=204)
+async def change_member(
+    request: Request, project_id: str, member_id: str, body: MemberChange, owner: Owner
+) -> Response:
+    """Give a member another role; it takes effect with the next request."""
+    await _service(request).set_role(owner, project_id, member_id, body.role)
+    return Response(status_code=204)
+
+
+@router.delete("/projects/{project_id}/members/{member_id}", status_code=204)
+async def remove_member(request: Request, project_id: str, member_id: str, owner: Owner) -> Response:
+    """End a membership; it takes effect with the next request."""
+    await _service(request).remove_member(owner, project_id, member_id)
+    return Response(status_code=204)
+
+
+@router.get("/shared-projects")
+async def list_shared_projects(request: Request, principal: CurrentPrincipal) -> SharedProjectList:
+    """The projects of others that you may use."""
+    found = await _service(request).shared_with(principal)
+    return SharedProjectList(projects=[SharedProjectOut.of(one) for one in found])
+
+
+@router.delete("/shared-projects/{project_id}", status_code=204)
+async def leave_project(request: Request, project_id: str, principal: CurrentPrincipal) -> Response:
+    """Leave a project of another owner."""
+    await _service(request).leave(principal, project_id)
+    return Response(status_code=204)

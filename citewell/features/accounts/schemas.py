@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
 from citewell.features.schemas import RequestBody, utc
-from citewell.types.accounts import Person, PersonState, SignedIn
+from citewell.types.accounts import Invitation, Person, PersonState, ProjectMember, Role, SharedProject, SignedIn
 
 _MAX_EMAIL = 300
 _MAX_NAME = 200
@@ -105,3 +106,103 @@ class SignedInList(BaseModel):
     """Where you are signed in, the latest first."""
 
     sessions: list[SignedInOut]
+
+
+class InvitationIn(RequestBody):
+    """Whom to invite: to the server, or with `project` (an id) to a project of yours."""
+
+    email: str | None = Field(
+        default=None, max_length=_MAX_EMAIL, pattern=_NO_NUL, description="the only address it is for"
+    )
+    project: str | None = Field(default=None, max_length=36, pattern=_NO_NUL)
+    role: Literal[Role.EDITOR, Role.VIEWER] | None = Field(
+        default=None, description="in the project; viewer unless given"
+    )
+    days: int = Field(default=7, ge=1, le=90)
+
+
+class InvitationOut(BaseModel):
+    """An invitation that can still be used."""
+
+    id: str
+    email: str | None
+    project: str | None
+    role: Role | None
+    created_at: datetime
+    expires_at: datetime
+
+    @staticmethod
+    def of(one: Invitation) -> InvitationOut:
+        """The public form of an invitation, without its secret."""
+        return InvitationOut(
+            id=one.id,
+            email=one.email,
+            project=one.project_id,
+            role=one.role,
+            created_at=utc(one.created_at),
+            expires_at=utc(one.expires_at),
+        )
+
+
+class NewInvitation(InvitationOut):
+    """A new invitation with its secret, which is never shown again."""
+
+    invitation: str
+
+
+class InvitationList(BaseModel):
+    """Your invitations, newest first."""
+
+    invitations: list[InvitationOut]
+
+
+class AcceptIn(RequestBody):
+    """The secret of an invitation."""
+
+    invitation: str = Field(min_length=1, max_length=200, pattern=_NO_NUL)
+
+
+class MemberOut(BaseModel):
+    """Somebody who may use a project."""
+
+    id: str
+    name: str
+    role: Role
+    since: datetime
+
+    @staticmethod
+    def of(one: ProjectMember) -> MemberOut:
+        """The public form of a member."""
+        return MemberOut(id=one.owner_id, name=one.name, role=one.role, since=utc(one.created_at))
+
+
+class MemberList(BaseModel):
+    """The members of a project besides its owner, oldest first."""
+
+    members: list[MemberOut]
+
+
+class MemberChange(RequestBody):
+    """What a member may do from now on."""
+
+    role: Literal[Role.EDITOR, Role.VIEWER]
+
+
+class SharedProjectOut(BaseModel):
+    """A project of another owner that you may use."""
+
+    id: str
+    name: str
+    owner: str
+    role: Role
+
+    @staticmethod
+    def of(one: SharedProject) -> SharedProjectOut:
+        """The public form of a shared project."""
+        return SharedProjectOut(id=one.id, name=one.name, owner=one.owner_id, role=one.role)
+
+
+class SharedProjectList(BaseModel):
+    """The projects of others that you may use; send one's id as `X-Citewell-Project`."""
+
+    projects: list[SharedProjectOut]

@@ -11,9 +11,19 @@ from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
+from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import NewPerson, PersonRepository
 from citewell.storage.sessions import SessionRepository
-from citewell.types.accounts import Person, PersonState, Principal, SignedIn
+from citewell.types.accounts import (
+    Invitation,
+    Person,
+    PersonState,
+    Principal,
+    ProjectMember,
+    Role,
+    SharedProject,
+    SignedIn,
+)
 
 _OFF = "There are no accounts here. Set CITEWELL_ACCOUNTS=on, or use a token."
 _NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server: `citewell accounts create-admin`."
@@ -52,6 +62,8 @@ class AccountService:
     people: PersonRepository
     sessions: SessionRepository
     attempts: AttemptRepository
+    members: MemberRepository
+    invitations: InvitationRepository
     auth: AuthService
     passwords: Passwords
     is_on: bool
@@ -159,6 +171,57 @@ class AccountService:
         changed = await self.people.set_state(person_id, state)
         self.auth.forget()
         return changed
+
+    async def invite(
+        self, principal: Principal, email: str | None, project_id: str | None, role: Role | None, days: int
+    ) -> tuple[Invitation, str]:
+        """An invitation to the server (administrators') or to a project of one's own, and its secret, which is shown this once."""
+        self._require()
+        if project_id is None:
+            self._administer(principal)
+        address = checked_email(email) if email is not None else None
+        given = (role or Role.VIEWER) if project_id is not None else None
+        return await self.invitations.create(principal.owner_id, days * 86_400.0, address, project_id, given)
+
+    async def invited(self, principal: Principal) -> list[Invitation]:
+        """One's own invitations that can still be used."""
+        self._require()
+        return await self.invitations.all(principal.owner_id)
+
+    async def take_back(self, principal: Principal, invitation_id: str) -> None:
+        """Make an invitation of one's own useless."""
+        self._require()
+        await self.invitations.revoke(principal.owner_id, invitation_id)
+
+    async def accept(self, principal: Principal, secret: str) -> None:
+        """Become a member of the project that an invitation names."""
+        person = await self.person(principal)
+        await self.invitations.accept(person.owner_id, person.email, secret)
+
+    async def members_of(self, owner_id: str, project_id: str) -> list[ProjectMember]:
+        """The members of a project of this owner."""
+        self._require()
+        return await self.members.all(owner_id, project_id)
+
+    async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
+        """Give a member another role."""
+        self._require()
+        await self.members.set_role(owner_id, project_id, member_id, role)
+
+    async def remove_member(self, owner_id: str, project_id: str, member_id: str) -> None:
+        """End a membership; it takes effect with the next request."""
+        self._require()
+        await self.members.remove(owner_id, project_id, member_id)
+
+    async def shared_with(self, principal: Principal) -> list[SharedProject]:
+        """The projects of others that the principal may use."""
+        self._require()
+        return await self.auth.shared_projects(principal)
+
+    async def leave(self, principal: Principal, project_id: str) -> None:
+        """End one's own membership."""
+        self._require()
+        await self.members.leave(principal.owner_id, project_id)
 
     def _require(self) -> None:
         if not self.is_on:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.errors import Forbidden, InvalidInput, RateLimited, Unauthorized
+from citewell.errors import Forbidden, InvalidInput, NotFound, RateLimited, Unauthorized, named
 from citewell.features.auth.access_tokens import AccessTokens, csrf_of
 from citewell.features.auth.jwts import JwtRules
+from citewell.storage.members import MemberRepository
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.sessions import SessionRepository
-from citewell.types.accounts import ALL_SCOPES, AccessScope, Principal, SignedIn
+from citewell.types.accounts import ALL_SCOPES, ROLE_SCOPES, AccessScope, Grant, Principal, SharedProject, SignedIn
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0
@@ -29,6 +32,7 @@ class AuthService:
     owners: OwnerRepository
     projects: ProjectRepository
     sessions: SessionRepository
+    members: MemberRepository
     local_owner: str
     access: AccessTokens | None = None
     jwt_rules: JwtRules | None = None
@@ -65,6 +69,48 @@ class AuthService:
         if count > self.requests_per_minute:
             self._refused_until[owner_id] = time.monotonic() + left
             raise RateLimited(retry_after=left)
+
+    async def grant(
+        self,
+        principal: Principal,
+        scope: AccessScope | None,
+        *,
+        project: str | None = None,
+        project_id: str | None = None,
+        resource_id: str | None = None,
+    ) -> Grant:
+        """Whose files a request is about: the principal's own, or those of a project of another owner that the principal is a member of.
+
+        project: the one that the request asks to be kept to, by id or name; project_id, resource_id: what its path names. Raises
+        `NotFound` for a project that is not open to the principal, and `Forbidden` for what its role in it is not good for.
+        """
+        own = Grant(owner_id=principal.owner_id, projects=await self._names(principal))
+        if project is not None:
+            with contextlib.suppress(NotFound):
+                found = await self.projects.resolve(principal.owner_id, project)
+                (kept,) = own.narrowed([found]) or ()
+                name = (await self.projects.get(principal.owner_id, kept)).name
+                return Grant(owner_id=principal.owner_id, projects={kept: name})
+        if not self.has_accounts or principal.project_ids is not None:
+            if project is not None:
+                raise NotFound(f"There is no project called {named(project)}.")
+            return own
+        shared: list[SharedProject] = []
+        if project is not None:
+            shared = [one for one in await self.members.shared_with(principal.owner_id) if one.id == project]
+            if not shared:
+                raise NotFound(f"There is no project called {named(project)}.")
+        elif project_id is not None:
+            shared = [one for one in await self.members.shared_with(principal.owner_id) if one.id == project_id]
+        elif resource_id is not None:
+            shared = await self.members.holding(principal.owner_id, resource_id)
+        return _granted(shared, scope) if shared else own
+
+    async def shared_projects(self, principal: Principal) -> list[SharedProject]:
+        """The projects of others that the principal may use."""
+        if not self.has_accounts or principal.project_ids is not None:
+            return []
+        return await self.members.shared_with(principal.owner_id)
 
     async def create_token(
         self,
@@ -132,6 +178,16 @@ class AuthService:
         """Ask the database about every token again: something was revoked here."""
         self._known.clear()
 
+    async def _names(self, principal: Principal) -> dict[str, str] | None:
+        """The names of the projects that a token is good for, by id; `Forbidden` once all of them are deleted."""
+        if principal.project_ids is None:
+            return None
+        found = await self.projects.all(principal.owner_id)
+        names = {one.id: one.name for one in found if one.id in principal.project_ids}
+        if not names:
+            raise Forbidden("The projects that this token is good for have been deleted. Create another token.")
+        return names
+
     async def _session(self, token: str) -> Principal | None:
         session_id = None if self.access is None else self.access.session_of(token)
         person = await self.sessions.person(session_id) if session_id is not None else None
@@ -156,3 +212,11 @@ class AuthService:
             return None
         subject = await self.jwt_rules.subject(token)
         return Principal(owner_id=await self.owners.ensure(f"jwt:{subject}"), scopes=ALL_SCOPES)
+
+
+def _granted(shared: Sequence[SharedProject], scope: AccessScope | None) -> Grant:
+    """What membership of these projects, all of one owner, is good for; `Forbidden` where none of the roles is enough."""
+    enough = [one for one in shared if scope is None or scope in ROLE_SCOPES[one.role]]
+    if not enough:
+        raise Forbidden(f"As {shared[0].role.value} of this project you may not do this. Ask its owner.")
+    return Grant(owner_id=enough[0].owner_id, projects={one.id: one.name for one in enough})

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.interface import Done, Failed, FiltersInferred, PartsRead, TextDelta, UsedDocs
-from citewell.errors import from_code
+from citewell.errors import Forbidden, from_code
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant, CurrentPrincipal
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
@@ -25,15 +25,20 @@ router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRo
 
 
 @router.post("/chat", response_model=ChatOut)
-async def chat(request: Request, body: ChatIn, owner: Owner) -> ChatOut | Response:
+async def chat(request: Request, body: ChatIn, grant: CurrentGrant, principal: CurrentPrincipal) -> ChatOut | Response:
     """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
+    if principal.project_ids is not None and body.thread_id is not None:
+        raise Forbidden(
+            "This token is good for some projects, and a conversation may be about others. Leave out `thread_id`."
+        )
     turn = await service.begin(
         ChatRequest(
-            owner_id=owner,
+            owner_id=principal.owner_id,
+            files_of=grant.owner_id,
             message=body.message,
             thread_id=body.thread_id,
-            projects=projects_named(body.project, body.projects),
+            projects=grant.narrowed(projects_named(body.project, body.projects)),
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
             filters=parse_filters(body.filters),
             rerank=body.rerank,

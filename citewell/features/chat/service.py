@@ -36,10 +36,11 @@ _TITLE_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A message in a thread (a new one when `thread_id` is None), with its scope."""
+    """A message in a thread (a new one when `thread_id` is None), with its scope. files_of: whose files answer, where not the asker's."""
 
     owner_id: str
     message: str
+    files_of: str | None = None
     thread_id: str | None = None
     projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
@@ -83,7 +84,8 @@ class ChatService:
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
         self.options.reranking(request.rerank, request.rerank_limits)
-        scope = await self.turns.scope(request.owner_id, request.projects, request.resource_ids, request.filters)
+        files_of = request.files_of or request.owner_id
+        scope = await self.turns.scope(files_of, request.projects, request.resource_ids, request.filters)
         thread = await self._thread(request, text, scope)
         history: list[Message] = []
         if request.thread_id is not None:
@@ -95,7 +97,7 @@ class ChatService:
             details["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)
         asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
-            owner_id=request.owner_id,
+            owner_id=files_of,
             message=text,
             history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
@@ -112,7 +114,7 @@ class ChatService:
         return Turn(
             thread=thread,
             message_id=message_id,
-            events=self._run(turn, asked, message_id, past),
+            events=self._run(turn, request.owner_id, asked, message_id, past),
             notice=" ".join(filter(None, (self.indexes.notice, self._without_model()))) or None,
         )
 
@@ -125,39 +127,39 @@ class ChatService:
         return problem and f"The answer is extracted from your files, without the chat model: {problem}"
 
     async def _run(
-        self, turn: TurnRequest, asked: Message, message_id: str, past: Sequence[Message]
+        self, turn: TurnRequest, asker: str, asked: Message, message_id: str, past: Sequence[Message]
     ) -> AsyncGenerator[AgentEvent]:
         thread_id, written, ended = asked.thread_id, "", False
         try:
-            async with aclosing(self.turns.run(turn, thread_id, message_id)) as events:
+            async with aclosing(self.turns.run(turn, thread_id, message_id, asker)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         written += event.text
                     elif isinstance(event, Done):
                         event = replace(event, answer=replace(event.answer, thread_id=thread_id))
-                        await self._keep(turn, thread_id, message_id, event, past)
+                        await self._keep(turn, asker, asked, message_id, event, past)
                         ended = True
                     elif isinstance(event, Failed):
                         details: JsonObject = {"error": {"code": event.code, "message": event.message}}
-                        await self.threads.append(turn.owner_id, thread_id, "assistant", "", (), details, message_id)
+                        await self.threads.append(asker, thread_id, "assistant", "", (), details, message_id)
                         ended = True
                     yield event
         finally:
             if written and not ended:
-                self.turns.later(self._keep_partial(turn, asked, message_id, written))
+                self.turns.later(self._keep_partial(turn, asker, asked, message_id, written))
 
-    async def _keep_partial(self, turn: TurnRequest, asked: Message, message_id: str, written: str) -> None:
+    async def _keep_partial(self, turn: TurnRequest, asker: str, asked: Message, message_id: str, written: str) -> None:
         """What had been said when the reader left, unless the question was taken back or the thread deleted since."""
         details: JsonObject = {"stopped": True, "scope": _scope_json(turn.scope)}
         # What its citations would have been was not checked any more.
         text = strip_markers(written)
         with contextlib.suppress(NotFound):
-            newest = await self.threads.messages(turn.owner_id, asked.thread_id, last=1)
+            newest = await self.threads.messages(asker, asked.thread_id, last=1)
             if newest and newest[-1].id == asked.id:
-                await self.threads.append(turn.owner_id, asked.thread_id, "assistant", text, (), details, message_id)
+                await self.threads.append(asker, asked.thread_id, "assistant", text, (), details, message_id)
 
     async def _keep(
-        self, turn: TurnRequest, thread_id: str, message_id: str, done: Done, past: Sequence[Message]
+        self, turn: TurnRequest, asker: str, asked: Message, message_id: str, done: Done, past: Sequence[Message]
     ) -> None:
         answer = done.answer
         details: dict[str, JsonValue] = {
@@ -179,9 +181,9 @@ class ChatService:
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
             details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
-        event = _completed(turn, thread_id, message_id, answer)
+        event = _completed(turn, asked.thread_id, message_id, answer)
         await self.threads.append(
-            turn.owner_id, thread_id, "assistant", answer.text, answer.citations, details, message_id, event
+            asker, asked.thread_id, "assistant", answer.text, answer.citations, details, message_id, event
         )
 
     async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:

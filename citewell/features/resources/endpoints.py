@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload, receive_upload
-from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -41,6 +41,7 @@ from citewell.types import (
     UploadOptions,
     UploadOutcome,
 )
+from citewell.types.accounts import Grant
 
 router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -91,7 +92,7 @@ def _service(request: Request) -> ResourceService:
 
 
 @router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": IngestedOut}})
-async def ingest(request: Request, response: Response, owner: Owner) -> IngestedOut:
+async def ingest(request: Request, response: Response, grant: CurrentGrant) -> IngestedOut:
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
 
     What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
@@ -102,10 +103,10 @@ async def ingest(request: Request, response: Response, owner: Owner) -> Ingested
     options, strict = _options(upload)
     said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
     resource, outcome = await service.upload(
-        owner,
+        grant.owner_id,
         upload.file,
         upload.filename,
-        project=_field(upload, "project"),
+        project=_project(upload, grant),
         said=said,
         options=options,
         strict=strict,
@@ -124,7 +125,7 @@ async def add_records(request: Request, body: RecordsIn, owner: Owner) -> Record
 @router.get("/resources")
 async def list_resources(
     request: Request,
-    owner: Owner,
+    grant: CurrentGrant,
     limit: Limit = 50,
     cursor: Cursor = None,
     project: str | None = None,
@@ -142,7 +143,7 @@ async def list_resources(
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
     _check_status(status)
-    service = _service(request)
+    service, owner, project = _service(request), grant.owner_id, grant.project(project)
     narrowed = ResourceFilter(
         status=status,
         type=type,
@@ -162,7 +163,7 @@ async def list_resources(
 @router.get("/resources/facets")
 async def list_facets(
     request: Request,
-    owner: Owner,
+    grant: CurrentGrant,
     project: str | None = None,
     status: str | None = None,
     filters: Filters = None,
@@ -172,7 +173,9 @@ async def list_facets(
     """What the files of a list can be filtered by: each field that they have, its values, and how many files have each."""
     _check_status(status)
     narrowed = ResourceFilter(status=status, conditions=_filters(filters))
-    found = await _service(request).facets(owner, narrowed, project, values=values, by_year=dates == "year")
+    found = await _service(request).facets(
+        grant.owner_id, narrowed, grant.project(project), values=values, by_year=dates == "year"
+    )
     return FacetsOut.of(found)
 
 
@@ -306,6 +309,14 @@ def _field(upload: Upload, name: str) -> str | None:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
     return value.replace("\x00", "") or None
+
+
+def _project(upload: Upload, grant: Grant) -> str | None:
+    try:
+        return grant.project(_field(upload, "project"))
+    except CitewellError:
+        upload.file.path.unlink(missing_ok=True)
+        raise
 
 
 def _metadata(upload: Upload) -> dict[str, Any] | None:

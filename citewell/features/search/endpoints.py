@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
@@ -14,15 +14,16 @@ from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
 from citewell.filters import inferred_to_json, parse_filters
 from citewell.types import RerankLimits, SearchRequest
+from citewell.types.accounts import Grant
 
 router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 @router.post("/search", response_model=SearchOut)
-async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
+async def search(request: Request, body: SearchIn, grant: CurrentGrant) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
-    found = await service.search(_typed(body, owner, service.top_k))
+    found = await service.search(_typed(body, grant, service.top_k))
     answer: dict[str, Any] = {
         "hits": [hit_json(hit) for hit in found.hits],
         "inferred_filters": [inferred_to_json(one) for one in found.inferred],
@@ -36,12 +37,12 @@ async def search(request: Request, body: SearchIn, owner: Owner) -> Response:
     return Response(dumped(answer), media_type="application/json")
 
 
-def _typed(body: SearchIn, owner: str, top_k: int) -> SearchRequest:
+def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:
     return SearchRequest(
-        owner_id=owner,
+        owner_id=grant.owner_id,
         query=body.query,
         top_k=top_k if body.top_k is None else body.top_k,
-        projects=projects_named(body.project, body.projects),
+        projects=grant.narrowed(projects_named(body.project, body.projects)),
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,
         conditions=parse_filters(body.filters),

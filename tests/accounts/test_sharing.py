@@ -1,0 +1,170 @@
+"""A project that is shared: its members search it and ask about it by their role, its other files stay the owner's, and chats the asker's."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.accounts.people import Browser, signed_up
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.slow(20)
+RECIPE = b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt."
+SECRET = b"The password of the harbour inn's safe is nineteen pelicans and seven limes."
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What ada has: a project with a recipe, and a secret outside it."""
+
+    ada: Browser
+    url: str
+    project: str
+    recipe: str
+    secret: str
+
+    def member(self, role: str) -> Browser:
+        email = f"{uuid.uuid4().hex[:12]}@example.org"
+        body = {"project": self.project, "role": role, "email": email}
+        invitation = self.ada.call("POST", "/invitations", json=body).json()["invitation"]
+        return signed_up(self.url, email, invitation=invitation)
+
+    @property
+    def kept_to_it(self) -> dict[str, str]:
+        return {"X-Citewell-Project": self.project}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    with RunningServer(tmp_path_factory.mktemp("sharing") / "data", CITEWELL_ACCOUNTS="on") as server:
+        ada = signed_up(server.url, "ada@example.org")
+        project = ada.call("POST", "/projects", json={"name": "Kitchen"}).json()["id"]
+        recipe = _added(ada, "recipe.txt", RECIPE, project=project)
+        yield Shared(ada, server.url, project, recipe, _added(ada, "secret.txt", SECRET))
+
+
+def _added(browser: Browser, name: str, content: bytes, headers: dict[str, str] | None = None, **fields: str) -> str:
+    """The id of a file once it can be searched: its events end with a terminal state."""
+    made = browser.call("POST", "/ingest", files={"file": (name, content)}, data=fields, headers=headers or {})
+    assert made.status_code == 201, made.text
+    assert browser.get(f"/resources/{made.json()['id']}/events").is_success
+    return made.json()["id"]
+
+
+def _found(browser: Browser, query: str, headers: dict[str, str], **body: Any) -> list[str]:
+    answer = browser.call("POST", "/search", json={"query": query} | body, headers=headers)
+    assert answer.is_success, answer.text
+    return [hit["resource_id"] for hit in answer.json()["hits"]]
+
+
+def test_by_invitation_means_that_nobody_else_signs_up(shared: Shared) -> None:
+    refused = Browser(shared.url).sign_up(f"{uuid.uuid4().hex}@example.org")
+    assert refused.json()["error"]["code"] == "forbidden"
+
+
+def test_a_member_finds_and_reads_what_is_in_the_project_and_only_that(shared: Shared) -> None:
+    member = shared.member("viewer")
+    assert member.get("/shared-projects").json()["projects"] == [
+        {"id": shared.project, "name": "Kitchen", "owner": shared.ada.owner, "role": "viewer"}
+    ]
+    assert set(_found(member, "limes of the harbour inn", shared.kept_to_it)) == {shared.recipe}
+    assert set(_found(shared.ada, "limes of the harbour inn", {})) == {shared.recipe, shared.secret}
+    assert set(_found(shared.ada, "limes of the harbour inn", shared.kept_to_it)) == {shared.recipe}
+    assert _found(member, "limes of the harbour inn", {}) == []
+    listed = member.get("/resources", headers=shared.kept_to_it).json()["resources"]
+    assert [one["id"] for one in listed] == [shared.recipe]
+    assert member.get("/resources").json()["resources"] == []
+    assert member.get(f"/resources/{shared.recipe}/file").content == RECIPE
+    assert member.get(f"/resources/{shared.secret}/file").status_code == 404
+    assert member.get(f"/resources/{shared.secret}", headers=shared.kept_to_it).status_code == 404
+
+
+def test_naming_what_is_outside_opens_nothing(shared: Shared) -> None:
+    member = shared.member("viewer")
+    assert _found_or_refused(member, shared, resource_ids=[shared.secret]) == []
+    assert _found_or_refused(member, shared, projects=["My files"]) == []
+    assert _found_or_refused(member, shared, projects=["Kitchen", "My files"]) == []
+    facets = member.get("/resources/facets", headers=shared.kept_to_it)
+    assert "secret" not in facets.text
+    for path in ("/resources", "/resources/facets"):
+        assert member.get(path, params={"project": "My files"}, headers=shared.kept_to_it).status_code == 404
+    for header in ("nothing", "My files", str(uuid.uuid4())):
+        other = member.get("/resources", headers={"X-Citewell-Project": header})
+        assert other.status_code == 404 or other.json()["resources"] == []
+
+
+def _found_or_refused(member: Browser, shared: Shared, **body: Any) -> list[str]:
+    answer = member.call("POST", "/search", json={"query": "limes pelicans"} | body, headers=shared.kept_to_it)
+    return [] if answer.status_code == 404 else [hit["resource_id"] for hit in answer.json()["hits"]]
+
+
+def test_a_members_chat_answers_from_the_project_and_is_the_members_own(shared: Shared) -> None:
+    member = shared.member("viewer")
+    body = {"message": "How many limes does the recipe of the harbour inn need?"}
+    answer = member.call("POST", "/chat", json=body, headers=shared.kept_to_it).json()
+    assert "seven limes" in answer["answer"]
+    assert {one["resource_id"] for one in answer["citations"]} == {shared.recipe}
+    assert [one["id"] for one in member.get("/threads").json()["threads"]] == [answer["thread_id"]]
+    assert shared.ada.get(f"/threads/{answer['thread_id']}").status_code == 404
+    again = member.call("POST", "/chat", json=body | {"thread_id": answer["thread_id"]}, headers=shared.kept_to_it)
+    assert again.is_success
+    hidden = {"message": "What is the password of the harbour inn's safe?"}
+    reply = member.call("POST", "/chat", json=hidden, headers=shared.kept_to_it).text
+    assert "pelicans" not in reply
+
+
+def test_a_viewer_changes_nothing_and_an_editor_only_what_is_in_the_project(shared: Shared) -> None:
+    viewer, editor = shared.member("viewer"), shared.member("editor")
+    upload: dict[str, Any] = {"files": {"file": ("new.txt", b"A new text.")}, "headers": shared.kept_to_it}
+    assert viewer.call("POST", "/ingest", **upload).status_code == 403
+    assert viewer.call("DELETE", f"/resources/{shared.recipe}").status_code == 403
+    added = _added(editor, "new.txt", b"A new text.", shared.kept_to_it)
+    assert shared.ada.get(f"/resources/{added}").json()["project_ids"] == [shared.project]
+    elsewhere = editor.call("POST", "/ingest", data={"project": "My files"}, **upload)
+    assert elsewhere.status_code == 404
+    assert editor.call("DELETE", f"/resources/{shared.secret}").status_code == 404
+    assert editor.call("PATCH", f"/resources/{added}", json={"metadata": {"by": "editor"}}).is_success
+    assert editor.call("DELETE", f"/resources/{added}").is_success
+    assert editor.call("DELETE", f"/projects/{shared.project}").status_code == 403
+
+
+def test_who_is_no_member_any_more_is_out_with_the_next_request(shared: Shared) -> None:
+    member = shared.member("editor")
+    path = f"/projects/{shared.project}/members/{member.owner}"
+    assert shared.ada.call("PUT", path, json={"role": "viewer"}).status_code == 204
+    assert member.call("DELETE", f"/resources/{shared.recipe}").status_code == 403
+    assert shared.ada.call("DELETE", path).status_code == 204
+    assert member.get(f"/resources/{shared.recipe}").status_code == 404
+    assert member.get("/resources", headers=shared.kept_to_it).status_code == 404
+
+
+def test_a_token_for_a_project_is_kept_to_it(shared: Shared) -> None:
+    made = shared.ada.call("POST", "/tokens", json={"name": "k", "projects": ["Kitchen"], "scopes": ["read", "ask"]})
+    bearer = {"Authorization": f"Bearer {made.json()['token']}"}
+
+    def ask(method: str, path: str, **request: Any) -> httpx.Response:
+        return httpx.request(method, shared.url + path, headers=bearer, timeout=60, **request)
+
+    hits = ask("POST", "/search", json={"query": "limes"}).json()["hits"]
+    assert {hit["resource_id"] for hit in hits} == {shared.recipe}
+    assert [one["name"] for one in ask("GET", "/projects").json()["projects"]] == ["Kitchen"]
+    answer = ask("POST", "/chat", json={"message": "What is the password of the safe?"})
+    assert "pelicans" not in answer.text
+    thread = answer.json()["thread_id"]
+    assert ask("POST", "/chat", json={"message": "And now?", "thread_id": thread}).status_code == 403
+    assert ask("POST", "/tokens", json={"name": "more"}).status_code == 403
+
+
+def test_a_token_cannot_make_one_that_is_good_for_more(shared: Shared) -> None:
+    made = shared.ada.call("POST", "/tokens", json={"name": "k", "scopes": ["admin", "read"]}).json()["token"]
+    bearer = {"Authorization": f"Bearer {made}"}
+    for scopes, status in ((["write"], 403), (["read"], 201)):
+        body = {"name": "more", "scopes": scopes}
+        assert httpx.post(f"{shared.url}/tokens", json=body, headers=bearer, timeout=60).status_code == status
+    inherited = httpx.post(f"{shared.url}/tokens", json={"name": "same"}, headers=bearer, timeout=60).json()
+    assert inherited["scopes"] == ["read", "admin"]
