@@ -149,7 +149,8 @@ def test_a_token_for_one_project_reaches_nothing_outside_it(world: World) -> Non
 
 def test_another_owners_things_do_not_exist(world: World) -> None:
     before = world.ada.get("/resources").json()["resources"]
-    answers = world.refusals(world.key(world.ben), resource_id=world.inside, project_id=world.project)
+    token = world.key(world.ben)
+    answers = world.refusals(token, resource_id=world.inside, project_id=world.project)
     reached = {
         route: status
         for route, status in answers.items()
@@ -158,9 +159,8 @@ def test_another_owners_things_do_not_exist(world: World) -> None:
         and "members" not in route[1]
     }
     assert reached == {}
-    assert world.ask(
-        "GET", "/projects/{project_id}/members", world.key(world.ben), project_id=world.project
-    ).json() == {"members": []}
+    members = world.ask("GET", "/projects/{project_id}/members", token, project_id=world.project)
+    assert members.json() == {"members": []}
     assert [one["id"] for one in world.ada.get("/resources").json()["resources"]] == [one["id"] for one in before]
 
 
