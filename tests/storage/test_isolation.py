@@ -544,6 +544,8 @@ async def _(world: World) -> None:
     sources = SourceRepository(world.database)
     await sources.forget(world.ben.owner, hers, "a")
     assert await sources.item(world.ada.owner, hers, "a") is not None
+
+
 # ---- Members and invitations ----
 
 
