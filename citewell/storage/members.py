@@ -65,7 +65,7 @@ class MemberRepository:
         await self._change(sa.delete(memberships).where(*_of(owner_id, project_id, member_id)))
 
     async def leave(self, member_id: str, project_id: str) -> None:
-        """End one's own membership."""
+        """Leave a project of another owner."""
         mine = (memberships.c.member_id == member_id, memberships.c.project_id == project_id)
         await self._change(sa.delete(memberships).where(*mine))
 

@@ -175,7 +175,7 @@ class AccountService:
     async def invite(
         self, principal: Principal, email: str | None, project_id: str | None, role: Role | None, days: int
     ) -> tuple[Invitation, str]:
-        """An invitation to the server (administrators') or to a project of one's own, and its secret, which is shown this once."""
+        """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once."""
         self._require()
         if project_id is None:
             self._administer(principal)
@@ -184,12 +184,12 @@ class AccountService:
         return await self.invitations.create(principal.owner_id, days * 86_400.0, address, project_id, given)
 
     async def invited(self, principal: Principal) -> list[Invitation]:
-        """One's own invitations that can still be used."""
+        """Your invitations that can still be used."""
         self._require()
         return await self.invitations.all(principal.owner_id)
 
     async def take_back(self, principal: Principal, invitation_id: str) -> None:
-        """Make an invitation of one's own useless."""
+        """Make an invitation of the principal useless."""
         self._require()
         await self.invitations.revoke(principal.owner_id, invitation_id)
 
@@ -219,7 +219,7 @@ class AccountService:
         return await self.auth.shared_projects(principal)
 
     async def leave(self, principal: Principal, project_id: str) -> None:
-        """End one's own membership."""
+        """Leave a project of another owner."""
         self._require()
         await self.members.leave(principal.owner_id, project_id)
 
