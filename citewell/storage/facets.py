@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,12 +20,19 @@ from citewell.storage.file_filters import (
     text_column,
 )
 from citewell.storage.resources import resource_conditions
-from citewell.storage.tables import projects, resource_projects, resources
+from citewell.storage.tables import facet_counts, projects, resource_projects, resources
 from citewell.types import Facet, Facets, FacetValue, MetadataKind, ResourceFilter
 
 MAX_FACET_KEYS = 200
 MAX_FACET_VALUES = 200
 MAX_FACET_VALUE_LENGTH = 80
+_MAX_APART = 2_000  # rows of single changes that are read one by one, before a reader sums them up
+_SUM_UP = sa.text("""
+WITH gone AS (DELETE FROM facet_counts WHERE owner_id = :owner AND project_id = :project RETURNING *)
+INSERT INTO facet_counts (owner_id, project_id, field, kind, value, text, number, files, part)
+SELECT owner_id, project_id, field, kind, value, text, min(number), sum(files), -nextval('facet_counts_part') FROM gone
+GROUP BY owner_id, project_id, field, kind, value, text HAVING sum(files) <> 0
+""")
 _TEXTS = ("type", "extension", "language")
 _DATES = ("date", "uploaded_at")
 _BUILT_IN = ("category", "type", "extension", "language", "tag", "project", "thread", "date", "uploaded_at")
@@ -45,17 +53,51 @@ class FacetRepository:
         conditions = resource_conditions(filter, self._database.is_sqlite)
         mine = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions).cte("mine")
         total = await self._database.rows(sa.select(sa.func.count().label("files")).select_from(mine))
-        rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year)
-        found: dict[tuple[str, str], tuple[Mapping[Any, Any], list[FacetValue]]] = {}
-        for row in await self._database.rows(_counted(rows, values)):
-            _, listed = found.setdefault((row["field"], row["kind"]), (row, []))
-            if row["files"] is not None:
-                listed.append(FacetValue(_value(row), row["files"]))
-        facets = [_facet(row, listed) for row, listed in found.values()]
-        return Facets(files=int(total[0]["files"]), fields=tuple(sorted(facets, key=_order)))
+        project_id = _counted_of(filter)
+        rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year, all_fields=project_id is None)
+        found = _facets(await self._database.rows(_counted(rows, values)))
+        if project_id is not None:
+            found += _facets(await self._kept(owner_id, project_id, values, by_year))
+        facets = sorted(found, key=_order)[: len(_BUILT_IN) + MAX_FACET_KEYS]
+        return Facets(files=int(total[0]["files"]), fields=tuple(facets))
 
-    def _rows(self, where: sa.ColumnElement[bool], by_year: bool) -> sa.CTE:
-        """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`."""
+    async def _kept(self, owner_id: str, project_id: str, most: int, by_year: bool) -> Sequence[sa.RowMapping]:
+        """Metadata, tags and dates of all files of an owner or a project, from the counts that are kept of them."""
+        table = facet_counts.c
+        if not self._database.is_sqlite:
+            await self._sum_up(owner_id, project_id)
+        value = sa.case((table.kind == MetadataKind.DATE.value, self._period(table.number, by_year)), else_=table.value)
+        rows = (
+            sa.select(
+                table.field,
+                table.kind,
+                sa.case((table.value == "", ""), else_=value).label("value"),
+                table.text,
+                table.number,
+                table.files,
+            )
+            .where(table.owner_id == owner_id, table.project_id == project_id)
+            .cte("kept_rows")
+            .prefix_with("MATERIALIZED")
+        )
+        return await self._database.rows(_counted_kept(rows, most))
+
+    async def _sum_up(self, owner_id: str, project_id: str) -> None:
+        """Put together what many changes have added, in one statement: a change that commits meanwhile is left for the next time."""
+        table, scope = facet_counts.c, {"owner": owner_id, "project": project_id}
+        changes = sa.select(sa.literal(1)).where(
+            table.owner_id == owner_id, table.project_id == project_id, table.part > 0
+        )
+        found = await self._database.rows(changes.offset(_MAX_APART).limit(1))
+        if found:
+            async with self._database.write() as connection:
+                await connection.execute(_SUM_UP, scope)
+
+    def _rows(self, where: sa.ColumnElement[bool], by_year: bool, *, all_fields: bool) -> sa.CTE:
+        """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`.
+
+        all_fields: also metadata, tags and dates, which have to be read file by file
+        """
         file = self._files(where).c
         tag = tag_rows(self._database.is_sqlite)
         linked = resource_projects.c.resource_id == resources.c.id
@@ -65,11 +107,17 @@ class FacetRepository:
         parts = [
             *(_part(file.id, name, file[name]) for name in ("category", *_TEXTS)),
             _part(file.id, "thread", file.thread, shown=file.thread_said),
-            _part(resources.c.id, "tag", tag.c.value).select_from(resources.join(tag, sa.true())).where(where),
             _part(resources.c.id, "project", projects.c.name).select_from(named).where(where),
-            *(_part(file.id, name, self._period(file[name], by_year), number=file[name]) for name in _DATES),
+            *(
+                _part(file.id, name, self._period(file[name], by_year), number=file[name])
+                for name in (_DATES if all_fields else ("uploaded_at",))
+            ),
         ]
-        return sa.union_all(*parts, self._of_metadata(where, by_year)).cte("value_rows").prefix_with("MATERIALIZED")
+        if all_fields:
+            tagged = resources.join(tag, sa.true())
+            parts += [_part(resources.c.id, "tag", tag.c.value).select_from(tagged).where(where)]
+            parts += [self._of_metadata(where, by_year)]
+        return sa.union_all(*parts).cte("value_rows").prefix_with("MATERIALIZED")
 
     def _files(self, where: sa.ColumnElement[bool]) -> sa.CTE:
         """What each file has one of, computed once."""
@@ -144,9 +192,69 @@ def _part(
     ).where(value.is_not(None))
 
 
+def _counted_of(filter: ResourceFilter) -> str | None:
+    """Of which project the files are that a filter lets through, '' for all of an owner's; None where it says more than that."""
+    if replace(filter, project_ids=None) != ResourceFilter():
+        return None
+    if filter.project_ids is None:
+        return ""
+    return filter.project_ids[0] if len(filter.project_ids) == 1 else None
+
+
+def _facets(rows: Sequence[Mapping[Any, Any]]) -> list[Facet]:
+    found: dict[tuple[str, str], tuple[Mapping[Any, Any], list[FacetValue]]] = {}
+    for row in rows:
+        _, listed = found.setdefault((row["field"], row["kind"]), (row, []))
+        if row["files"] is not None:
+            listed.append(FacetValue(_value(row), row["files"]))
+    return [_facet(row, listed) for row, listed in found.values()]
+
+
+def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
+    """As `_counted`, of rows that stand for `files` files each; those with the value '' are of the field as a whole."""
+    held = (
+        sa.select(
+            rows.c.field,
+            rows.c.kind,
+            rows.c.value,
+            sa.func.min(rows.c.text).label("text"),
+            sa.func.min(rows.c.number).label("number"),
+            sa.func.max(rows.c.number).label("last"),
+            sa.func.sum(rows.c.files).label("files"),
+        )
+        .group_by(rows.c.field, rows.c.kind, rows.c.value)
+        .having(sa.func.sum(rows.c.files) > 0)
+        .cte("held")
+        .prefix_with("MATERIALIZED")
+    )
+    whole = held.c.value == ""
+    holders = sa.func.sum(sa.case((whole, held.c.files), else_=0))
+    fields = (
+        sa.select(
+            held.c.field,
+            held.c.kind,
+            holders.label("holders"),
+            sa.func.sum(sa.case((whole, 0), else_=1)).label("distinct_values"),
+            sa.func.min(held.c.number).label("least"),
+            sa.func.max(held.c.last).label("greatest"),
+        )
+        .group_by(held.c.field, held.c.kind)
+        .order_by(sa.case((held.c.field.in_(_BUILT_IN), 0), else_=1), holders.desc(), held.c.field, held.c.kind)
+        .limit(len(_BUILT_IN) + MAX_FACET_KEYS)
+    )
+    counted = sa.select(held).where(~whole, sa.func.length(held.c.value) <= MAX_FACET_VALUE_LENGTH).subquery("counted")
+    return _together(fields, _placed(counted), most)
+
+
 def _counted(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
     """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods."""
-    fields, ranked = _fields(rows).subquery("fields"), _ranked(rows).subquery("ranked")
+    return _together(_fields(rows), _ranked(rows), most)
+
+
+def _together(
+    found: sa.Select[*tuple[Any, ...]], values: sa.Select[*tuple[Any, ...]], most: int
+) -> sa.Select[*tuple[Any, ...]]:
+    fields, ranked = found.subquery("fields"), values.subquery("ranked")
     same = sa.and_(ranked.c.field == fields.c.field, ranked.c.kind == fields.c.kind, ranked.c.place <= most)
     return (
         sa.select(fields, ranked.c.value, ranked.c.text, ranked.c.number, ranked.c.files)
@@ -189,6 +297,10 @@ def _ranked(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
         .group_by(rows.c.field, rows.c.kind, rows.c.value)
         .subquery("counted")
     )
+    return _placed(counted)
+
+
+def _placed(counted: sa.Subquery) -> sa.Select[*tuple[Any, ...]]:
     latest = sa.case((counted.c.kind == MetadataKind.DATE.value, counted.c.value), else_="")
     order = (latest.desc(), counted.c.files.desc(), counted.c.number, counted.c.value)
     place = sa.func.row_number().over(partition_by=(counted.c.field, counted.c.kind), order_by=order)

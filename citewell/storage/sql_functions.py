@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from citewell.filters import METADATA_PREFIX
 from citewell.metadata import seconds_of
 from citewell.points import STATED_DATES, STATED_TAGS, file_date, keyword, tags
-from citewell.types import FileFacts, JsonValue
+from citewell.types import FileFacts, JsonValue, MetadataKind
 
 
 def fold(text: str | None) -> str | None:
@@ -37,6 +38,42 @@ def date_of(metadata: str, *stated: str | None) -> float | None:
     return file_date(_facts(metadata, STATED_DATES, stated))
 
 
+def values_of(metadata: str, *stated: str | None) -> str:
+    """What facets count of a file, each once, as a JSON list of [field, kind, value, text, number]; the value '' is the field as a whole.
+
+    stated: what the file states under each of `STATED_TAGS` and `STATED_DATES`, as JSON
+    """
+    found: dict[tuple[str, MetadataKind, str], tuple[str, float | None]] = {}
+    said: dict[str, JsonValue] = json.loads(metadata) if metadata else {}
+    for key, value in said.items():
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            kind, folded, number = _counted(item, in_list=isinstance(value, list))
+            field, text = METADATA_PREFIX + key, str(item)
+            found[field, kind, ""] = "", None
+            if folded:
+                known = found.get((field, kind, folded), (text, number))
+                found[field, kind, folded] = min(known[0], text), number
+    for tag in tags(_facts(metadata, STATED_TAGS, stated[: len(STATED_TAGS)])):
+        found["tag", MetadataKind.TEXT, ""] = "", None
+        found["tag", MetadataKind.TEXT, tag] = tag, None
+    at = file_date(_facts(metadata, STATED_DATES, stated[len(STATED_TAGS) :]))
+    if at is not None:
+        found["date", MetadataKind.DATE, ""] = "", None
+        found["date", MetadataKind.DATE, repr(float(at))] = "", at
+    return json.dumps([[*names, *shown] for names, shown in found.items()])
+
+
+def _counted(item: JsonValue, *, in_list: bool) -> tuple[MetadataKind, str | None, float | None]:
+    """The kind of a value of metadata, the same text for all that are equal, and what it is ordered by."""
+    if isinstance(item, bool):
+        return MetadataKind.BOOLEAN, "true" if item else "false", None
+    if isinstance(item, int | float):
+        return MetadataKind.NUMBER, repr(float(item)), float(item)
+    at = None if in_list else seconds(str(item))
+    return (MetadataKind.TEXT, fold(str(item)), None) if at is None else (MetadataKind.DATE, repr(float(at)), at)
+
+
 # Name in SQL → arguments, function.
 SQL_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "citewell_fold": (1, fold),
@@ -44,6 +81,7 @@ SQL_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "citewell_extension": (1, extension),
     "citewell_tags": (1 + len(STATED_TAGS), tags_of),
     "citewell_date": (1 + len(STATED_DATES), date_of),
+    "citewell_values": (1 + len(STATED_TAGS) + len(STATED_DATES), values_of),
 }
 
 

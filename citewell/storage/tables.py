@@ -337,6 +337,24 @@ usage = sa.Table(
     sa.Index("ix_usage_owner_created", "owner_id", "created_at"),
 )
 
+# How many files of an owner (project '') or of a project have each value of what metadata, tags and dates say; value '' is the field
+# as a whole. Triggers keep it, see the migration that adds it. On Postgres each change adds rows of its own (part > 0), so that nobody
+# waits for another's, and readers sum them up (part < 0) from time to time.
+facet_counts = sa.Table(
+    "facet_counts",
+    metadata,
+    _owner(primary_key=True),
+    sa.Column("project_id", Id, primary_key=True),
+    sa.Column("field", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, primary_key=True),
+    sa.Column("text", sa.Text, primary_key=True),
+    sa.Column("part", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Double),
+    sa.Column("files", sa.Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # The calls of the last minute to providers with a limit, so that all workers of a database keep it together.
 provider_calls = sa.Table(
     "provider_calls",
