@@ -41,6 +41,7 @@ class Row:
 
 ROWS = (
     Row("embedder", "builtin", "itself", "none"),
+    Row("embedder", "fastembed", "itself", "none"),
     Row("embedder", "openai", openai.SPECIFICATION, "`OPENAI_API_KEY`, `CITEWELL_EMBEDDING_BASE_URL`", "openai"),
     Row("embedder", "voyage", voyage.SPECIFICATION, "`VOYAGE_API_KEY`, `CITEWELL_EMBEDDING_BASE_URL`", "voyage"),
     Row("embedder", "pinecone", pinecone.SPECIFICATION, "`PINECONE_API_KEY`, `CITEWELL_EMBEDDING_BASE_URL`", "pinecone"),

@@ -20,6 +20,7 @@ from citewell.settings import (
     CohereRerank,
     EdgeStore,
     EmbeddingSettings,
+    FastembedEmbedding,
     GcsBlobs,
     LocalBlobs,
     NoChat,
@@ -47,6 +48,7 @@ from citewell.settings import (
 
 FACTORIES: Mapping[type, str] = {
     BuiltinEmbedding: "citewell.adapters.embedder.builtin:build",
+    FastembedEmbedding: "citewell.adapters.embedder.fastembed:build",
     OpenAIEmbedding: "citewell.adapters.embedder.openai:build",
     VoyageEmbedding: "citewell.adapters.embedder.voyage:build",
     PineconeEmbedding: "citewell.adapters.embedder.pinecone:build",

@@ -271,7 +271,7 @@ class IndexOpener:
     async def estimate(self, asked: Mapping[str, Any]) -> BuildEstimate:
         """What building the index of this model would take. `ConfigurationError` for a model that cannot be used."""
         chosen = settings_of(self.settings, asked)
-        embedder, usage = build_embedder(chosen, self.database), chosen.usage
+        embedder, usage = await asyncio.to_thread(build_embedder, chosen, self.database), chosen.usage
         assert isinstance(embedder, PlanningEmbedder)
         plan = await plan_build(embedder, self.content, chosen.chunking.max_dense_rows)
         left = None
@@ -310,7 +310,8 @@ class IndexOpener:
 
         async def open_index(asked: Mapping[str, Any], options: BuildOptions) -> OpenIndex:
             chosen = settings_of(self.settings, asked)
-            embedder = build_embedder(chosen, self.database)
+            # A model may have to be fetched first.
+            embedder = await asyncio.to_thread(build_embedder, chosen, self.database)
             wanted = identity_of(chosen, embedder.fingerprint)
             record = await self._records.create(
                 wanted.fingerprint, wanted.store, wanted.settings, wanted.place, build=options

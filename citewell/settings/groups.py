@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
@@ -166,6 +167,17 @@ class BuiltinEmbedding(_Embedding):
     is_local: ClassVar[bool] = True
 
     provider: Annotated[Literal["builtin"], _EMBEDDING_PROVIDER] = "builtin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastembedEmbedding(_Embedding):
+    """A model of Hugging Face's hub on this machine: fetched into the data folder at the first start, or read from the folder `path`."""
+
+    is_local: ClassVar[bool] = True
+
+    provider: Annotated[Literal["fastembed"], _EMBEDDING_PROVIDER] = "fastembed"
+    data: DataFolderSetting
+    path: Annotated[Path | None, named("fastembed_path", "FASTEMBED_PATH")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,7 +421,7 @@ class AnthropicVision(_Anthropic):
 
 
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding | StoreEmbedding
-EmbeddingSettings: TypeAlias = BuiltinEmbedding | RemoteEmbedding
+EmbeddingSettings: TypeAlias = BuiltinEmbedding | FastembedEmbedding | RemoteEmbedding
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat

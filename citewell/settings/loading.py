@@ -106,12 +106,6 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
     return _fill(Settings, values, given, **groups, values=values, without_effect=notes)
 
 
-_ADVICE: Mapping[object, str] = {
-    "fastembed": "Its package needs huggingface-hub below 2, which other packages here do not go with. Serve the model with Ollama or Text Embeddings "
-    "Inference, and set the provider to openai (or tei, to rerank) with its address. ",
-}
-
-
 def _chosen(
     kinds: tuple[type[SettingsGroup], ...], values: Mapping[str, object], given: Mapping[str, str]
 ) -> type[SettingsGroup]:
@@ -121,9 +115,7 @@ def _chosen(
     provider = values.get(names.keyword, _DEFAULTS[names.keyword])
     if provider not in PROVIDERS[names.keyword]:
         name = given.get(names.keyword, names.variables[0])
-        raise ConfigurationError(
-            f"There is no adapter for {provider!r} here. {_ADVICE.get(provider, '')}Choose another one in {name}."
-        )
+        raise ConfigurationError(f"There is no adapter for {provider!r} here. Choose another one in {name}.")
     return kinds[PROVIDERS[names.keyword].index(provider)]
 
 

@@ -110,11 +110,11 @@ async def test_after_any_changes_the_counts_are_those_of_the_files(
 ) -> None:
     chance = random.Random(11)
     monkeypatch.setattr(facets_module, "_MAX_APART", 60)  # so that changes are summed up in between on Postgres
-    for round in range(8):
+    for turn in range(8):
         for _ in range(15):
             await library.change(chance)
         await library.assert_right()
-        if round == 0:
+        if turn == 0:
             assert {facet.field for facet in (await library.kept(None)).fields} >= {"tag", "date", "metadata.camera"}
 
 
@@ -132,17 +132,21 @@ async def test_changes_of_the_same_files_at_once_leave_the_counts_right(library:
         async with library.database.write() as connection:
             await link(connection, id, library.project_ids[1])
 
-    await asyncio.gather(*(do(id) for _ in range(4) for id in ids for do in (say, move)), library.kept(None))
+    await asyncio.gather(*(do(file) for _ in range(4) for file in ids for do in (say, move)), library.kept(None))
     await library.assert_right()
 
 
 async def test_a_change_that_is_not_committed_is_not_counted(library: Library) -> None:
     await library.resources.create(library.new(random.Random(2)), library.project_ids[0])
     before = await library.kept(None)
-    with pytest.raises(RuntimeError, match="interrupted"):
+
+    async def interrupted() -> None:
         async with library.database.write() as connection:
             await connection.execute(sa.update(resources).values(metadata={"camera": "other"}))
             raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError, match="interrupted"):
+        await interrupted()
     assert await library.kept(None) == before
 
 
