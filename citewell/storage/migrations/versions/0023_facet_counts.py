@@ -7,8 +7,8 @@ tables again has to make the triggers again too, and on SQLite to drop the view 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0021_facet_counts"
-down_revision = "0020_sources"
+revision = "0023_facet_counts"
+down_revision = "0022_webhooks"
 
 # What each file has; '' is the field as a whole. Dates are instants.
 _STATED = ", ".join(
