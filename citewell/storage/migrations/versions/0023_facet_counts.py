@@ -1,6 +1,6 @@
 """How many files have each value of each field of metadata, each tag and each date, kept by triggers with every change of a file.
 
-A change of `resources` or `resource_projects` and that of the counts are one transaction, whoever makes it. A later migration that makes one of these
+A change of `resources` or `resource_projects` and that of the counts are one transaction, in every process. A later migration that makes one of these
 tables again has to make the triggers again too, and on SQLite to drop the view `file_values` before.
 """
 
