@@ -26,6 +26,24 @@ def test_neither_the_command_line_nor_an_app_that_was_built_has_loaded_what_only
     assert outcome.stdout.split() == []
 
 
+def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
+    """It mostly speaks to a server that runs already, and should not take longer to load than to be answered."""
+    heavy = (
+        "sqlalchemy",
+        "alembic",
+        "numpy",
+        "onnxruntime",
+        "fastapi",
+        "cryptography",
+        "citewell.composition",
+        *_HEAVY,
+    )
+    program = f"import sys, citewell.cli\nprint(*(name for name in {heavy!r} if name in sys.modules))"
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
 def test_a_turn_loads_the_graph_engine() -> None:
     """Else the test above would pass though the engine went by another name."""
     program = f"""

@@ -9,7 +9,6 @@ import typer
 
 from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.composition.accounts import open_accounts
 from citewell.errors import InvalidInput
 from citewell.settings import Settings, load_settings
 from citewell.types.accounts import Person
@@ -44,5 +43,8 @@ def create_admin(
 
 
 async def _create(settings: Settings, email: str, name: str, password: str) -> Person:
+    # Imported here, because it takes long and no other command needs it.
+    from citewell.composition.accounts import open_accounts
+
     async with open_accounts(settings) as accounts:
         return await accounts.create_administrator(email, name, password)

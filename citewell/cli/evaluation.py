@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from citewell import console
 from citewell.cli.common import AsJson, print_json, run
-from citewell.retrieve.evaluate import (
-    CONFIGURATIONS,
-    DEFAULT,
-    Judgements,
-    Quality,
-    difference,
-    read_corpus,
-    read_judgements,
-    table,
-)
 from citewell.settings import Settings, load_settings
 from citewell.types import JsonValue
+
+if TYPE_CHECKING:
+    from citewell.retrieve.evaluate import Judgements, Quality
 
 app = typer.Typer(no_args_is_help=True, help="Measure search on texts with judged queries.")
 
@@ -44,6 +37,8 @@ def retrieval(
 
     The texts go to a folder that is removed afterwards; the models are those of the settings.
     """
+    from citewell.retrieve.evaluate import CONFIGURATIONS, read_corpus, read_judgements
+
     judged = read_judgements(queries, qrels)
     names = only or list(CONFIGURATIONS)
     with tempfile.TemporaryDirectory(prefix="citewell-eval-") as folder:
@@ -68,6 +63,8 @@ async def _measure(
 
 def _as_json(one: Quality, measured: list[Quality]) -> dict[str, JsonValue]:
     """Add the difference from the default, query by query, where both were measured."""
+    from citewell.retrieve.evaluate import DEFAULT, difference
+
     out = one.to_json()
     for default in measured:
         if default.name == DEFAULT and one is not default:
@@ -81,6 +78,8 @@ def _as_json(one: Quality, measured: list[Quality]) -> dict[str, JsonValue]:
 
 
 def _print(measured: list[Quality]) -> None:
+    from citewell.retrieve.evaluate import table
+
     header, *rows = table(measured)
     grid = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
     for number, title in enumerate(header):

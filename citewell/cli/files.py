@@ -6,7 +6,7 @@ Modules that only one command needs and that take seconds to import are imported
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,14 +26,13 @@ from citewell.cli.common import (
     print_json,
     run,
 )
-from citewell.cli.filters import typed_filters
 from citewell.cli.metadata import said_of_each
 from citewell.cli.telegram import bot_beside
 from citewell.client import call, connect
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
 from citewell.settings import Settings, load_settings
-from citewell.types import TERMINAL
+from citewell.types import TERMINAL, JsonValue
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
@@ -143,7 +142,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
-    scope = {"projects": projects, "resource_ids": within, "filters": typed_filters(filters or ())}
+    scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     found = run(_call(load_settings(data=data), "POST", "/search", json=body))
@@ -169,7 +168,7 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
-    scope = {"projects": projects, "resource_ids": within, "filters": typed_filters(filters or ())}
+    scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
@@ -178,6 +177,15 @@ def ask(
     else:
         console.print_notice(answer)
         console.print_answer(answer)
+
+
+def _typed(filters: Iterable[str] | None) -> list[JsonValue]:
+    """Filters as they were typed. What reads them is imported by a command that has some."""
+    if not filters:
+        return []
+    from citewell.cli.filters import typed_filters
+
+    return typed_filters(filters)
 
 
 def _rerank_limits(candidates: int | None, top_n: int | None, threshold: float | None) -> dict[str, float | None]:

@@ -22,10 +22,8 @@ from citewell.composition.configured import (
     answer_budgets,
     build_chat_model,
     build_reranker,
-    build_vision_model,
     citation_service,
     comparison_embedder,
-    extract_options,
     metadata_limits,
     parser_limits,
     retrieval_options,
@@ -39,6 +37,7 @@ from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
 from citewell.composition.webhooks import delivery_runner, trigger_service, webhook_service
+from citewell.composition.working import WorkParts, build_workers
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.accounts.service import AccountService
@@ -72,18 +71,12 @@ from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
 from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import restore
-from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture, clear_folder
 from citewell.ingest.chunking import server_chunking
-from citewell.ingest.extraction import ExtractionStage
-from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
-from citewell.ingest.read_ahead import ReadAhead
 from citewell.ingest.records import RecordIngest
-from citewell.ingest.summaries.step import Summariser
-from citewell.ingest.vision import ImageDescriber
-from citewell.ingest.workers import WorkerLimits, Workers
+from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.events import EventRepository
@@ -367,6 +360,7 @@ def _search_service(parts: _Parts) -> SearchService:
     return SearchService(
         indexes=parts.indexes,
         chunks=SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata),
+        waiting=parts.stores.waiting,
         options=retrieval_options(parts.settings),
         reranker=build_reranker(parts.settings, parts.stores.database),
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
@@ -396,58 +390,20 @@ def _process_name() -> str:
 
 
 def _workers(parts: _Parts) -> Workers:
-    settings, stores = parts.settings, parts.stores
-    return Workers(
-        name=_process_name(),
-        jobs=stores.jobs,
-        extraction=_extraction(parts),
-        indexing=_indexing(parts),
-        limits=WorkerLimits(
-            extracting=settings.parser.processes,
-            max_attempts=settings.stages.max_attempts,
-            lease_seconds=settings.stages.lease_seconds,
-        ),
-        space=parts.space,
-    )
-
-
-def _extraction(parts: _Parts) -> ExtractionStage:
-    stores = parts.stores
-    return ExtractionStage(
-        resources=stores.resources,
-        content=stores.content,
-        jobs=stores.jobs,
-        blobs=parts.blobs,
-        parsers=parts.parsers,
-        adoption=Adoption(resources=stores.resources, jobs=stores.jobs, blobs=parts.blobs, capture=parts.capture),
-        scratch=parts.settings.data / "scratch",
-        limits=extract_options(parts.settings, parts.indexes),
-        read_ahead=ReadAhead(projects=stores.projects, indexes=parts.indexes, chunking=parts.chunking),
-    )
-
-
-def _indexing(parts: _Parts) -> IndexingStage:
-    settings, stores = parts.settings, parts.stores
-    chat = build_chat_model(settings, stores.database, parts.stack)
-    return IndexingStage(
-        resources=stores.resources,
-        content=stores.content,
-        jobs=stores.jobs,
-        projects=stores.projects,
-        payloads=stores.payloads,
-        indexes=parts.indexes,
-        describer=ImageDescriber(
-            model=build_vision_model(settings, stores.database, parts.stack),
-            content=stores.content,
-            jobs=stores.jobs,
+    return build_workers(
+        _process_name(),
+        WorkParts(
+            settings=parts.settings,
+            stack=parts.stack,
+            stores=parts.stores,
             blobs=parts.blobs,
-            attempts=settings.stages.max_attempts,
+            indexes=parts.indexes,
+            parsers=parts.parsers,
+            space=parts.space,
+            capture=parts.capture,
+            chunking=parts.chunking,
+            on_spent=parts.ledger.record_paid,
         ),
-        summariser=Summariser(model=chat, tokens=settings.summaries.tokens, content=stores.content),
-        attempts=settings.stages.max_attempts,
-        chunking=parts.chunking,
-        max_dense_rows=settings.chunking.max_dense_rows,
-        on_spent=parts.ledger.record_paid,
     )
 
 

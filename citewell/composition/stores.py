@@ -16,6 +16,7 @@ from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.waiting_vectors import WaitingVectorRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Stores:
     metadata: MetadataRepository
     payloads: PayloadChangeRepository
     reprocessing: ReprocessingRepository
+    waiting: WaitingVectorRepository
 
 
 async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
@@ -46,6 +48,7 @@ async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> S
         MetadataRepository(database),
         PayloadChangeRepository(database, settings.stages.lease_seconds),
         ReprocessingRepository(database),
+        WaitingVectorRepository(database),
     )
 
 

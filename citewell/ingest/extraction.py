@@ -15,9 +15,9 @@ from citewell.disk import disk_errors
 from citewell.errors import CitewellError, DamagedFile
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import content_hash
+from citewell.ingest.early_words import EarlyWords
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
-from citewell.ingest.read_ahead import ReadAhead
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository, delete_elements, insert_elements, replace_blobs
 from citewell.storage.jobs import JobRepository
@@ -48,7 +48,7 @@ class ExtractionStage:
     adoption: Adoption
     scratch: Path
     limits: ExtractOptions
-    read_ahead: ReadAhead
+    early: EarlyWords
 
     async def run(self, job: Job) -> None:
         """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when another worker took over."""
@@ -58,12 +58,12 @@ class ExtractionStage:
         try:
             with disk_errors():
                 folder.mkdir(parents=True, exist_ok=True)
-            async with self.read_ahead.beside(resource, folder):
+            async with self.early.beside(job, resource, folder) as reading:
                 summary = await self._parse(resource, folder)
                 if summary.detected.extractor is None:
                     await self._store_unread(job, resource, summary)
                 else:
-                    await self._keep(job, resource, summary, folder, started)
+                    await self._keep(job, resource, summary, folder, started, await reading.elements())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -108,20 +108,21 @@ class ExtractionStage:
             )
 
     async def _keep(
-        self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float
+        self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float, stored: int
     ) -> None:
+        """Store what was read, of which the first `stored` elements are stored already."""
         old = await self.content.blobs(job.resource_id, job.version)
         blobs = [await self._store_blob(job, summary, index, folder) for index in range(len(summary.blobs))]
-        batches = _batches(folder)
+        batches = _batches(folder, stored)
         first = await asyncio.to_thread(next, batches, [])
         is_short = len(first) < _ELEMENTS_PER_TRANSACTION
         if not is_short:
-            await self._keep_elements(job, itertools.chain([first], batches))
+            await self._keep_elements(job, itertools.chain([first], batches), stored)
         notes = await self.adoption.run(job, resource, summary.children, folder)
         metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
         async with self.jobs.fenced(job) as connection:
             if is_short:  # most files contain no others, and need only this transaction
-                await delete_elements(connection, job.resource_id, job.version)
+                await delete_elements(connection, job.resource_id, job.version, stored)
                 await insert_elements(connection, job.resource_id, job.version, first)
             await replace_blobs(connection, job.resource_id, job.version, blobs)
             await self.jobs.finish(
@@ -152,9 +153,11 @@ class ExtractionStage:
             name=blob.name, key=key, mime_type=blob.mime_type, kind=blob.kind, size=size, metadata=blob.metadata
         )
 
-    async def _keep_elements(self, job: Job, batches: Iterator[Sequence[tuple[int, Element, str]]]) -> None:
+    async def _keep_elements(
+        self, job: Job, batches: Iterator[Sequence[tuple[int, Element, str]]], stored: int
+    ) -> None:
         async with self.jobs.fenced(job) as connection:
-            await delete_elements(connection, job.resource_id, job.version)
+            await delete_elements(connection, job.resource_id, job.version, stored)
         while batch := await asyncio.to_thread(next, batches, None):
             async with self.jobs.fenced(job) as connection:
                 await insert_elements(connection, job.resource_id, job.version, batch)
@@ -180,9 +183,9 @@ def _detection(summary: ExtractionSummary) -> dict[str, str]:
     return {"type_mismatch": summary.detected.mismatch} if summary.detected.mismatch else {}
 
 
-def _batches(folder: Path) -> Iterator[list[tuple[int, Element, str]]]:
+def _batches(folder: Path, skipped: int) -> Iterator[list[tuple[int, Element, str]]]:
     batch: list[tuple[int, Element, str]] = []
-    for ordinal, (element, line) in enumerate(read_element_lines(folder)):
+    for ordinal, (element, line) in itertools.islice(enumerate(read_element_lines(folder)), skipped, None):
         batch.append((ordinal, element, line))
         if len(batch) == _ELEMENTS_PER_TRANSACTION:
             yield batch

@@ -1,12 +1,10 @@
-"""Stage 3: cut elements into chunks, embed them, put them into every open index, and describe the resource."""
+"""Stage 3: cut elements into chunks, and put them into every open index: short files whole, longer ones by their words first."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import time
-import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,35 +12,28 @@ from typing import Any
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.errors import (
-    CitewellError,
-    DiskFull,
-    NotFound,
-    ProviderError,
-    ProviderRateLimited,
-    ProviderUnavailable,
-    Unavailable,
-)
-from citewell.indexes.index_set import IndexSet
+from citewell.errors import ProviderError
+from citewell.indexes.index_set import DescribingIndex, IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import captioned, describe_picture, describe_shown, describe_tables, describe_video
+from citewell.ingest.early_words import EarlyWords
+from citewell.ingest.finishing import Finishing
+from citewell.ingest.identity import chunk_id, identified
 from citewell.ingest.language import language_of
-from citewell.ingest.summaries.step import Description, Summariser
-from citewell.ingest.vision import ImageDescriber, is_description
+from citewell.ingest.vision import ImageDescriber
 from citewell.metering import OnSpent, reported
+from citewell.points import file_payload
 from citewell.ports import multimodal
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.waiting_vectors import insert_waiting, ranks_of
 from citewell.types import (
-    SUMMARY_OF,
     Category,
     Chunk,
     ChunkDraft,
-    ChunkType,
     Element,
     ElementType,
     ErrorStage,
@@ -51,38 +42,34 @@ from citewell.types import (
     Job,
     Locator,
     Resource,
+    Searchable,
     Status,
 )
 
-_NAMESPACE = uuid.UUID("7b7d4c0e-5d0f-5c57-9a53-9e2f6a3f1c11")
 _BATCH = 256
 _BATCHES_AT_ONCE = 3
-_MAX_SUMMARIES = 10_000
+# About a second of the built-in model: files that are no longer get their vectors at once.
+_SHORT = 32
+_HEAD_START_SECONDS = 3_600.0
 _LAST_CALLS_SECONDS = 10.0
-
-
-def chunk_id(resource_id: str, version: int, fingerprint: str, ordinal: int) -> str:
-    """UUIDv5 of everything that determines a chunk, so that repeating the work gives the same ids."""
-    return str(uuid.uuid5(_NAMESPACE, f"{resource_id}/{version}/{fingerprint}/{ordinal}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingStage:
     """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points.
 
-    Content is indexed first, then described. Where only the description failed, a retry repeats only that.
-    attempts: how often the stage is tried while a provider is unavailable
+    A short file gets its vectors at once and is finished; a longer one is found by its words, and stage 4 goes on with it.
+    Where only the description failed, a retry repeats only that.
     """
 
     resources: ResourceRepository
     content: ContentRepository
     jobs: JobRepository
     projects: ProjectRepository
-    payloads: PayloadChangeRepository
     indexes: IndexSet
     describer: ImageDescriber
-    summariser: Summariser
-    attempts: int
+    finishing: Finishing
+    early: EarlyWords
     chunking: ChunkConfig
     max_dense_rows: int
     on_spent: OnSpent
@@ -103,82 +90,55 @@ class IndexingStage:
         sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
         elements, coverage, unseen = await self.describer.run(job, resource, elements, is_seen=sees)
         language = await asyncio.to_thread(_language, resource, elements)
-        file = await self._facts(job, language)
+        # What is changed of the file from now on is a payload change, made when this stage has ended.
+        file = replace(await self.finishing.facts(job), language=language)
         config = await self._config(job, resource)
         known = await self.content.chunk_ids(job.resource_id)
         first = chunk_id(job.resource_id, job.version, config.fingerprint, 0)
-        if resource.error_stage == ErrorStage.DESCRIPTION and first in known and len(elements) == read:
-            count = await self._forget_summary(job)
-        else:
-            count = await self._replace_chunks(job, resource, elements, file, known, config)
-        description = await self.summariser.run(resource, elements, language, self.indexes.active)
-        if resource.detected_category == Category.IMAGE and unseen is not None:
-            description = replace(description, error=unseen)
-        count += await self._add_summary(job, description.drafts, count, file)
+        cut = await self._cut_early(job, file, config, len(elements))
+        if cut.waiting:
+            pass  # stage 2 has done it
+        elif resource.error_stage != ErrorStage.DESCRIPTION or first not in known or len(elements) != read:
+            cut = await self._replace_chunks(job, resource, elements, file, known, config)
         values: dict[str, Any] = {
-            "chunk_count": count,
             "language": language,
-            "summary": description.text,
             "coverage": coverage.to_json() if coverage is not None else None,
-            "indexed_at": time.time(),
             "indexing_duration_ms": round((time.monotonic() - started) * 1000),
         }
-        await self._finish(job, resource, elements, description, values)
-
-    async def _finish(
-        self,
-        job: Job,
-        resource: Resource,
-        elements: Sequence[Element],
-        description: Description,
-        values: dict[str, Any],
-    ) -> None:
-        """End the job; a provider's error in the description is raised while another attempt may help, else it makes the resource PARTIAL."""
-        error = description.error
-        again = isinstance(error, ProviderRateLimited | ProviderUnavailable) and job.attempt < self.attempts
-        async with self.jobs.fenced(job) as connection:
-            if error is not None and again:
-                await self.jobs.note(connection, job, error_stage=ErrorStage.DESCRIPTION, **values)
-            else:
-                await self.jobs.finish(
-                    connection,
-                    job,
-                    Status.PARTIAL if error is not None else _final(resource, elements),
-                    {"chunks": values["chunk_count"]},
-                    error_code=error.code if error is not None else None,
-                    error_stage=ErrorStage.DESCRIPTION if error is not None else None,
-                    error_message=error.message if error is not None else None,
-                    **values,
-                )
-        if error is not None and again:
-            raise error
-
-    async def _add_summary(self, job: Job, drafts: Sequence[ChunkDraft], first: int, file: FileFacts) -> int:
-        """Store and index a summary's chunks behind the content, whose last ordinal is `first` - 1; returns how many."""
-        chunks = list(_identified(drafts, job, SUMMARY_OF, first))
-        if chunks:
-            async with self.jobs.fenced(job) as connection:
-                await insert_chunks(connection, chunks)
-            await self._write(chunks, [True] * len(chunks), file)
-        return len(chunks)
-
-    async def _forget_summary(self, job: Job) -> int:
-        """Remove an earlier summary; returns how many chunks of content there are."""
-        summaries = await self.content.passages(job.resource_id, [ChunkType.SUMMARY], _MAX_SUMMARIES)
-        old = [chunk.id for chunk in summaries if SUMMARY_OF in chunk.metadata]
-        async with self.jobs.fenced(job) as connection:
-            await delete_chunks(connection, job.resource_id, old)
-        for index in self.indexes.all:
-            await index.store.delete_ids(old)
-        return len(await self.content.chunk_ids(job.resource_id))
+        if cut.waiting:
+            await self._leave_to_stage_4(job, cut, values)
+        else:
+            await self.finishing.run(job, resource, elements, file, values, unseen)
 
     async def forget_deleted(self, job: Job) -> None:
-        """Remove the points of a resource that was deleted while it was being indexed; some may have been written after its deletion."""
-        if await self.resources.owned(job.owner_id, [job.resource_id]):
-            return
+        """See `Finishing.forget_deleted`."""
+        await self.finishing.forget_deleted(job)
+
+    async def _cut_early(self, job: Job, file: FileFacts, config: ChunkConfig, elements: int) -> _Cut:
+        """What is in every index already, because it was put there while the file was read; nothing where it came out differently."""
+        early = self.early.take(job)
+        if early is None or (early.fingerprint, early.elements) != (config.fingerprint, elements):
+            return _Cut()
+        if early.file.language != file.language:  # its words are others
+            return _Cut()
+        mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
-            with contextlib.suppress(ProviderError, Unavailable, DiskFull):  # such points are never shown
-                await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
+            if await index.store.count(mine) != early.chunks:
+                return _Cut()
+            if early.file != file:
+                await index.store.set_payload(mine, file_payload(file))
+                if isinstance(index.store, DescribingIndex):
+                    await index.store.describe_file(mine, file)
+        return _Cut(chunks=early.chunks, waiting=early.chunks)
+
+    async def _leave_to_stage_4(self, job: Job, cut: _Cut, values: dict[str, Any]) -> None:
+        """End the job of a resource that is found by its words. Its first turn comes before all later ones of files that wait."""
+        now = time.time()
+        values |= {"chunk_count": cut.chunks, "summary": None, "indexed_at": now, "due": now - _HEAD_START_SECONDS}
+        async with self.jobs.fenced(job) as connection:
+            await self.jobs.finish(
+                connection, job, Status.EMBEDDING, {"chunks": cut.chunks}, **values, **_by_words(cut.waiting)
+            )
 
     async def _replace_chunks(
         self,
@@ -188,30 +148,35 @@ class IndexingStage:
         file: FileFacts,
         stale: set[str],
         config: ChunkConfig,
-    ) -> int:
-        """Chunk, store and embed in overlapping batches, then remove the resource's previous chunks. Returns the number of chunks."""
+    ) -> _Cut:
+        """Chunk, store and put into every index in overlapping batches, then remove the resource's previous chunks."""
         chunks = self._chunks(job, resource, elements, config)
-        if stale:
-            async with self.jobs.fenced(job) as connection:
+        async with self.jobs.fenced(job) as connection:
+            if stale:
                 await delete_chunks(connection, job.resource_id)
-        count, rows = 0, 0
+            await self.jobs.note(connection, job, searchable=None, vectors_done=0, vectors_total=0)
+        cut, at_once = _Cut(), resource.detected_category == Category.IMAGE
         writing: deque[asyncio.Task[None]] = deque()
         try:
             async for batch in _batches(chunks):
+                at_once = at_once or (cut.chunks == 0 and len(batch) <= _SHORT)
+                dense, cut.rows = mark_embedded(batch, cut.rows, self.max_dense_rows)
+                waiting = [] if at_once else list(itertools.compress(batch, dense))
                 async with self.jobs.fenced(job) as connection:
                     await insert_chunks(connection, batch)
-                dense, rows = mark_embedded(batch, rows, self.max_dense_rows)
-                count += len(batch)
+                    await insert_waiting(connection, waiting, ranks_of(waiting, cut.context))
+                cut.add(batch, waiting)
                 stale.difference_update(c.id for c in batch)
-                writing.append(asyncio.create_task(self._write(batch, dense, file)))
+                write = self._write_at_once(job, batch, dense, file) if at_once else self._write(batch, file)
+                writing.append(asyncio.create_task(write))
                 if len(writing) == _BATCHES_AT_ONCE:
                     await _written(writing)
             while writing:
                 await _written(writing)
         finally:
             await self._end(writing)
-        await self._settle(job, file, count, stale)
-        return count
+        await self._settle(job, file, cut, stale)
+        return cut
 
     async def _end(self, writing: Collection[asyncio.Task[None]]) -> None:
         """Stop writing. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""
@@ -221,25 +186,30 @@ class IndexingStage:
             task.cancel()
         await asyncio.gather(*writing, return_exceptions=True)
 
-    async def _facts(self, job: Job, language: str | None) -> FileFacts:
-        """What every point tells of the file; what is changed of it from now on is a payload change, made when this stage has ended."""
-        known = await self.payloads.facts([job.resource_id])
-        if job.resource_id not in known:
-            raise NotFound("There is no such resource, or it is not yours.")
-        return replace(known[job.resource_id], language=language)
-
-    async def _write(self, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
-        """Embed a batch and put it into every open index."""
+    async def _write(self, batch: Sequence[Chunk], file: FileFacts, dense: Sequence[bool] | None = None) -> None:
+        """Put a batch into every open index, with the vectors of those marked `dense`, or all by their words only."""
         for index in self.indexes.all:
-            await write_points(index, batch, dense, file)
+            await write_points(index, batch, dense or [False] * len(batch), file)
 
-    async def _settle(self, job: Job, file: FileFacts, count: int, stale: set[str]) -> None:
+    async def _write_at_once(self, job: Job, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
+        """As `_write`, with vectors. Where the embedder fails, the batch is found by its words until it is back."""
+        try:
+            await self._write(batch, file, dense)
+        except ProviderError:
+            await self._write(batch, file)
+            waiting = list(itertools.compress(batch, dense))
+            async with self.jobs.fenced(job) as connection:
+                await insert_waiting(connection, waiting, ranks_of(waiting))
+                await self.jobs.note(connection, job, chunk_count=len(batch), **_by_words(len(waiting)))
+            raise
+
+    async def _settle(self, job: Job, file: FileFacts, cut: _Cut, stale: set[str]) -> None:
         """Leave exactly the current chunks in every index, also after an attempt that died half-way."""
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
             if stale:
                 await index.store.delete_ids(sorted(stale))
-            if await index.store.count(mine) == count:
+            if await index.store.count(mine) == cut.chunks:
                 continue
             await index.store.delete(mine)
             cursor: str | None = None
@@ -247,7 +217,7 @@ class IndexingStage:
             while True:
                 page, cursor = await self.content.chunks_page(job.resource_id, _BATCH, cursor)
                 dense, rows = mark_embedded(page, rows, self.max_dense_rows)
-                await write_points(index, page, dense, file)
+                await write_points(index, page, [False] * len(page) if cut.waiting else dense, file)
                 if cursor is None:
                     break
 
@@ -276,50 +246,34 @@ class IndexingStage:
                 sentences,
             ),
         )
-        return _identified(drafts, job, config.fingerprint)
+        return identified(drafts, job, config.fingerprint)
 
 
-def _identified(drafts: Iterable[ChunkDraft], job: Job, fingerprint: str, first: int = 0) -> Iterator[Chunk]:
-    for ordinal, draft in enumerate(drafts, start=first):
-        yield identify(draft, job.owner_id, job.resource_id, job.version, ordinal, fingerprint)
+@dataclass(slots=True)
+class _Cut:
+    """What became of a resource's content: chunks, those of them that wait for their vectors, rows, and the context of the last that waits."""
+
+    chunks: int = 0
+    waiting: int = 0
+    rows: int = 0
+    context: str | None = None
+
+    def add(self, batch: Sequence[Chunk], waiting: Sequence[Chunk]) -> None:
+        """Count a batch."""
+        self.chunks += len(batch)
+        self.waiting += len(waiting)
+        self.context = waiting[-1].context if waiting else self.context
 
 
-def identify(draft: ChunkDraft, owner_id: str, resource_id: str, version: int, ordinal: int, fingerprint: str) -> Chunk:
-    """Give a draft its identity."""
-    return Chunk(
-        id=chunk_id(resource_id, version, fingerprint, ordinal),
-        owner_id=owner_id,
-        resource_id=resource_id,
-        version=version,
-        ordinal=ordinal,
-        type=draft.type,
-        text=draft.text,
-        context=draft.context,
-        locator=draft.locator,
-        pieces=draft.pieces,
-        token_count=draft.token_count,
-        metadata=draft.metadata,
-    )
+def _by_words(waiting: int) -> dict[str, Any]:
+    """What the row of a resource says that is found by its words, while so many chunks wait for their vectors."""
+    return {"searchable": Searchable.WORDS, "vectors_done": 0, "vectors_total": waiting}
 
 
 async def _written(writing: deque[asyncio.Task[None]]) -> None:
     """Wait for the first and take it out; it goes on where the waiting is cancelled."""
     await asyncio.wait({writing[0]})
     writing.popleft().result()
-
-
-async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:
-    """End a job as PARTIAL: what was extracted stays listed and readable."""
-    async with jobs.fenced(job) as connection:
-        await jobs.finish(
-            connection,
-            job,
-            Status.PARTIAL,
-            {"code": error.code},
-            error_stage=ErrorStage.INDEXING,
-            error_code=error.code,
-            error_message=error.message,
-        )
 
 
 async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
@@ -372,14 +326,3 @@ def _language(resource: Resource, elements: Sequence[Element]) -> str | None:
         return resource.language or language_of(elements, is_data=False)
     told = language_of(elements, is_data=True)
     return told if resource.indexed_at is not None else told or resource.language
-
-
-def _final(resource: Resource, elements: Sequence[Element]) -> Status:
-    """How a resource ends; a picture is DESCRIBED by a vision model only, and INDEXED by its text and facts."""
-    if resource.detected_category == Category.DATA:
-        return Status.ANALYZED
-    if resource.detected_category in (Category.IMAGE, Category.VIDEO) and any(
-        is_description(element) for element in elements
-    ):
-        return Status.DESCRIBED
-    return Status.INDEXED

@@ -75,7 +75,7 @@ class PayloadWriter:
         if batch:
             await self._apply(batch)
             if not self.indexes.filling:
-                await self.changes.finish(batch)
+                await self.changes.finish([change for change in batch if change.is_last])
             self._tell(batch)
         return len(batch)
 

@@ -17,7 +17,7 @@ from citewell.errors import InvalidInput, InvalidMetadata, named
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import write_chunks
 from citewell.ingest.chunking import fitted, sentence_embedder
-from citewell.ingest.indexing import identify
+from citewell.ingest.identity import identify
 from citewell.metadata import MetadataLimits, checked_metadata
 from citewell.metering import OnSpent, reported
 from citewell.spelling import suggestion

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -23,14 +24,17 @@ from citewell.errors import (
     Unavailable,
     Unexpected,
 )
+from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage, fail_extraction
-from citewell.ingest.indexing import IndexingStage, fail_indexing
+from citewell.ingest.finishing import RESUMED, fail_indexing
+from citewell.ingest.indexing import IndexingStage
 from citewell.storage.jobs import JobRepository
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
 _MAX_DEATHS = 25
 _MAX_BACKOFF_SECONDS = 60.0
+_RESUME_EVERY_SECONDS = 15.0
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
@@ -50,7 +54,7 @@ class WorkerLimits:
 
 
 class Workers:
-    """Runs both stages of all waiting resources. Start it once, `wake` it after committing a row, and `stop` it before the stores close.
+    """Runs the stages of all waiting resources. Start it once, `wake` it after committing a row, and `stop` it before the stores close.
 
     No stage starts while free disk space is below the reserve in `space`.
     """
@@ -62,6 +66,7 @@ class Workers:
         jobs: JobRepository,
         extraction: ExtractionStage,
         indexing: IndexingStage,
+        embedding: EmbeddingStage,
         limits: WorkerLimits,
         space: DiskReserve | None = None,
     ) -> None:
@@ -72,9 +77,15 @@ class Workers:
         self._jobs = jobs
         self._extraction = extraction
         self._indexing = indexing
+        self._embedding = embedding
+        self._resumed_at = 0.0
         self._limits = limits
         self._tasks: list[asyncio.Task[None]] = []
-        self._free = {Stage.EXTRACT: limits.extracting, Stage.INDEX: limits.indexing}
+        self._free = {
+            Stage.EXTRACT: limits.extracting,
+            Stage.INDEX: limits.indexing,
+            Stage.EMBED: limits.indexing,
+        }
         self._wakeups = {(stage, newcomers): asyncio.Event() for stage in Stage for newcomers in (False, True)}
 
     def start(self) -> None:
@@ -110,13 +121,26 @@ class Workers:
             wakeup.clear()
             job = None if newcomers and self._free[stage] else await self._claim(stage, newcomers)
             if job is None:
+                if stage is Stage.EMBED:
+                    await self._resume()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
             await self._run(job, slots=0 if newcomers else 1)
-            if stage is Stage.EXTRACT:  # there is something to index now, and perhaps new child files
+            if stage is not Stage.EMBED:  # there is something to index or to embed now, and perhaps new child files
                 for following in Stage:
                     self._wakeups[following, False].set()
+
+    async def _resume(self) -> None:
+        """Now and then, go on with files that had to end while an embedder or a store was down: they get one attempt."""
+        now = time.monotonic()
+        if now - self._resumed_at < _RESUME_EVERY_SECONDS:
+            return
+        self._resumed_at = now
+        try:
+            await self._jobs.resume_embedding([error.code for error in RESUMED], self._limits.max_attempts - 1)
+        except Exception:  # the database may be unavailable for a while, and the loop must survive that
+            log.exception("looking for files to go on with failed; trying again")
 
     async def _claim(self, stage: Stage, newcomers: bool) -> Job | None:
         try:
@@ -154,7 +178,11 @@ class Workers:
             self._free[job.stage] += slots
 
     async def _attempt(self, job: Job) -> None:
-        work = self._extraction.run if job.stage is Stage.EXTRACT else self._indexing.run
+        work = {
+            Stage.EXTRACT: self._extraction.run,
+            Stage.INDEX: self._indexing.run,
+            Stage.EMBED: self._embedding.run,
+        }[job.stage]
         try:
             if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
@@ -171,11 +199,10 @@ class Workers:
             await self._settle(job, Unexpected())
 
     async def _forget_deleted(self, job: Job) -> None:
-        if job.stage is Stage.INDEX:
-            try:
-                await self._indexing.forget_deleted(job)
-            except Exception:  # such points are never shown, and the workers must go on
-                log.exception("points of %s may be left in an index", job.resource_id)
+        try:
+            await self._indexing.forget_deleted(job)
+        except Exception:  # such points are never shown, and the workers must go on
+            log.exception("points of %s may be left in an index", job.resource_id)
 
     async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
         """Run the stage with a heartbeat; when the lease is lost, the stage is cancelled."""

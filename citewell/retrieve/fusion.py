@@ -57,6 +57,16 @@ def reciprocal_rank(
     return _summed([(leg, 0.0, weight) for leg, weight in zip(scaled, weights or [1.0] * len(legs), strict=True)])
 
 
+def judged_by_words(fused: Sequence[ScoredId], unseen: Container[str], lexical_weight: float) -> list[ScoredId]:
+    """The fused list with those of `unseen`, which only the lexical leg can find, judged by that leg as if it had all the weight.
+
+    Their scores so far are its share of the sum, and the missing share of the other would put them behind what both legs find.
+    """
+    if not 0.0 < lexical_weight < 1.0:
+        return list(fused)
+    return ordered({key: score / lexical_weight if key in unseen else score for key, score in fused})
+
+
 def in_places_of(before: Sequence[ScoredId], after: Sequence[ScoredId], moved: Container[str]) -> list[ScoredId]:
     """`before` with the places of moved items given to those of `after`, in its order; those that find no place follow.
 

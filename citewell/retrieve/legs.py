@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +13,7 @@ import numpy as np
 from citewell.errors import ProviderError
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.feedback import pulls_of
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, reciprocal_rank
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, reciprocal_rank
 from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
 from citewell.text.analysis import analyze
@@ -25,6 +25,8 @@ from citewell.types.search import EMBED_ERROR
 log = logging.getLogger(__name__)
 
 FOREIGN_DENSE_WEIGHT = 0.5
+# How many of the best are embedded next if they have no vectors yet.
+_PREFERRED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,26 @@ class Searching(Protocol):
         ...
 
 
-class Legs:
-    """Both legs over one index, with the embedder that made its vectors."""
+class WaitingVectors(Protocol):
+    """Which chunks are found by their words while their vectors follow; storage implements it."""
 
-    def __init__(self, embedder: Embedder, index: VectorIndex, options: RetrievalOptions) -> None:
+    async def among(self, ids: Sequence[str]) -> set[str]:
+        """Those of these chunks that have no vector yet."""
+        ...
+
+    async def prefer(self, ids: Sequence[str]) -> None:
+        """Have these embedded before others."""
+        ...
+
+
+class Legs:
+    """Both legs over one index, with the embedder that made its vectors; `waiting` knows the chunks that have none yet."""
+
+    def __init__(
+        self, embedder: Embedder, index: VectorIndex, options: RetrievalOptions, waiting: WaitingVectors | None = None
+    ) -> None:
+        self._waiting = waiting
+        self._asked: set[asyncio.Task[None]] = set()
         self._embedder = embedder
         self._index = index
         self._options = options
@@ -85,21 +103,22 @@ class Legs:
         """Search with `query` in `scope`; each leg returns at most `limit`."""
         language = detect_language(query)
         weight = self._dense_weight(language)
-        (vector, near), lexical = await asyncio.gather(
+        (vector, near), (lexical, unseen) = await asyncio.gather(
             self._dense(query, scope, limit if weight > 0.0 else 0, trace),
-            self._lexical(query, language, scope, limit if weight < 1.0 else 0, trace),
+            self._by_words(query, language, scope, limit if weight < 1.0 else 0, trace),
         )
         dense = near or []
         if weight > 0.0 and near is None:
             weight, lexical = 0.0, lexical or await self._lexical(query, language, scope, limit, trace)
         with timed(trace, "fuse"):
-            fused = self._fuse(dense, lexical, weight)
+            fused = self._fuse(dense, lexical, weight, unseen)
         if vector is not None and fused and self._options.feedback_chunks:
             pulls = pulls_of(fused[: self._options.feedback_chunks], self._options.feedback_weight)
             with timed(trace, "feedback"):
                 pulled = await self._near(vector, scope, limit, pulls)
             with timed(trace, "fuse"):
-                fused = self._fuse(pulled, lexical, weight)
+                fused = self._fuse(pulled, lexical, weight, unseen)
+        self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
@@ -166,6 +185,26 @@ class Legs:
         query = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit, pulls=pulls)
         return await self._index.search(query)
 
+    async def _by_words(
+        self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> tuple[list[ScoredId], set[str]]:
+        """What the words find, and what of it the other leg cannot find yet: known before that has its query's vector."""
+        lexical = await self._lexical(query, language, scope, limit, trace)
+        return lexical, await self._waiting.among([one.id for one in lexical]) if self._waiting is not None else set()
+
+    def _prefer(self, ids: Sequence[str]) -> None:
+        """What a question has found gets its vector next; the search does not wait for that to be noted."""
+        if ids and self._waiting is not None:
+            task = asyncio.create_task(self._note_preferred(self._waiting, ids))
+            self._asked.add(task)
+            task.add_done_callback(self._asked.discard)
+
+    async def _note_preferred(self, waiting: WaitingVectors, ids: Sequence[str]) -> None:
+        try:
+            await waiting.prefer(ids)
+        except Exception:  # it is only a preference, and nobody awaits this
+            log.warning("the order of embedding stays as it is", exc_info=True)
+
     async def _lexical(
         self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
     ) -> list[ScoredId]:
@@ -176,7 +215,14 @@ class Legs:
         with timed(trace, "lexical"):
             return await self._index.search(VectorQuery(sparse=terms, filter=scope, limit=limit))
 
-    def _fuse(self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float) -> list[ScoredId]:
+    def _fuse(
+        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
+    ) -> list[ScoredId]:
+        """Both legs' lists as one; `unseen` have no vectors yet, so that the other leg says nothing of them."""
+        fused = self._joined(dense, lexical, weight)
+        return judged_by_words(fused, unseen, 1.0 - weight) if dense and unseen else fused
+
+    def _joined(self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float) -> list[ScoredId]:
         shares = [weight, 1.0 - weight]
         match self._options.fusion:
             case FusionMethod.HYBRID:

@@ -104,11 +104,10 @@ def element_row(resource_id: str, version: int, ordinal: int, element: Element, 
     }
 
 
-async def delete_elements(connection: AsyncConnection, resource_id: str, version: int) -> None:
-    """Remove a version's elements, so that a repeated extraction starts clean."""
-    await connection.execute(
-        sa.delete(elements).where(elements.c.resource_id == resource_id, elements.c.version == version)
-    )
+async def delete_elements(connection: AsyncConnection, resource_id: str, version: int, first: int = 0) -> None:
+    """Remove a version's elements from number `first` on, so that a repeated extraction starts clean."""
+    mine = sa.and_(elements.c.resource_id == resource_id, elements.c.version == version)
+    await connection.execute(sa.delete(elements).where(mine, elements.c.ordinal >= first))
 
 
 async def replace_blobs(
@@ -300,6 +299,12 @@ class ContentRepository:
             query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
             return set((await connection.execute(query)).scalars())
 
+    async def count_of(self, resource_id: str) -> int:
+        """How many chunks a resource has."""
+        query = sa.select(sa.func.count()).select_from(chunks).where(chunks.c.resource_id == resource_id)
+        async with self._database.read() as connection:
+            return await connection.scalar(query) or 0
+
     async def count_chunks(self, owner_id: str | None = None, up_to: str | None = None) -> int:
         """How many chunks an owner (or everybody) has; those of resources up to an id where it is given."""
         query = sa.select(sa.func.count()).select_from(chunks)
@@ -311,19 +316,22 @@ class ContentRepository:
             return await connection.scalar(query) or 0
 
     async def count_settled_chunks(self) -> int:
-        """The number of chunks of all successfully indexed resources, which every index must hold."""
-        query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(resources.c.status.in_(_SETTLED))
+        """The number of chunks of all successfully indexed resources, with and without their vectors, which every index must hold."""
+        held = resources.c.status.in_([*_SETTLED, Status.EMBEDDING])
+        query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(held)
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
 
     async def settled_resources(self, limit: int) -> AsyncGenerator[list[ChunkCount]]:
-        """Every resource without a lease, with its number of chunks, `limit` at a time."""
+        """Every resource whose chunks are final, with their number, `limit` at a time."""
         last = ""
         while True:
             query = (
                 sa.select(chunks.c.owner_id, chunks.c.resource_id, sa.func.count())
                 .select_from(_WITH_RESOURCE)
-                .where(resources.c.status.in_([*_SETTLED, Status.PARTIAL]), chunks.c.resource_id > last)
+                .where(
+                    resources.c.status.in_([*_SETTLED, Status.EMBEDDING, Status.PARTIAL]), chunks.c.resource_id > last
+                )
                 .group_by(chunks.c.owner_id, chunks.c.resource_id)
                 .order_by(chunks.c.resource_id)
                 .limit(limit)

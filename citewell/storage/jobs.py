@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
@@ -19,17 +19,18 @@ from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import owners, resources
-from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Stage, Status, UploadOptions
+from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
 
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
+    Stage.EMBED: (Status.EMBEDDING,),  # the same while it is leased: it is found by its words all the time
 }
-_TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn}
+_TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn, Stage.EMBED: owners.c.embed_turn}
 # On Postgres, two workers that choose at the same time would both choose the same owner.
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(:key)")
-_LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02}
-_RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING}
+_LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02, Stage.EMBED: 0x63697465_03}
+_RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING, Stage.EMBED: Status.EMBEDDING}
 
 
 # The longest wait, in seconds, that a stage keeps across a restart.
@@ -101,7 +102,8 @@ class JobRepository:
         owner_id, version, attempt, fence, deaths = row
         turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
         await connection.execute(turn)
-        await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
+        if stage is not Stage.EMBED:  # which is done in turns
+            await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
             owner_id=owner_id,
@@ -136,10 +138,11 @@ class JobRepository:
         self, connection: AsyncConnection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
     ) -> None:
         """Move the resource to `status` and release the lease, inside a `fenced` transaction."""
+        released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
         await connection.execute(
             sa.update(resources)
             .where(resources.c.id == job.resource_id)
-            .values(status=status, attempt=0, deaths=0, lease_worker=None, lease_until=None, not_before=0, **values)
+            .values(**released | values | {"status": status})
         )
         await record_event(connection, job.resource_id, job.version, status, details)
         if status in TERMINAL:
@@ -148,6 +151,47 @@ class JobRepository:
     async def note(self, connection: AsyncConnection, job: Job, **values: Any) -> None:
         """Write what a stage has done so far to the row, inside a `fenced` transaction; the lease stays."""
         await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+
+    async def pass_turn(self, job: Job) -> None:
+        """Release the lease of a stage that is not done: it goes on when it is the resource's turn again."""
+        async with self.fenced(job) as connection:
+            values = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "due": time.time()}
+            await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+
+    async def others_wait(self, job: Job) -> bool:
+        """Whether other resources wait for the stage of a job."""
+        table = resources.c
+        async with self._database.read() as connection:
+            now = await self._clock.now(connection)
+            query = sa.select(table.id).where(
+                table.status.in_(_STATES[job.stage]),
+                table.id != job.resource_id,
+                sa.or_(table.lease_until.is_(None), table.lease_until < now),
+                table.not_before <= now,
+            )
+            return await connection.scalar(query.limit(1)) is not None
+
+    async def resume_embedding(self, codes: Sequence[str], attempt: int) -> int:
+        """Let files go on with their vectors that ended as PARTIAL by one of these errors, and whose pause is over; returns how many."""
+        table = resources.c
+        async with self._database.read() as connection:
+            now = await self._clock.now(connection)
+            chosen = sa.and_(
+                table.status == Status.PARTIAL,
+                table.searchable == Searchable.WORDS,
+                table.error_stage == ErrorStage.INDEXING,
+                table.error_code.in_(codes),
+                table.not_before <= now,
+            )
+            if await connection.scalar(sa.select(table.id).where(chosen).limit(1)) is None:
+                return 0
+        again = (
+            sa.update(resources)
+            .where(chosen)
+            .values(status=Status.EMBEDDING, attempt=attempt, error_stage=None, error_code=None, error_message=None)
+        )
+        async with self._database.write() as connection:
+            return (await connection.execute(again)).rowcount
 
     async def options(self, connection: AsyncConnection, job: Job) -> UploadOptions:
         """What was asked for the job's resource, inside a `fenced` transaction."""

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
 from citewell.storage.tables import payload_changes, projects, resource_projects, resources
-from citewell.types import TERMINAL, FileFacts, Metadata
+from citewell.types import TERMINAL, FileFacts, Metadata, Status
 
 _BATCH = 500
 _STATED = ("date", "modified", "created", "tags", "keywords")
@@ -23,11 +23,15 @@ _STATED = ("date", "modified", "created", "tags", "keywords")
 
 @dataclass(frozen=True, slots=True)
 class PayloadChange:
-    """A leased file whose points have to be rewritten. `stamp` tells this change from a later one."""
+    """A leased file whose points have to be rewritten. `stamp` tells this change from a later one.
+
+    is_last: no stage writes what it read before, as the one that brings vectors may
+    """
 
     resource_id: str
     owner_id: str
     stamp: str
+    is_last: bool = True
 
 
 async def note_changes(connection: AsyncConnection, resource_ids: Sequence[str]) -> dict[str, str]:
@@ -59,15 +63,20 @@ class PayloadChangeRepository:
         self._clock = LeaseClock(database)
 
     async def claim(self, worker: str, limit: int) -> list[PayloadChange]:
-        """Lease up to `limit` changes, oldest first, of resources that no stage is working on: a stage that ends writes what it read before."""
+        """Lease up to `limit` changes, oldest first, of resources that no stage is working on: a stage that ends writes what it read before.
+
+        Those of files whose vectors follow are leased too, and have to be leased again after that.
+        """
         table = payload_changes
         async with self._database.write() as connection:
             now = await self._clock.now(connection)
             waiting = (
-                sa.select(table.c.resource_id, resources.c.owner_id, table.c.stamp)
+                sa.select(
+                    table.c.resource_id, resources.c.owner_id, table.c.stamp, resources.c.status != Status.EMBEDDING
+                )
                 .join(resources, resources.c.id == table.c.resource_id)
                 .where(
-                    resources.c.status.in_(sorted(TERMINAL)),
+                    resources.c.status.in_([*sorted(TERMINAL), Status.EMBEDDING]),
                     sa.or_(table.c.lease_until.is_(None), table.c.lease_until < now),
                 )
                 .order_by(table.c.created_at, table.c.resource_id)
@@ -75,7 +84,7 @@ class PayloadChangeRepository:
             )
             if not self._database.is_sqlite:
                 waiting = waiting.with_for_update(of=table, skip_locked=True)
-            found = [PayloadChange(*row) for row in await connection.execute(waiting)]
+            found = [PayloadChange(*row[:3], is_last=bool(row[3])) for row in await connection.execute(waiting)]
             await connection.execute(
                 sa.update(table)
                 .where(table.c.resource_id.in_([one.resource_id for one in found]))

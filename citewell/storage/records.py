@@ -19,7 +19,7 @@ from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
-from citewell.types import Category, Chunk, Element, Metadata, Status, UploadOptions
+from citewell.types import Category, Chunk, Element, Metadata, Searchable, Status, UploadOptions
 
 _MAX_PARAMETERS = 500
 _LEASE_SECONDS = 300.0
@@ -107,6 +107,7 @@ class RecordRepository:
             .values(
                 status=Status.INDEXED,
                 chunk_count=sa.bindparam("the_count"),
+                searchable=Searchable.FULL,
                 indexed_at=now,
                 lease_worker=None,
                 lease_until=None,

@@ -38,6 +38,7 @@ from citewell.types import (
     Resource,
     ResourceFilter,
     ResourceSummary,
+    Searchable,
     Status,
     UploadOptions,
 )
@@ -301,11 +302,8 @@ class ResourceRepository:
 
     async def counts(self, owner_id: str) -> dict[str, int]:
         """How many resources have each status."""
-        query = (
-            sa.select(resources.c.status, sa.func.count().label("files"))
-            .where(resources.c.owner_id == owner_id)
-            .group_by(resources.c.status)
-        )
+        mine = resources.c.owner_id == owner_id
+        query = sa.select(resources.c.status, sa.func.count().label("files")).where(mine).group_by(resources.c.status)
         return {row["status"]: row["files"] for row in await self._database.rows(query)}
 
 
@@ -487,6 +485,7 @@ def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Re
     values["coverage"] = Coverage.from_json(values["coverage"]) if values["coverage"] else None
     values["options"] = UploadOptions(**values["options"])
     values["metadata"] = metadata_of(values["metadata"])
+    values["searchable"] = Searchable(values["searchable"]) if values["searchable"] else None
     return Resource(**values, project_ids=tuple(linked.get(values["id"], ())))
 
 

@@ -38,6 +38,7 @@ owners = sa.Table(
     # when a stage of one of the owner's resources was last leased
     sa.Column("extract_turn", Time, nullable=False, server_default="0"),
     sa.Column("index_turn", Time, nullable=False, server_default="0"),
+    sa.Column("embed_turn", Time, nullable=False, server_default="0"),
 )
 
 tokens = sa.Table(
@@ -112,6 +113,10 @@ resources = sa.Table(
     sa.Column("lease_until", Time),
     sa.Column("not_before", Time, nullable=False, server_default="0"),
     sa.Column("due", Time, nullable=False, server_default="0"),
+    # by what it is found, and how many of its passages have their vectors: see citewell.storage.waiting_vectors
+    sa.Column("searchable", sa.Text),
+    sa.Column("vectors_done", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("vectors_total", sa.Integer, nullable=False, server_default="0"),
     # the run that last sent it through the stages again
     sa.Column("reindex_id", Id),
     sa.UniqueConstraint("owner_id", "content_hash"),
@@ -208,6 +213,17 @@ chunks = sa.Table(
     sa.Column("token_count", sa.Integer, nullable=False),
     sa.Column("metadata", sa.Text, nullable=False),
     sa.UniqueConstraint("resource_id", "version", "ordinal"),
+)
+
+# chunks whose vectors no index has yet: see citewell.storage.waiting_vectors
+waiting_vectors = sa.Table(
+    "waiting_vectors",
+    metadata,
+    sa.Column("chunk_id", Id, sa.ForeignKey("chunks.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("resource_id", Id, nullable=False),
+    sa.Column("rank", sa.Integer, nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Index("ix_waiting_vectors_turn", "resource_id", "rank", "ordinal"),
 )
 
 indexes = sa.Table(

@@ -13,7 +13,9 @@ from citewell.types.search import Expression
 
 
 class Status(StrEnum):
-    """States of a resource, in order. PARTIAL is readable and listed; `ErrorStage` says what is missing. DESCRIBED: by a vision model."""
+    """States of a resource, in order. EMBEDDING is found by its words, and its vectors follow. PARTIAL is readable and listed; `ErrorStage` says
+    what is missing. DESCRIBED: by a vision model.
+    """
 
     UPLOADED = "uploaded"
     EXTRACTING = "extracting"
@@ -21,6 +23,7 @@ class Status(StrEnum):
     STORED = "stored"
     FAILED = "failed"
     INDEXING = "indexing"
+    EMBEDDING = "embedding"
     INDEXED = "indexed"
     ANALYZED = "analyzed"
     DESCRIBED = "described"
@@ -33,6 +36,13 @@ class ErrorStage(StrEnum):
     EXTRACTION = "extraction"
     INDEXING = "indexing"
     DESCRIPTION = "description"
+
+
+class Searchable(StrEnum):
+    """By what the passages of a resource are found."""
+
+    WORDS = "words"
+    FULL = "full"
 
 
 TERMINAL = frozenset({Status.STORED, Status.FAILED, Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL})
@@ -124,6 +134,7 @@ class Resource:
     """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes.
 
     metadata is what people say of it, extraction_metadata what it says of itself; thread is the conversation that it came with.
+    vectors_done of vectors_total passages have their vectors.
     """
 
     id: str
@@ -158,6 +169,16 @@ class Resource:
     options: UploadOptions
     metadata: Metadata
     thread: str | None
+    searchable: Searchable | None = None
+    vectors_done: int = 0
+    vectors_total: int = 0
+
+    @property
+    def semantic_progress(self) -> float:
+        """The share of its passages that are found by meaning, 0 to 1."""
+        if self.searchable is not Searchable.WORDS:
+            return 1.0 if self.searchable is Searchable.FULL else 0.0
+        return self.vectors_done / self.vectors_total if self.vectors_total else 0.0
 
     @property
     def provenance(self) -> Provenance:
@@ -178,10 +199,11 @@ class Project:
 
 
 class Stage(StrEnum):
-    """The two durable stages that a worker runs."""
+    """The durable stages that a worker runs."""
 
     EXTRACT = "extract"
     INDEX = "index"
+    EMBED = "embed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import ExtractionError, LeaseLost, ParserCrashed, ParserOutOfMemory
+from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.workers import WorkerLimits, Workers
@@ -48,6 +49,7 @@ async def test_running_out_of_memory_is_not_tried_again_at_full_size(
         jobs=jobs,
         extraction=cast(ExtractionStage, stage),
         indexing=cast(IndexingStage, stage),
+        embedding=cast(EmbeddingStage, stage),
         limits=WorkerLimits(),
     )
     workers.start()
@@ -89,6 +91,7 @@ async def test_workers_go_on_when_what_a_lost_lease_left_cannot_be_removed(tmp_p
         jobs=JobRepository(database),
         extraction=cast(ExtractionStage, stage),
         indexing=cast(IndexingStage, stage),
+        embedding=cast(EmbeddingStage, stage),
         limits=WorkerLimits(indexing=1),
     )
     workers.start()
@@ -120,6 +123,7 @@ async def test_an_owner_of_whom_nothing_is_read_does_not_wait_for_another_s_gian
         jobs=jobs,
         extraction=cast(ExtractionStage, stage),
         indexing=cast(IndexingStage, stage),
+        embedding=cast(EmbeddingStage, stage),
         limits=WorkerLimits(extracting=2),
     )
     workers.start()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, ordered, reciprocal_rank
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, ordered, reciprocal_rank
 from citewell.types import ScoredId
 
 
@@ -160,3 +160,12 @@ def test_reciprocal_ranks_can_be_weighted_and_flattened() -> None:
 def test_nothing_found_is_nothing_whatever_the_method() -> None:
     for fused in _fuse_all([], [], 0.5):
         assert fused == []
+
+
+def test_what_only_words_can_find_is_not_put_behind_what_has_a_vector() -> None:
+    dense = [ScoredId("seen", 0.9), ScoredId("other", 0.1)]
+    lexical = [ScoredId("new", 10.0), ScoredId("seen", 8.0)]
+    fused = hybrid(dense, lexical, 0.6)
+    assert [one.id for one in fused] == ["seen", "new", "other"]
+    assert dict(judged_by_words(fused, {"new"}, 0.4))["new"] == pytest.approx(1.0)
+    assert judged_by_words(fused, {"new"}, 0.0) == fused

@@ -384,7 +384,7 @@ async def test_a_file_deleted_while_it_is_indexed_leaves_no_points(tmp_path: Pat
         for wait in (0.3, 0.8, 1.5):
             added = await _upload(client, "long.txt", f"{text} {wait}".encode())
             end = time.monotonic() + 60
-            while (await client.get(f"/resources/{added['id']}")).json()["status"] != "indexing":
+            while (await client.get(f"/resources/{added['id']}")).json()["status"] not in ("indexing", "embedding"):
                 assert time.monotonic() < end
                 await asyncio.sleep(0.02)
             await asyncio.sleep(wait)

@@ -103,7 +103,7 @@ _FRAME = frozenset(
     texts book books article articles picture pictures image images photo photos""".split()  # noqa: SIM905
 )
 _FRAME_STEMS = frozenset(stem for word in _FRAME for stem in analyze(word, "en")) | _FRAME
-_READABLE = frozenset({"indexed", "analyzed", "described", "partial"})
+_READABLE = frozenset({"embedding", "indexed", "analyzed", "described", "partial"})
 
 
 def read_request(message: str, resources: Sequence[ResourceInfo]) -> WholeRequest | None:

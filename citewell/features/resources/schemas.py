@@ -31,6 +31,7 @@ from citewell.types import (
     MetadataKind,
     Resource,
     ResourceSummary,
+    Searchable,
     StoredBlob,
     UploadOptions,
     UploadOutcome,
@@ -85,6 +86,10 @@ class ResourceOut(BaseModel):
     language: str | None
     summary: str | None
     chunk_count: int
+    searchable: Searchable | None = Field(
+        description="words: found and answered from, while the vectors of its passages follow; full: by meaning too; null: not yet, or never"
+    )
+    semantic_progress: float = Field(description="the share of its passages that are found by meaning, 0 to 1")
     created_at: datetime
     extracted_at: datetime | None
     indexed_at: datetime | None
@@ -122,6 +127,8 @@ class ResourceOut(BaseModel):
             language=resource.language,
             summary=resource.summary,
             chunk_count=resource.chunk_count,
+            searchable=resource.searchable,
+            semantic_progress=round(resource.semantic_progress, 4),
             created_at=utc(resource.created_at),
             extracted_at=utc(resource.extracted_at),
             indexed_at=utc(resource.indexed_at),

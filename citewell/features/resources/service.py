@@ -41,6 +41,7 @@ from citewell.types import (
     Resource,
     ResourceFilter,
     ResourceSummary,
+    Status,
     StoredBlob,
     UploadOptions,
     UploadOutcome,
@@ -225,7 +226,7 @@ class ResourceService:
         )
         stamp = await self.metadata.change(owner_id, resource_id, change)
         resource = await self.resources.get(owner_id, resource_id)
-        if stamp is not None and resource.status in TERMINAL:
+        if stamp is not None and resource.status in (*TERMINAL, Status.EMBEDDING):
             await self.payloads.applied(stamp, _APPLIED_SECONDS)
         return resource
 

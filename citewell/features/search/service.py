@@ -13,6 +13,7 @@ from citewell.retrieve.legs import Legs, Searching
 from citewell.retrieve.retriever import RetrievalOptions, Retriever
 from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
 from citewell.storage.passages import SqlChunks
+from citewell.storage.waiting_vectors import WaitingVectorRepository
 from citewell.types import Condition, Expression, Negation, Operator, SearchRequest, SearchResult
 
 MAX_HITS = 100
@@ -34,6 +35,7 @@ class SearchService:
 
     indexes: IndexSet
     chunks: SqlChunks
+    waiting: WaitingVectorRepository
     options: RetrievalOptions
     reranker: Reranker | None = None
     chat: ChatSlot = field(default_factory=ChatSlot)
@@ -139,7 +141,10 @@ class SearchService:
 
     def _source(self, index: OpenIndex, conditions: tuple[Expression, ...] = ()) -> SearchedIndex:
         name = f"{index.record.fingerprint} in {index.record.store}"
-        return SearchedIndex(name, Legs(index.embedder, index.store, self.options), conditions)
+        return SearchedIndex(name, self._legs(index), conditions)
+
+    def _legs(self, index: OpenIndex) -> Legs:
+        return Legs(index.embedder, index.store, self.options, self.waiting)
 
     def _with_legs(self, index: OpenIndex, legs: Searching) -> Retriever:
         return Retriever(
@@ -156,7 +161,5 @@ class SearchService:
         index = self.indexes.active if index_id is None else self._open(index_id)
         key = index.record.id
         if key not in self._retrievers:
-            self._retrievers[key] = Retriever(
-                index.embedder, index.store, self.chunks, self.reranker, self.options, self.chat.model
-            )
+            self._retrievers[key] = self._with_legs(index, self._legs(index))
         return self._retrievers[key]

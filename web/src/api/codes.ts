@@ -8,6 +8,7 @@ export const STATUSES = [
   "stored",
   "failed",
   "indexing",
+  "embedding",
   "indexed",
   "analyzed",
   "described",

@@ -75,7 +75,7 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
         </span>
       </div>
       <div role="cell" className="cell-status">
-        {isBusy(resource) ? <Progress status={resource.status} /> : <Status status={resource.status} />}
+        {isBusy(resource) ? <Progress of={resource} /> : <Status status={resource.status} />}
       </div>
       <div role="cell" className="cell-type muted">
         {resource.type.toUpperCase()}

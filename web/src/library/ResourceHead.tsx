@@ -43,7 +43,7 @@ export function ResourceHead({ resource, onReplace, onDelete }: ResourceHeadProp
         <div className="resource-name">
           <h1>{resource.filename}</h1>
           <div className="row wrap">
-            {isBeingWorkedOn ? <Progress status={resource.status} /> : <Status status={resource.status} />}
+            {isBeingWorkedOn ? <Progress of={resource} /> : <Status status={resource.status} />}
             {resource.identifier && <span className="muted small">{resource.identifier}</span>}
             {resource.version > 1 && <span className="muted small">{t.versionNumber(resource.version)}</span>}
             {resource.parent_id && (

@@ -1,0 +1,231 @@
+"""Puts what a parser has read so far of a long file into every index by its words, while it reads the rest.
+
+Stage 2 keeps its meaning: where the file cannot be read in the end, all of this is removed again. Where it can, stage 3 finds its work
+done and hands the file over to stage 4; after a restart, or where anything came out differently, it starts over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from citewell.chunk.chunker import chunk_elements
+from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.errors import CitewellError, LeaseLost
+from citewell.extract.core.sink import TITLE_FILE
+from citewell.indexes.index_set import IndexSet
+from citewell.indexes.writing import write_points
+from citewell.ingest.chunking import chunk_title, config_of
+from citewell.ingest.finishing import Finishing
+from citewell.ingest.identity import identified
+from citewell.ingest.language import language_of
+from citewell.ingest.parser_scratch import follow_element_lines
+from citewell.storage.content import (
+    ContentRepository,
+    delete_chunks,
+    delete_elements,
+    insert_chunks,
+    insert_elements,
+)
+from citewell.storage.jobs import JobRepository
+from citewell.storage.projects import ProjectRepository
+from citewell.storage.waiting_vectors import insert_waiting, ranks_of
+from citewell.types import Category, Chunk, Element, FileFacts, Filter, Job, Resource, Searchable
+
+log = logging.getLogger(__name__)
+# What takes less is indexed as a whole, sooner.
+_LONG_SECONDS = 1.0
+_LOOK_SECONDS = 0.1
+# Chunks of the first batch, and of the largest: the first page is there soon, and the last page does not wait for many transactions.
+_FIRST_BATCH = 8
+_MAX_BATCH = 128
+_MAX_TITLE_LENGTH = 1_000
+_REMEMBERED = 1_024
+_Line = tuple[int, Element, str]
+
+
+@dataclass(slots=True)
+class EarlyFile:
+    """What is in SQL and in every index of a file by its words: as cut by `fingerprint`, in the words of `file`.
+
+    is_whole: nothing of the file is missing
+    """
+
+    fingerprint: str
+    file: FileFacts
+    elements: int = 0
+    chunks: int = 0
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyWords:
+    """Runs alongside stage 2, of documents that are read for the first time."""
+
+    content: ContentRepository
+    jobs: JobRepository
+    projects: ProjectRepository
+    indexes: IndexSet
+    finishing: Finishing
+    chunking: ChunkConfig
+    _done: OrderedDict[tuple[str, int], EarlyFile] = field(default_factory=OrderedDict[tuple[str, int], EarlyFile])
+
+    def take(self, job: Job) -> EarlyFile | None:
+        """What was done of a resource in this process, once, where it is whole."""
+        done = self._done.pop((job.resource_id, job.version), None)
+        return done if done is not None and done.is_whole else None
+
+    @asynccontextmanager
+    async def beside(self, job: Job, resource: Resource, folder: Path) -> AsyncGenerator[_Reading]:
+        """Work on what the parser writes into `folder` until the block ends. What was put into SQL and the indexes is removed when it fails."""
+        reading = _Reading()
+        if not await self._suits(resource):
+            yield reading
+            return
+        task = asyncio.create_task(self._run(job, resource, folder, reading))
+        reading.task = task
+        try:
+            yield reading
+        except CitewellError:
+            await self._stop(reading)
+            if reading.early is not None:
+                await self._remove(job)
+            raise
+        finally:
+            await self._stop(reading)
+
+    async def _stop(self, reading: _Reading) -> None:
+        reading.ended.set()
+        if reading.task is not None:
+            reading.task.cancel()
+            await asyncio.gather(reading.task, return_exceptions=True)
+
+    async def _suits(self, resource: Resource) -> bool:
+        """Whether nothing of the file is found by meaning yet, and its passages depend on nothing but what the parser writes."""
+        if (
+            resource.detected_category != Category.RAG
+            or resource.options.multimodal
+            or resource.options.caption
+            or resource.extracted_at is not None
+        ):
+            return False
+        places, _ = await self.content.chunks_page(resource.id, 1)
+        return not places or places[0].version == resource.version
+
+    async def _run(self, job: Job, resource: Resource, folder: Path, reading: _Reading) -> None:
+        try:
+            await self._follow(job, resource, folder, reading)
+        except LeaseLost:
+            raise
+        except Exception:  # stage 3 does the work as ever
+            log.warning("%s is not found before it is read", job.resource_id, exc_info=True)
+
+    async def _follow(self, job: Job, resource: Resource, folder: Path, reading: _Reading) -> None:
+        await asyncio.sleep(_LONG_SECONDS)
+        active = self.indexes.active.embedder
+        of_project = (
+            await self.projects.settings(resource.owner_id, resource.project_ids[0]) if resource.project_ids else {}
+        )
+        config = config_of(self.chunking, resource, of_project, active)
+        if config.strategy is Strategy.SEMANTIC:  # cut by vectors
+            return
+        lines = enumerate(follow_element_lines(folder, lambda: not reading.ended.wait(_LOOK_SECONDS)))
+        first = await asyncio.to_thread(next, lines, None)
+        if first is None:
+            return
+        read: list[_Line] = []
+        drafts = chunk_elements(
+            _noted(itertools.chain([first], lines), read),
+            config,
+            active.tokenizer,
+            chunk_title(resource.filename, await asyncio.to_thread(_title, folder)),
+        )
+        chunks = identified(drafts, job, config.fingerprint)
+        size, context = _FIRST_BATCH, None
+        while batch := await asyncio.to_thread(_taken, chunks, size):
+            if reading.early is None:
+                reading.early = await self._begin(job, config, [element for _, element, _ in read])
+            await self._write(job, reading.early, batch, read, context)
+            size, context = min(2 * size, _MAX_BATCH), batch[-1].context
+        if reading.early is not None:
+            await self._write(job, reading.early, [], read, context)
+            reading.early.is_whole = True
+            self._done[job.resource_id, job.version] = reading.early
+            while len(self._done) > _REMEMBERED:
+                self._done.popitem(last=False)
+
+    async def _begin(self, job: Job, config: ChunkConfig, read: Sequence[Element]) -> EarlyFile:
+        """Forget what an attempt that died has left."""
+        await self._remove(job)
+        language = await asyncio.to_thread(language_of, read, is_data=False)
+        return EarlyFile(config.fingerprint, replace(await self.finishing.facts(job), language=language))
+
+    async def _write(
+        self, job: Job, early: EarlyFile, batch: Sequence[Chunk], read: list[_Line], context: str | None
+    ) -> None:
+        """Elements first, as passages point to them; then passages; then points, which show nothing that SQL has not."""
+        new, read[:] = list(read), []
+        async with self.jobs.fenced(job) as connection:
+            await insert_elements(connection, job.resource_id, job.version, new)
+            await insert_chunks(connection, batch)
+            await insert_waiting(connection, batch, ranks_of(batch, context))
+        early.elements += len(new)
+        early.chunks += len(batch)
+        if not batch:
+            return
+        for index in self.indexes.all:
+            await write_points(index, batch, [False] * len(batch), early.file)
+        async with self.jobs.fenced(job) as connection:
+            await self.jobs.note(
+                connection, job, searchable=Searchable.WORDS, chunk_count=early.chunks, vectors_total=early.chunks
+            )
+
+    async def _remove(self, job: Job) -> None:
+        async with self.jobs.fenced(job) as connection:
+            await delete_chunks(connection, job.resource_id)
+            await delete_elements(connection, job.resource_id, job.version)
+            await self.jobs.note(connection, job, searchable=None, chunk_count=0, vectors_done=0, vectors_total=0)
+        for index in self.indexes.all:
+            await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A file being read, and what is there of it."""
+
+    ended: threading.Event = field(default_factory=threading.Event)
+    task: asyncio.Task[None] | None = None
+    early: EarlyFile | None = None
+
+    async def elements(self) -> int:
+        """How many elements are stored, once everything that the parser wrote is; 0 where they have to be stored again."""
+        self.ended.set()
+        if self.task is not None:
+            if self.early is None:  # the parser was quick, and nothing may begin now
+                self.task.cancel()
+            await asyncio.wait({self.task})
+            if not self.task.cancelled():
+                self.task.result()
+        return self.early.elements if self.early is not None and self.early.is_whole else 0
+
+
+def _taken(chunks: Iterator[Chunk], count: int) -> list[Chunk]:
+    return list(itertools.islice(chunks, count))
+
+
+def _noted(lines: Iterator[tuple[int, tuple[Element, str]]], read: list[_Line]) -> Iterator[Element]:
+    for ordinal, (element, line) in lines:
+        read.append((ordinal, element, line))
+        yield element
+
+
+def _title(folder: Path) -> str:
+    with (folder / TITLE_FILE).open(encoding="utf-8", errors="replace") as file:
+        return file.read(_MAX_TITLE_LENGTH)
