@@ -68,6 +68,7 @@ def test_a_file_is_asked_about_while_its_vectors_follow(
         assert "1926" in answer["answer"]
         assert answer["citations"][0]["resource_id"] == resource
         assert running.client.get(f"/resources/{resource}").json()["searchable"] == "words"
+        assert running.wait(resource)["status"] == "partial"
         server.trouble = lambda: None
         running.client.post(f"/resources/{resource}/reindex").raise_for_status()
         done = running.wait(resource)
