@@ -71,7 +71,12 @@ export function App({ token }: { token: string | null }): ReactNode {
   if (!session) return null;
   if (isReplaced) return <Replaced />;
   if (!session.signedIn) {
-    return <SignIn onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))} />;
+    return (
+      <SignIn
+        accounts={session.accounts}
+        onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))}
+      />
+    );
   }
   return (
     <Layout>
@@ -95,7 +100,7 @@ export function App({ token }: { token: string | null }): ReactNode {
             <PlaygroundScreen />
           </Route>
           <Route path="/settings">
-            <SettingsScreen version={session.version} />
+            <SettingsScreen version={session.version} accounts={session.accounts} />
           </Route>
           <Route>
             <main className="screen">
