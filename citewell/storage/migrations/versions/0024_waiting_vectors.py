@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023_waiting_vectors"
-down_revision = "0022_webhooks"
+revision = "0024_waiting_vectors"
+down_revision = "0023_facet_counts"
 _FOUND = """
     UPDATE resources SET searchable = 'full'
     WHERE status IN ('indexed', 'analyzed', 'described') OR (status = 'partial' AND error_stage = 'description')
