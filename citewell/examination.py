@@ -7,6 +7,7 @@ import importlib.util
 import platform
 import shutil
 from importlib.metadata import version
+from urllib.parse import urlsplit
 
 from citewell import console
 from citewell.adapters.chat.local_servers import LocalServer, find_local_servers
@@ -15,7 +16,8 @@ from citewell.features.health.findings import Finding
 from citewell.features.local_models.service import refusal_in
 from citewell.folder import DataFolder
 from citewell.probing import probe_providers
-from citewell.settings import Settings
+from citewell.settings import QdrantStore, Settings
+from citewell.settings.values import is_loopback
 
 _LOW_DISK = 2 * 1024**3
 
@@ -36,6 +38,7 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         ),
         _data_folder(settings),
         _exposure(settings),
+        *key_in_the_open(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
     ]
     return before, [
@@ -55,6 +58,18 @@ def _data_folder(settings: Settings) -> Finding:
     if free < _LOW_DISK:
         return Finding("data folder", "note", text, "Little space is left on this disk.")
     return Finding("data folder", "ok", text)
+
+
+def key_in_the_open(settings: Settings) -> list[Finding]:
+    """A key of Qdrant that crosses a network unencrypted."""
+    store = settings.store
+    if not isinstance(store, QdrantStore) or store.api_key is None or (store.url is None and store.host is None):
+        return []
+    address = urlsplit(store.address)
+    if address.scheme != "http" or is_loopback(address.hostname or ""):
+        return []
+    advice = f"Give the server a certificate and an address that begins with https in {store.name_of('url')}."
+    return [Finding("vector store", "note", f"the Qdrant key is sent unencrypted to {address.hostname}", advice)]
 
 
 def _exposure(settings: Settings) -> Finding:
