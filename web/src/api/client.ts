@@ -48,18 +48,10 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
-let beforehand: () => Promise<void> = async () => undefined;
-
-/** Waited for before each request: what must be renewed in time. */
-export function beforeEachRequest(renew: () => Promise<void>): void {
-  beforehand = renew;
-}
-
 const isRead = (method = "GET"): boolean => method === "GET" || method === "HEAD";
 
 const session: Middleware = {
-  async onRequest({ request }) {
-    await beforehand();
+  onRequest({ request }) {
     if (!isRead(request.method))
       for (const [name, value] of Object.entries(csrfHeaders())) request.headers.set(name, value);
     return request;
@@ -91,7 +83,6 @@ export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; respo
 
 /** What `api` cannot ask for: streams, forms and files. Raises `ApiError`. */
 export async function request(address: string, init: RequestInit = {}): Promise<Response> {
-  await beforehand();
   const headers = isRead(init.method) ? init.headers : { ...init.headers, ...csrfHeaders() };
   const response = await fetch(address, { ...init, ...(headers && { headers }) });
   if (!response.ok) throw errorOf(await response.json().catch(() => undefined), response.status);

@@ -7,14 +7,13 @@ import { Appearance } from "./Appearance";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
-import { SessionsCard } from "./SessionsCard";
 import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
 import { WebhooksCard } from "./WebhooksCard";
 import "./settings.css";
 
-export default function SettingsScreen({ version, accounts }: { version: string; accounts: boolean }): ReactNode {
+export default function SettingsScreen({ version }: { version: string }): ReactNode {
   useTitle(t.settings);
   return (
     <main className="screen settings">
@@ -29,7 +28,6 @@ export default function SettingsScreen({ version, accounts }: { version: string;
         <UsageCard />
         <TelegramCard />
         <TokensCard />
-        {accounts && <SessionsCard />}
         <WebhooksCard />
         <Account version={version} />
       </div>

@@ -71,12 +71,7 @@ export function App({ token }: { token: string | null }): ReactNode {
   if (!session) return null;
   if (isReplaced) return <Replaced />;
   if (!session.signedIn) {
-    return (
-      <SignIn
-        accounts={session.accounts}
-        onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))}
-      />
-    );
+    return <SignIn onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))} />;
   }
   return (
     <Layout>
@@ -100,7 +95,7 @@ export function App({ token }: { token: string | null }): ReactNode {
             <PlaygroundScreen />
           </Route>
           <Route path="/settings">
-            <SettingsScreen version={session.version} accounts={session.accounts} />
+            <SettingsScreen version={session.version} />
           </Route>
           <Route>
             <main className="screen">
