@@ -28,6 +28,8 @@ export function file(part: Partial<Resource>): Resource {
     language: null,
     summary: null,
     chunk_count: 0,
+    searchable: "full",
+    semantic_progress: 1,
     created_at: "2026-01-01T00:00:00Z",
     extracted_at: null,
     indexed_at: null,
