@@ -27,6 +27,7 @@ from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.local_models.endpoints import router as local_models_router
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.openai_compatible.endpoints import router as openai_router
+from citewell.features.owner_data.endpoints import router as owner_data_router
 from citewell.features.projects.endpoints import router as projects_router
 from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
@@ -60,6 +61,7 @@ _ROUTERS = (
     sources_router,
     tokens_router,
     usage_router,
+    owner_data_router,
     indexes_router,
     session_router,
     accounts_router,

@@ -17,6 +17,7 @@ from citewell.answer_streams import AnswerStream, AsyncAnswerStream
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput
 from citewell.features.chat.service import ChatRequest
+from citewell.features.owner_data.service import ErasureReceipt
 from citewell.features.resources.service import Said, StoredBytes
 from citewell.features.turns import projects_named
 from citewell.filters import as_filters
@@ -278,6 +279,19 @@ class AsyncCitewell:
         resource_id = await services.resources.resolve(services.local_owner, resource)
         await services.resources.delete(services.local_owner, resource_id)
 
+    async def export(self, archive: str | Path) -> None:
+        """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+        services = self._services
+        file = await asyncio.to_thread(Path(archive).open, "wb")
+        with file:
+            async for piece in services.owner_data.export(services.local_owner):
+                await asyncio.to_thread(file.write, piece)
+
+    async def erase(self, confirm: str) -> ErasureReceipt:
+        """Erase everything, and look whether anything is left. `InvalidInput` unless `confirm` is "erase everything"."""
+        services = self._services
+        return await services.owner_data.erase(services.local_owner, confirm)
+
     @property
     def _services(self) -> Services:
         if self._opened is None:
@@ -447,6 +461,14 @@ class Citewell:
     def delete(self, resource: str) -> None:
         """Remove a resource, given by id or identifier, and everything made of it."""
         self._call(self._citewell.delete(resource))
+
+    def export(self, archive: str | Path) -> None:
+        """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+        self._call(self._citewell.export(archive))
+
+    def erase(self, confirm: str) -> ErasureReceipt:
+        """Erase everything, and look whether anything is left. `InvalidInput` unless `confirm` is "erase everything"."""
+        return self._call(self._citewell.erase(confirm))
 
     @property
     def _services(self) -> Services:

@@ -33,6 +33,7 @@ from citewell.composition.configured import (
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
+from citewell.composition.owner_data import owner_data_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
@@ -51,6 +52,7 @@ from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.owner_data.service import OwnerDataService
 from citewell.features.projects.service import ProjectService
 from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
@@ -112,6 +114,7 @@ class Services:
     usage: UsageService
     webhooks: WebhookService
     triggers: TriggerService
+    owner_data: OwnerDataService
     samples: SampleService
     sources: SourceService
     suggestions: SuggestionService
@@ -306,6 +309,9 @@ async def _assemble(parts: _Parts) -> Services:
         usage=UsageService(usage=parts.ledger.usage),
         webhooks=webhook_service(settings, stores.database, parts.deliveries),
         triggers=await trigger_service(stores.database, stores.projects, resources, chat, auth.admit),
+        owner_data=owner_data_service(
+            settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
+        ),
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=suggestion_service(settings, stores, extractive),

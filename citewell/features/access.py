@@ -133,6 +133,8 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("POST", "/webhooks/incoming/{trigger_id}/result", None, Reach.PUBLIC),
     # the server
     ("GET", "/usage", _READ, Reach.EVERYTHING),
+    ("GET", "/export", _ADMIN, Reach.EVERYTHING),
+    ("POST", "/erasure", _ADMIN, Reach.EVERYTHING),
     ("GET", "/indexes", _READ, Reach.EVERYTHING),
     ("POST", "/indexes", _ADMIN, Reach.EVERYTHING),
     ("POST", "/indexes/estimate", _ADMIN, Reach.EVERYTHING),

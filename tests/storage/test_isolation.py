@@ -30,6 +30,7 @@ from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
+from citewell.storage.owner_data import EXPORTED, OwnerDataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
@@ -148,6 +149,14 @@ UNSCOPED: dict[str, str] = {
     "JobRepository.note": _WORKERS,
     "JobRepository.retry_later": _WORKERS,
     "JobRepository.waiting": _WORKERS,
+    "OwnerDataRepository.forget_vectors": _SHARED,
+    "ContentRepository.count_of": _CALLER_CHECKS,
+    "JobRepository.others_wait": _WORKERS,
+    "JobRepository.pass_turn": _WORKERS,
+    "JobRepository.resume_embedding": _WORKERS,
+    "WaitingVectorRepository.among": "by ids of chunks that a search of the owner has found",
+    "WaitingVectorRepository.next": _CALLER_CHECKS,
+    "WaitingVectorRepository.prefer": "by ids of chunks that a search of the owner has found",
     "OwnerRepository.ensure": "makes owners",
     "OwnerRepository.principal_of": "finds the owner",
     "PersonRepository.create": _SIGNING_IN,
@@ -1500,3 +1509,46 @@ def test_a_method_that_takes_an_owner_is_checked() -> None:
     scoped = {name for name, method in _methods().items() if "owner_id" in inspect.signature(method).parameters}
     assert len(scoped) > 40
     assert scoped <= set(ISOLATED)
+
+
+# ---- What belongs to an owner ----
+
+
+@isolates(OwnerDataRepository.counts)
+async def _(world: World) -> None:
+    data = OwnerDataRepository(world.database)
+    assert await data.counts(world.ada.owner) == await data.counts(world.ben.owner) != {}
+    assert await data.counts("nobody") == {}
+
+
+@isolates(OwnerDataRepository.rows)
+async def _(world: World) -> None:
+    data, found = OwnerDataRepository(world.database), set[Any]()
+    for table in EXPORTED:
+        async for row in data.rows(world.ben.owner, table):
+            found |= {value for value in row.values() if isinstance(value, str)}
+    assert {world.ben.resource, world.ben.answer.id} <= found
+    assert not {world.ada.owner, world.ada.resource, world.ada.thread.id, world.ada.answer.id} & found
+
+
+@isolates(OwnerDataRepository.resource_ids)
+async def _(world: World) -> None:
+    found = await OwnerDataRepository(world.database).resource_ids(world.ben.owner, inside_others=True)
+    assert world.ben.resource in found
+    assert world.ada.resource not in found
+
+
+@isolates(OwnerDataRepository.originals)
+async def _(world: World) -> None:
+    found = await OwnerDataRepository(world.database).originals(world.ben.owner)
+    assert {one.resource_id for one in found} == {world.ben.resource}
+
+
+@isolates(OwnerDataRepository.erase)
+async def _(world: World) -> None:
+    data = OwnerDataRepository(world.database)
+    async with world.unchanged():
+        await data.erase(world.ben.owner, keep_access=True)
+        assert set(await data.counts(world.ben.owner)) == {"tokens", "projects"}
+        await data.erase(world.ben.owner, keep_access=False)
+    assert await data.counts(world.ben.owner) == {}

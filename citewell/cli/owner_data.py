@@ -1,0 +1,78 @@
+"""Commands about everything that is kept: take it along, or erase it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.client import call, connect
+from citewell.errors import InvalidInput, from_code
+from citewell.settings import Settings, load_settings
+
+app = typer.Typer()
+_CONFIRMATION = "erase everything"
+
+
+@app.command()
+def export(
+    archive: Annotated[Path, typer.Argument(help="The ZIP archive to write. It must not exist.")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+    if archive.exists():
+        raise InvalidInput(f"{archive} exists. Choose another name.")
+    size = run(_export(load_settings(data=data), archive))
+    if as_json:
+        print_json({"archive": str(archive), "bytes": size})
+    else:
+        console.out.print(f"{console.escape(str(archive))}  [dim]{size:,} bytes[/]")
+
+
+@app.command()
+def erase(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase all files, answers and everything made of them, look whether anything is left, and print a receipt."""
+    if not yes and typer.prompt(f"This cannot be undone. Type '{_CONFIRMATION}'", err=True) != _CONFIRMATION:
+        raise InvalidInput("Nothing was erased.")
+    receipt = run(_erase(load_settings(data=data)))
+    if as_json:
+        print_json(receipt)
+    else:
+        for one in receipt["removed"]:
+            console.out.print(
+                f"  {console.escape(one['place'])}  [dim]{one['before']:,} before, {one['after']:,} now[/]"
+            )
+        for place in receipt["not_looked_into"]:
+            console.out.print(f"  [dim]not looked into: {console.escape(place)}[/]")
+    if not receipt["complete"]:
+        raise typer.Exit(1)
+
+
+async def _export(settings: Settings, archive: Path) -> int:
+    async with connect(settings) as client, client.stream("GET", "/export") as response:
+        if not response.is_success:
+            error = (await response.aread(), response.json()["error"])[1]
+            raise from_code(error["code"], error["message"], error.get("details"))
+        written = archive.with_name(f"{archive.name}.part")
+        try:
+            size = 0
+            with written.open("wb") as file:
+                async for piece in response.aiter_bytes():
+                    size += file.write(piece)
+            written.replace(archive)
+        finally:
+            written.unlink(missing_ok=True)
+    return size
+
+
+async def _erase(settings: Settings) -> dict[str, Any]:
+    async with connect(settings) as client:
+        return await call(client, "POST", "/erasure", json={"confirm": _CONFIRMATION})

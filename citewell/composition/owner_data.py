@@ -1,0 +1,37 @@
+"""Puts together what hands over and erases an owner's data."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from citewell.adapters.embedder.wrappers import text_key
+from citewell.composition.stores import Stores
+from citewell.features.owner_data.service import OwnerDataService
+from citewell.indexes.index_set import IndexSet
+from citewell.ports import BlobStore
+from citewell.storage.owner_data import OwnerDataRepository
+
+
+def owner_data_service(
+    folder: Path,
+    stores: Stores,
+    blobs: BlobStore,
+    indexes: IndexSet,
+    delete_file: Callable[[str, str], Awaitable[object]],
+    local_owner: str,
+    forget_credentials: Callable[[], None],
+) -> OwnerDataService:
+    """The service over what is open in a data folder."""
+    return OwnerDataService(
+        data=OwnerDataRepository(stores.database),
+        content=stores.content,
+        blobs=blobs,
+        indexes=indexes,
+        delete_file=delete_file,
+        text_key=text_key,
+        backups=folder / "backups",
+        cache=folder / "cache",
+        local_owner=local_owner,
+        forget_credentials=forget_credentials,
+    )

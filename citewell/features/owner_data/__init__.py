@@ -1,0 +1,1 @@
+"""Feature: what belongs to an owner, handed over or erased."""

@@ -1,0 +1,33 @@
+"""HTTP for all that belongs to an owner: as an archive, and to be erased."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+
+from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.owner_data.schemas import ErasureIn, ErasureOut
+from citewell.features.owner_data.service import OwnerDataService
+
+router = APIRouter(tags=["your data"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+_ARCHIVE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "a ZIP archive"}}
+
+
+def _service(request: Request) -> OwnerDataService:
+    return request.app.state.services.owner_data
+
+
+@router.get("/export", response_class=StreamingResponse, responses=_ARCHIVE)
+async def export_everything(request: Request, owner: Owner) -> StreamingResponse:
+    """Everything that belongs to the owner: files as they were uploaded, and what the database has, as JSON."""
+    headers = {"Content-Disposition": 'attachment; filename="citewell-export.zip"'}
+    return StreamingResponse(_service(request).export(owner), media_type="application/zip", headers=headers)
+
+
+@router.post("/erasure")
+async def erase_everything(request: Request, body: ErasureIn, owner: Owner) -> ErasureOut:
+    """Erase everything that belongs to the owner, and look whether anything is left. Tokens end too, but for the owner of this machine."""
+    return ErasureOut.of(await _service(request).erase(owner, body.confirm))

@@ -1,0 +1,200 @@
+"""Everything that belongs to an owner: as one archive, or erased, with a receipt of what was removed where and what was found afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import io
+import re
+import time
+import zipfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from citewell.errors import DamagedFile, InvalidInput, NotFound
+from citewell.indexes.index_set import IndexSet
+from citewell.ports import BlobStore
+from citewell.storage.content import ContentRepository
+from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
+from citewell.types import Filter
+
+CONFIRMATION = "erase everything"
+_UNSAFE = re.compile(r"[^\w .()\-]+")
+_MAX_NAME = 120
+_ROUNDS = 3  # what is uploaded while files are being erased is erased in the next round
+# What the owner of this machine keeps: the way in, and a project to begin with.
+_STAYING = frozenset({"table tokens", "table projects"})
+_README = """This archive holds what Citewell keeps of you.
+
+files/      what was uploaded: a folder per file, in it one per version
+tables/     rows of the database as JSON, one per line; times in seconds since 1970
+missing.txt files whose bytes are lost, if there are any
+
+Not in here: pictures, tables and vectors that Citewell makes of the files, and secrets (tokens are kept as hashes only).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """One place: how much there was of the owner before, and how much was found when it was looked through afterwards."""
+
+    place: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What an erasure removed. `not_looked_into`: where copies may be that Citewell cannot look through."""
+
+    owner_id: str
+    at: float
+    removed: tuple[Removed, ...]
+    not_looked_into: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was found afterwards."""
+        return not any(one.after for one in self.removed)
+
+
+class _Pieces(io.RawIOBase):
+    """What a `ZipFile` writes, to be sent on piece by piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written: list[bytes] = []
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Keep a piece until it is taken."""
+        piece = bytes(data)
+        self._written.append(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        """What was written since it was last asked."""
+        taken, self._written = b"".join(self._written), []
+        return taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerDataService:
+    """Hands over or erases what belongs to an owner.
+
+    delete_file: removes a file with its bytes and vectors; text_key: by what the cache of embeddings knows a text; backups, cache: folders with copies of the database, and of tables; local_owner: stays able to use this machine when its data is erased
+    """
+
+    data: OwnerDataRepository
+    content: ContentRepository
+    blobs: BlobStore
+    indexes: IndexSet
+    delete_file: Callable[[str, str], Awaitable[object]]
+    text_key: Callable[[str], str]
+    backups: Path
+    cache: Path
+    local_owner: str
+    forget_credentials: Callable[[], None]
+
+    async def export(self, owner_id: str) -> AsyncGenerator[bytes]:
+        """A ZIP archive in pieces: the files as they were uploaded, and what the database has, as JSON."""
+        pieces, missing = _Pieces(), list[str]()
+        with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            archive.writestr("README.txt", _README)
+            for table in EXPORTED:
+                with archive.open(f"tables/{table}.ndjson", "w", force_zip64=True) as entry:
+                    async for row in self.data.rows(owner_id, table):
+                        entry.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
+                        if piece := pieces.take():
+                            yield piece
+            for one in await self.data.originals(owner_id):
+                info = zipfile.ZipInfo(_name(one), time.gmtime()[:6])  # most formats are compressed already: stored
+                try:
+                    with archive.open(info, "w", force_zip64=True) as entry:
+                        async for data in self.blobs.get(one.key):
+                            entry.write(data)
+                            if piece := pieces.take():
+                                yield piece
+                except (NotFound, DamagedFile):
+                    missing.append(f"{_name(one)}\n")
+            if missing:
+                archive.writestr("missing.txt", "".join(missing))
+        yield pieces.take()
+
+    async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
+        """Remove everything of the owner, and look whether anything is left. `InvalidInput` without the right words."""
+        if confirmation != CONFIRMATION:
+            raise InvalidInput(
+                f"Nothing was erased. To erase everything, send `confirm` with the words '{CONFIRMATION}'."
+            )
+        before = await self._found(owner_id)
+        passages = await self._text_keys(owner_id)
+        copies = [self.cache / hashlib.sha256(key.encode()).hexdigest() for key in await self._keys(owner_id)]
+        for _ in range(_ROUNDS):
+            files = await self.data.resource_ids(owner_id)
+            for resource_id in files:
+                with contextlib.suppress(NotFound):  # deleted by somebody else meanwhile
+                    await self.delete_file(owner_id, resource_id)
+            if not files:
+                break
+        forgotten = await self.data.forget_vectors(passages)
+        removed_copies = sum([await asyncio.to_thread(_unlinked, copy) for copy in copies])
+        stays = owner_id == self.local_owner
+        await self.data.erase(owner_id, keep_access=stays)
+        self.forget_credentials()
+        after = await self._found(owner_id)
+        places = [place for place in dict.fromkeys([*before, *after]) if not (stays and place in _STAYING)]
+        removed = [Removed(place, before.get(place, 0), after.get(place, 0)) for place in places]
+        removed.append(Removed("cache of embeddings", forgotten, 0))
+        removed.append(Removed("copies of tables on this machine", removed_copies, 0))
+        return ErasureReceipt(owner_id, time.time(), tuple(removed), self._elsewhere())
+
+    async def _found(self, owner_id: str) -> dict[str, int]:
+        """What there is of the owner, by place."""
+        found = {f"table {name}": count for name, count in (await self.data.counts(owner_id)).items()}
+        for index in self.indexes.all:
+            place = f"index {index.record.fingerprint} in {index.record.store}"
+            found[place] = await index.store.count(Filter(owner_id=owner_id))
+        found[f"files in {self.blobs.backend} storage"] = len(await self._keys(owner_id))
+        return found
+
+    async def _keys(self, owner_id: str) -> list[str]:
+        return [key for kind in ("originals", "extracted") for key in await self.blobs.list(f"{kind}/{owner_id}/")]
+
+    async def _text_keys(self, owner_id: str) -> list[str]:
+        """By what the cache of embeddings knows the owner's passages."""
+        ids = await self.data.resource_ids(owner_id, inside_others=True)
+        if not ids:
+            return []
+        batches = self.content.iterate_chunks(resource_ids=ids)
+        return [self.text_key(one.chunk.embedded_text) async for batch in batches for one in batch]
+
+    def _elsewhere(self) -> tuple[str, ...]:
+        copies = sorted(self.backups.glob("*.db")) if self.backups.is_dir() else []
+        return (
+            *(f"{copy}: a copy of the database that an upgrade made; delete it" for copy in copies),
+            "logs of the server and of what is in front of it, which may have names of files",
+            "backups that the operator makes, and what providers keep of the texts that were sent to them",
+        )
+
+
+def _unlinked(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _name(file: OriginalFile) -> str:
+    """A path within the archive that no file name can lead out of it."""
+    safe = _UNSAFE.sub("_", Path(file.filename).name).strip(". ")[-_MAX_NAME:] or "file"
+    return f"files/{file.resource_id}/{file.version} {safe}"
