@@ -5,7 +5,10 @@ import { formatPercent } from "../lib/format";
 import { t } from "../strings";
 
 /** Steps done, of three: stored, read, indexed. */
-const DONE = { uploaded: 1, extracting: 1, extracted: 2, indexing: 2, embedding: 3 } satisfies Record<BusyStatus, number>;
+const DONE = { uploaded: 1, extracting: 1, extracted: 2, indexing: 2, embedding: 3 } satisfies Record<
+  BusyStatus,
+  number
+>;
 
 export interface Progressing {
   status: string;

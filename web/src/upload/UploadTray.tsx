@@ -32,10 +32,15 @@ import {
 
 const STAGES = ["sending", "extracting", "indexing"] as const;
 /** Stages done in each state. */
-const DONE_AFTER = { queued: 0, sending: 0, uploaded: 1, extracting: 1, extracted: 2, indexing: 2, embedding: 3 } satisfies Record<
-  BusyStatus | "queued" | "sending",
-  number
->;
+const DONE_AFTER = {
+  queued: 0,
+  sending: 0,
+  uploaded: 1,
+  extracting: 1,
+  extracted: 2,
+  indexing: 2,
+  embedding: 3,
+} satisfies Record<BusyStatus | "queued" | "sending", number>;
 
 /** At most this often, so that ten thousand files do not talk over everything else. */
 const SPOKEN_MS = 5_000;
