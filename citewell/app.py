@@ -19,6 +19,7 @@ from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.auth.endpoints import session_router
 from citewell.features.bodies import BodyGuard
 from citewell.features.chat.endpoints import router as chat_router
+from citewell.features.citations.endpoints import router as citations_router
 from citewell.features.estimates.endpoints import router as estimates_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
@@ -53,6 +54,7 @@ _ROUTERS = (
     resources_router,
     estimates_router,
     search_router,
+    citations_router,
     chat_router,
     openai_router,
     threads_router,

@@ -101,6 +101,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("DELETE", "/projects/{project_id}", _ADMIN, Reach.PROJECT),
     # searching and asking
     ("POST", "/search", _READ, Reach.NARROWED),
+    ("POST", "/citations/check", _READ, Reach.NARROWED),
     ("GET", "/suggestions", _READ, Reach.EVERYTHING),
     ("POST", "/chat", _ASK, Reach.NARROWED),
     ("POST", "/v1/chat/completions", _ASK, Reach.EVERYTHING),

@@ -31,11 +31,18 @@ class CitationService:
     chunks: SqlChunks
     ledger: Ledger
 
-    async def check(self, owner_id: str, pieces: Sequence[AnswerPiece], seen: Sequence[str] = ()) -> Answer:
+    async def check(
+        self,
+        owner_id: str,
+        pieces: Sequence[AnswerPiece],
+        seen: Sequence[str] = (),
+        *,
+        projects: Sequence[str] | None = None,
+    ) -> Answer:
         """The pieces as one text with `[n]`, numbered as they are cited, and each citation with its verdict.
 
-        seen: ids of chunks that the writer was given, cited or not. A chunk that does not exist or is another owner's is no
-        citation; `trace["removed_citations"]` has its id. `InvalidInput` for an answer that is too long or cites too much.
+        seen: ids of chunks that the writer was given, cited or not; projects: ids of those whose files count, all unless given.
+        A chunk that does not exist or is another owner's is no citation; `trace["removed_citations"]` has its id. `InvalidInput` for an answer that is too long or cites too much.
         """
         if sum(len(piece.text) for piece in pieces) > MAX_ANSWER_CHARACTERS:
             raise InvalidInput(f"The answer is longer than {MAX_ANSWER_CHARACTERS:,} characters.")
@@ -43,7 +50,7 @@ class CitationService:
         if len(cited) > MAX_CITED:
             raise InvalidInput(f"The answer cites more than {MAX_CITED} passages.")
         others = [one for one in dict.fromkeys(seen) if one not in cited][-MAX_SEEN:]
-        stored = await self.chunks.load(owner_id, [*cited, *others])
+        stored = await self._stored(owner_id, [*cited, *others], projects)
         ids = [one for one in (*cited, *others) if one in stored]
         sources = [Source(n, _hit(stored[one])) for n, one in enumerate(ids, start=1)]
         numbers = {source.hit.chunk.id: source.n for source in sources}
@@ -60,6 +67,15 @@ class CitationService:
             trace={"removed_citations": [one for one in cited if one not in stored]},
             confidence=round(checked.held, 4) if checked.citations else None,
         )
+
+    async def _stored(
+        self, owner_id: str, ids: Sequence[str], projects: Sequence[str] | None
+    ) -> Mapping[str, StoredChunk]:
+        stored = await self.chunks.load(owner_id, ids)
+        if projects is None:
+            return stored
+        within = frozenset(await self.chunks.projects.resource_ids(owner_id, projects))
+        return {one: found for one, found in stored.items() if found.chunk.resource_id in within}
 
 
 def _written(pieces: Sequence[AnswerPiece], sources: Sequence[Source], numbers: Mapping[str, int]) -> str:

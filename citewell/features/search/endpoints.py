@@ -50,6 +50,7 @@ def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:
         rerank_limits=RerankLimits(
             candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold
         ),
+        vector_threshold=body.vector_threshold,
         diversity=body.diversity,
         near_duplicate=body.near_duplicate,
         variations=body.variations,

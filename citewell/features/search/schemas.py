@@ -39,6 +39,9 @@ class SearchIn(RequestBody):
     rerank_threshold: float | None = Field(
         default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
     )
+    vector_threshold: float | None = Field(
+        default=None, description="0 to 1: passages whose cosine with the query is lower are left out"
+    )
     diversity: float | None = Field(default=None, description="0 to 1: how much being unlike the hits before counts")
     near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share so many words")
     variations: int | None = Field(default=None, description="0 to 10 rephrasings by the chat model, searched too")

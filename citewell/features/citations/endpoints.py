@@ -1,0 +1,31 @@
+"""HTTP for answers that others wrote."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from fastapi import APIRouter, Request
+
+from citewell.features.citations.schemas import CheckedAnswerOut, CitationCheckIn
+from citewell.features.citations.service import CitationService
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.schemas import CitationOut
+from citewell.types import AnswerPiece
+
+router = APIRouter(tags=["citations"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+@router.post("/citations/check")
+async def check_citations(request: Request, body: CitationCheckIn, grant: CurrentGrant) -> CheckedAnswerOut:
+    """Check the citations of an answer that another program wrote from passages of `/search`."""
+    service: CitationService = request.app.state.services.citations
+    pieces = [AnswerPiece(piece.text, tuple(piece.chunk_ids)) for piece in body.pieces]
+    answer = await service.check(grant.owner_id, pieces, body.seen, projects=grant.narrowed(None))
+    return CheckedAnswerOut(
+        answer=answer.text,
+        citations=[CitationOut.of(citation) for citation in answer.citations],
+        answered=answer.answered,
+        confidence=answer.confidence,
+        removed_citations=cast(list[str], answer.trace["removed_citations"]),
+    )
