@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from citewell.agent.citations.provenance import passage_text
 from citewell.agent.turn.arguments import (
@@ -20,7 +20,9 @@ from citewell.agent.turn.arguments import (
     text_argument,
     texts_argument,
 )
-from citewell.errors import CitewellError, InvalidInput, NotFound, named
+from citewell.channels.citewell_server import AsyncCitewellServer as AsyncCitewellServer
+from citewell.channels.citewell_server import CitewellServer as CitewellServer
+from citewell.errors import CitewellError, Forbidden, InvalidInput, NotFound, Unauthorized, named
 from citewell.features.resources.service import MAX_THREAD_LENGTH, StoredBytes
 from citewell.filters import as_filters
 from citewell.library import AsyncCitewell, Citewell, Wishes
@@ -43,7 +45,7 @@ MAX_IMAGE_SIDE = 8_000
 MAX_TITLE_CHARACTERS = 300
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 FILE_TYPES = ("pdf", "image", "document")
-_SOURCE = re.compile(r"/?resources/([\w.-]{1,64})/chunks/([\w.-]{1,64})")
+_SOURCE = re.compile(r"/?resources/([\w.-]{1,64})/chunks/([\w.-]{1,64})", re.ASCII)
 
 SEARCH_USER_FILES: JsonObject = {
     "type": "object",
@@ -93,7 +95,10 @@ _TOOLS: Mapping[str, tuple[str, JsonObject]] = {
         ANALYZE_IMAGE,
     ),
 }
+_OVER_HTTP = ("search_user_files",)
+"""The tools that a server has; a picture is shown by an open folder only."""
 Block: TypeAlias = dict[str, Any]
+T = TypeVar("T")
 
 
 class _Dumps(Protocol):
@@ -105,33 +110,44 @@ class _Dumps(Protocol):
 class AsyncClaudeFiles:
     """The files of an open `AsyncCitewell` as tools: give Claude `tools`, send `results(reply)` back, read `answer(reply)`.
 
+    Those on an `AsyncCitewellServer` are the same but for `analyze_image`, which needs the folder.
+
     threshold: the least cosine of a result with its query, 0..1, where a call does not say; None as configured.
     Further arguments narrow every search, as in `AsyncCitewell.search`: `project`, `resource_ids`, `conditions` and the like.
     """
 
-    def __init__(self, citewell: AsyncCitewell, *, threshold: float | None = None, **within: Unpack[Wishes]) -> None:
+    def __init__(
+        self,
+        citewell: AsyncCitewell | AsyncCitewellServer,
+        *,
+        threshold: float | None = None,
+        **within: Unpack[Wishes],
+    ) -> None:
         self._citewell = citewell
+        self._offered = _OVER_HTTP if isinstance(citewell, AsyncCitewellServer) else tuple(_TOOLS)
         self._threshold = threshold
         self._within = within
 
     @property
     def tools(self) -> list[ToolParam]:
         """The definitions, for `tools` of `messages.create`."""
-        return tool_definitions()
+        return tool_definitions(self._offered)
 
     async def results(self, reply: object) -> list[ToolResultBlockParam]:
         """A `tool_result` for each call of these tools in a reply: the content of the next message. Calls of other tools are left to the caller.
 
         reply: a message, or its content. What is wrong with a call is told in its result (`is_error`), for Claude to read.
         """
-        return [await self.result(block) for block in _blocks(reply) if _is_own(block)]
+        return [await self.result(block) for block in _blocks(reply) if self._is_own(block)]
 
     async def result(self, call: object) -> ToolResultBlockParam:
-        """The `tool_result` of one `tool_use` block."""
+        """The `tool_result` of one `tool_use` block. `Unauthorized` and `Forbidden` are raised: only the program can mend its token."""
         block = _plain(call)
         answered: Block = {"type": "tool_result", "tool_use_id": block.get("id")}
         try:
             answered["content"] = await self._run(str(block.get("name")), block.get("input"))
+        except (Unauthorized, Forbidden):
+            raise
         except CitewellError as error:
             answered |= {"content": f"{error.message}{allowed_instead(error)}", "is_error": True}
         return cast("ToolResultBlockParam", answered)
@@ -149,8 +165,8 @@ class AsyncClaudeFiles:
         return await self._citewell.check(pieces, [one for message in messages for one in _seen(_blocks(message))])
 
     async def _run(self, name: str, given: object) -> list[Block]:
-        if name not in _TOOLS:
-            raise InvalidInput(f"There is no tool {named(name)}. Use one of: {', '.join(_TOOLS)}.")
+        if name not in self._offered:
+            raise InvalidInput(f"There is no tool {named(name)}. Use one of: {', '.join(self._offered)}.")
         try:
             arguments = sound(cast(JsonValue, given), finite=False)
         except ValueError as error:
@@ -181,6 +197,7 @@ class AsyncClaudeFiles:
         return [*blocks, *([_text(found.notice)] if found.notice else [])]
 
     async def _picture(self, arguments: JsonObject) -> list[Block]:
+        assert not isinstance(self._citewell, AsyncCitewellServer)  # which has no such tool
         wanted = text_argument(arguments, "resource_id")
         source = _SOURCE.fullmatch(wanted)
         try:
@@ -196,37 +213,48 @@ class AsyncClaudeFiles:
             )
         return [_text(f"Picture: {_line(stored.filename)}"), await _image(stored)]
 
+    def _is_own(self, block: Block) -> bool:
+        return block.get("type") == "tool_use" and block.get("name") in self._offered
+
 
 class ClaudeFiles:
-    """`AsyncClaudeFiles` for an open `Citewell`, as plain calls."""
+    """`AsyncClaudeFiles` for an open `Citewell` or a `CitewellServer`, as plain calls."""
 
-    def __init__(self, citewell: Citewell, *, threshold: float | None = None, **within: Unpack[Wishes]) -> None:
+    def __init__(
+        self, citewell: Citewell | CitewellServer, *, threshold: float | None = None, **within: Unpack[Wishes]
+    ) -> None:
         self._citewell = citewell
         self._over = partial(AsyncClaudeFiles, threshold=threshold, **within)
 
     @property
     def tools(self) -> list[ToolParam]:
         """The definitions, for `tools` of `messages.create`."""
-        return tool_definitions()
+        return tool_definitions(_OVER_HTTP if isinstance(self._citewell, CitewellServer) else _TOOLS)
 
     def results(self, reply: object) -> list[ToolResultBlockParam]:
         """A `tool_result` for each call of these tools in a reply, as `AsyncClaudeFiles.results`."""
-        return self._citewell.run(lambda citewell: self._over(citewell).results(reply))
+        return self._run(lambda files: files.results(reply))
 
     def result(self, call: object) -> ToolResultBlockParam:
         """The `tool_result` of one `tool_use` block."""
-        return self._citewell.run(lambda citewell: self._over(citewell).result(call))
+        return self._run(lambda files: files.result(call))
 
     def answer(self, reply: object, messages: Iterable[object] = ()) -> Answer:
         """The text of a reply with its citations checked, as `AsyncClaudeFiles.answer`."""
-        return self._citewell.run(lambda citewell: self._over(citewell).answer(reply, messages))
+        return self._run(lambda files: files.answer(reply, messages))
+
+    def _run(self, work: Callable[[AsyncClaudeFiles], Coroutine[Any, Any, T]]) -> T:
+        if isinstance(self._citewell, CitewellServer):
+            return self._citewell.run(lambda server: work(self._over(server)))
+        return self._citewell.run(lambda opened: work(self._over(opened)))
 
 
-def tool_definitions() -> list[ToolParam]:
-    """`search_user_files` and `analyze_image` as the Messages API takes them."""
+def tool_definitions(offered: Iterable[str] = tuple(_TOOLS)) -> list[ToolParam]:
+    """The tools of these names, `search_user_files` and `analyze_image`, as the Messages API takes them."""
     return [
         cast("ToolParam", {"name": name, "description": description, "input_schema": dict(schema)})
         for name, (description, schema) in _TOOLS.items()
+        if name in offered
     ]
 
 
@@ -294,10 +322,6 @@ async def _image(stored: StoredBytes) -> Block:
 
 def _text(text: str) -> Block:
     return {"type": "text", "text": text}
-
-
-def _is_own(block: Block) -> bool:
-    return block.get("type") == "tool_use" and block.get("name") in _TOOLS
 
 
 def _blocks(message: object) -> list[Block]:

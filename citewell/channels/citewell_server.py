@@ -1,0 +1,141 @@
+"""A running Citewell server, as channels ask it: searching and checking over HTTP, with a base address and a token."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import httpx
+
+from citewell.client import call
+from citewell.errors import InvalidInput, Unavailable
+from citewell.features.citations.schemas import MAX_SEEN_IDS
+from citewell.filters import as_filters, to_json
+from citewell.types import Answer, AnswerPiece, Chunk, ChunkType, Citation, Hit, Locator, Provenance, Scores
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from citewell.library import SearchWishes
+
+T = TypeVar("T")
+_TIMEOUT = httpx.Timeout(120.0, connect=5.0)
+_PASSED_ON = ("project", "rerank", "time_zone", "vector_threshold")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassages:
+    """What a search found, best first, and what readers must know of it."""
+
+    hits: tuple[Hit, ...]
+    notice: str | None
+
+
+class AsyncCitewellServer:
+    """The files of a token's owner on a running server.
+
+    url: where the server is, such as `http://127.0.0.1:8000`; token: what `citewell token` prints, or one made in Settings
+    project: the id of the project that requests are kept to, which may be one that somebody else shares
+    """
+
+    def __init__(self, url: str, token: str, *, project: str | None = None) -> None:
+        self._headers = {"Authorization": f"Bearer {token}"}
+        if project is not None:
+            self._headers["X-Citewell-Project"] = project
+        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
+            raise InvalidInput("The token or the id of the project holds characters that neither has. Copy it again.")
+        self._url = url
+        self._tls = ssl.create_default_context()
+
+    async def search_result(
+        self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]
+    ) -> FoundPassages:
+        """Passages, as `AsyncCitewell.search_result` finds them. Raises the server's error, or `Unavailable` without an answer."""
+        given = cast(dict[str, Any], wishes)
+        body = {"query": query, "top_k": top_k} | {name: given.get(name) for name in _PASSED_ON}
+        for name in ("projects", "resource_ids", "types"):
+            body[name] = None if given.get(name) is None else list(given[name])
+        ignored = wishes.get("ignore_inferred", False)
+        body["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)
+        body["filters"] = [to_json(one) for one in as_filters(wishes.get("conditions", ()))]
+        if limits := wishes.get("rerank_limits"):
+            body["rerank_candidates"], body["rerank_top_n"] = limits.candidates, limits.top_n
+            body["rerank_threshold"] = limits.threshold
+        found = await self._post("/search", {name: value for name, value in body.items() if value is not None})
+        return _read(lambda: FoundPassages(tuple(map(_hit, found["hits"])), found.get("notice")))
+
+    async def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
+        """An answer with its citations checked, as `AsyncCitewell.check` does."""
+        body = {
+            "pieces": [{"text": one.text, "chunk_ids": list(dict.fromkeys(one.chunk_ids))} for one in pieces],
+            "seen": list(dict.fromkeys(seen))[-MAX_SEEN_IDS:],
+        }
+        checked = await self._post("/citations/check", body)
+        return _read(
+            lambda: Answer(
+                text=checked["answer"],
+                citations=tuple(map(Citation.from_json, checked["citations"])),
+                intent="document_query",
+                answered=checked["answered"],
+                trace={"removed_citations": checked["removed_citations"]},
+                confidence=checked["confidence"],
+            )
+        )
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+        try:
+            async with httpx.AsyncClient(
+                base_url=self._url, headers=self._headers, timeout=_TIMEOUT, verify=self._tls
+            ) as client:
+                return await call(client, "POST", path, json=body)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unavailable(f"{self._url} does not answer. Check the address, and that the server runs.") from error
+        except ValueError as error:
+            raise _no_citewell() from error
+
+
+class CitewellServer:
+    """`AsyncCitewellServer` as plain calls."""
+
+    def __init__(self, url: str, token: str, *, project: str | None = None) -> None:
+        self._server = AsyncCitewellServer(url, token, project=project)
+
+    def run(self, work: Callable[[AsyncCitewellServer], Coroutine[Any, Any, T]]) -> T:
+        """The result of a coroutine that asks the server, run in a thread: a notebook has a loop running already."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, work(self._server)).result()
+
+
+def _hit(data: dict[str, Any]) -> Hit:
+    chunk = Chunk(
+        id=data["chunk_id"],
+        owner_id="",
+        resource_id=data["resource_id"],
+        version=0,  # neither this nor the place among the chunks is told by a search
+        ordinal=0,
+        type=ChunkType(data["type"]),
+        text=data["text"],
+        locator=Locator.from_json(data["locator"]),
+    )
+    return Hit(
+        chunk=chunk,
+        filename=data["filename"],
+        score=data["score"],
+        scores=Scores(),
+        provenance=Provenance.from_json(data),
+    )
+
+
+def _read(read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _no_citewell() from error
+
+
+def _no_citewell() -> Unavailable:
+    return Unavailable("The server answers, but not as Citewell does. Check its address and version.")
