@@ -188,6 +188,7 @@ READERS: dict[str, Reader] = {
     "text.analysis.token_groups": lambda t: analysis.token_groups(t, "en", True),
     "text.analysis.pair_terms": lambda t: list(analysis.pair_terms(t.split(), "vi")),
     "text.sparse.sparse_document:context": lambda t: sparse.sparse_document("a", t),
+    "text.sparse.code_terms": lambda t: sparse.code_terms(t),
     "text.tokens.tokens": lambda t: list(tokens.tokens(t)),
     "text.tokens.composed": lambda t: tokens.composed(t, "NFKC"),
     "agent.statements.cut_statements": lambda t: cut_statements([hit(t)]),

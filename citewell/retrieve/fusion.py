@@ -67,6 +67,13 @@ def judged_by_words(fused: Sequence[ScoredId], unseen: Container[str], lexical_w
     return ordered({key: score / lexical_weight if key in unseen else score for key, score in fused})
 
 
+def led_by(fused: Sequence[ScoredId], named: Container[str]) -> list[ScoredId]:
+    """The fused list with those that the query names by a code in front, in their order, and none of them below the best score."""
+    best = max((one.score for one in fused), default=0.0)
+    leading = [(one.id, best) for one in fused if one.id in named]
+    return scored(leading + [(one.id, one.score) for one in fused if one.id not in named])
+
+
 def in_places_of(before: Sequence[ScoredId], after: Sequence[ScoredId], moved: Container[str]) -> list[ScoredId]:
     """`before` with the places of moved items given to those of `after`, in its order; those that find no place follow.
 

@@ -13,12 +13,12 @@ import numpy as np
 from citewell.errors import ProviderError
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.feedback import pulls_of
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, reciprocal_rank
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, led_by, reciprocal_rank
 from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
-from citewell.text.sparse import sparse_query, term_id
+from citewell.text.sparse import code_terms, sparse_query, term_id
 from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
 from citewell.types.search import EMBED_ERROR
 
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 FOREIGN_DENSE_WEIGHT = 0.5
 # How many of the best are embedded next if they have no vectors yet.
 _PREFERRED = 20
+# A code that more chunks have does not say which one is meant.
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Legs:
                 pulled = await self._near(vector, scope, limit, pulls)
             with timed(trace, "fuse"):
                 fused = self._fuse(pulled, lexical, weight, unseen)
+        if lexical and (named := await self._named(query, language, scope, trace)):
+            fused = led_by(fused, named)
         self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
 
@@ -191,6 +195,17 @@ class Legs:
         """What the words find, and what of it the other leg cannot find yet: known before that has its query's vector."""
         lexical = await self._lexical(query, language, scope, limit, trace)
         return lexical, await self._waiting.among([one.id for one in lexical]) if self._waiting is not None else set()
+
+    async def _named(self, query: str, language: str | None, scope: Filter, trace: Trace) -> set[str]:
+        """Chunks that have a code of the query which few have: among hundreds alike, such as invoices, they are the ones that are meant."""
+        named: set[str] = set()
+        if codes := code_terms(query, language):
+            with timed(trace, "codes"):
+                for code in codes:
+                    found = await self._index.search(VectorQuery(sparse=code, filter=scope, limit=_MAX_NAMED + 1))
+                    if len(found) <= _MAX_NAMED:
+                        named |= {one.id for one in found}
+        return named
 
     def _prefer(self, ids: Sequence[str]) -> None:
         """What a question has found gets its vector next; the search does not wait for that to be noted."""

@@ -23,6 +23,9 @@ K1 = 1.2
 B = 0.5
 CONTEXT_WEIGHT = 2.0
 _MAX_REMEMBERED_LENGTH = 32
+_MAX_CODES = 3
+_MIN_DIGITS = 6
+_MIN_CODE_LENGTH = 5
 
 
 def sparse_document(
@@ -58,6 +61,21 @@ def sparse_query(text: str, language: str | None = None) -> SparseVector:
         key = term_id(term)
         weights[key] = weights.get(key, 0.0) + weight
     return SparseVector(tuple(weights), tuple(weights.values()))
+
+
+def code_terms(text: str, language: str | None = None) -> list[SparseVector]:
+    """For each code in a query (`INV-004159`, `ISO27001`, `4901120`) the one term that a text has which writes it the same way."""
+    codes = [token for token in written_tokens(text) if _is_code(token)][:_MAX_CODES]
+    wholes = [token_groups(code, language, True)[0][0] for code in dict.fromkeys(codes)]
+    return [SparseVector((term_id(whole.text),), (1.0,)) for whole in wholes]
+
+
+def _is_code(token: str) -> bool:
+    """Letters and digits in one token, or many digits without a sign: an amount has signs, and a year is short."""
+    if token.isdigit():
+        return len(token) >= _MIN_DIGITS
+    has_digit, has_letter = any(map(str.isdigit, token)), any(map(str.isalpha, token))
+    return has_digit and has_letter and len(token) >= _MIN_CODE_LENGTH
 
 
 def inverse_frequency(holding: int, total: int) -> float:

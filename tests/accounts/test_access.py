@@ -77,7 +77,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         paths = httpx.get(f"{server.url}/openapi.json").json()["paths"]
         found = [(method.upper(), path) for path, methods in paths.items() for method in methods]
         with httpx.Client(base_url=server.url, timeout=60) as bare:
-            made = World(server, [_named(*route) for route in found], project, *ids, other, ada, ben)
+            inside, outside = ids
+            made = World(server, [_named(*route) for route in found], project, inside, outside, other, ada, ben)
             tokens = server.client
             server.client = _WithTokens(tokens, bare)  # pyright: ignore[reportAttributeAccessIssue]
             yield made

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, ordered, reciprocal_rank
+from citewell.retrieve.fusion import (
+    convex,
+    distribution_based,
+    hybrid,
+    judged_by_words,
+    led_by,
+    ordered,
+    reciprocal_rank,
+)
 from citewell.types import ScoredId
 
 
@@ -169,3 +177,10 @@ def test_what_only_words_can_find_is_not_put_behind_what_has_a_vector() -> None:
     assert [one.id for one in fused] == ["seen", "new", "other"]
     assert dict(judged_by_words(fused, {"new"}, 0.4))["new"] == pytest.approx(1.0)
     assert judged_by_words(fused, {"new"}, 0.0) == fused
+
+
+def test_what_is_named_by_a_code_comes_first_and_the_others_keep_their_order() -> None:
+    fused = [ScoredId("a", 0.9), ScoredId("b", 0.8), ScoredId("c", 0.7), ScoredId("d", 0.1)]
+    assert led_by(fused, {"c", "d", "unknown"}) == [("c", 0.9), ("d", 0.9), ("a", 0.9), ("b", 0.8)]
+    assert led_by(fused, set()) == fused
+    assert led_by([], {"a"}) == []

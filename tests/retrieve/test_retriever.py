@@ -4,10 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from citewell import AsyncCitewell
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable
 from citewell.points import index_point
@@ -626,3 +628,15 @@ async def test_a_model_that_writes_no_filter_leaves_the_rules(library: Library) 
     found = await retriever.search(SearchRequest(owner_id="ann", query="What does Loan Policy.pdf say?"))
     assert [one.id for one in found.inferred] == ["filename"]
     assert "JSON" in str(found.trace.details["self_query_error"])
+
+
+async def test_among_hundreds_alike_the_one_whose_code_is_asked_for_comes_first(tmp_path: Path) -> None:
+    invoices = [
+        {"id": f"{n}", "text": f"Invoice INV-{4000 + n:06d} for consulting in spring, payable within thirty days."}
+        for n in range(300)
+    ]
+    async with AsyncCitewell(tmp_path) as cw:
+        await cw.add_texts(invoices)
+        for n in (0, 111, 299):
+            hits = await cw.search(f"Please find the invoice INV-{4000 + n:06d} for consulting", 3)
+            assert hits[0].record_id == str(n)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.text.analysis import analyze, pair_terms, term_groups
-from citewell.text.sparse import sparse_document, sparse_query, term_id
+from citewell.text.sparse import code_terms, sparse_document, sparse_query, term_id
 from citewell.text.tokens import written_tokens
 
 
@@ -205,3 +205,25 @@ def test_any_text_can_be_analysed(text: str) -> None:
 def test_a_text_is_found_by_itself(text: str) -> None:
     document, query = set(sparse_document(text, "", "en").indices), set(sparse_query(text, "en").indices)
     assert not query or query & document
+
+
+@pytest.mark.parametrize(
+    ("query", "codes"),
+    [
+        ("Who signed INV-004159, and when?", 1),
+        ("compare ISO27001 with ISO27002", 2),
+        ("article 4901120", 1),
+        ("loans above 50,000 in 2023, on A4 paper, 12.5 % or 12345", 0),
+        ("order AB-1234, and AB-1234 again", 1),
+        ("AA-1111 BB-2222 CC-3333 DD-4444", 3),
+    ],
+)
+def test_a_code_is_found_as_it_is_written(query: str, codes: int) -> None:
+    found = code_terms(query, "en")
+    assert len(found) == codes
+    assert {index for code in found for index in code.indices} <= set(sparse_document(query, "", "en").indices)
+
+
+def test_a_code_is_not_found_by_its_parts() -> None:
+    (code,) = code_terms("INV-004159", "en")
+    assert not set(code.indices) & set(sparse_document("INV 004159 and INV-004158", "", "en").indices)

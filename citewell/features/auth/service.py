@@ -88,9 +88,9 @@ class AuthService:
         if project is not None:
             with contextlib.suppress(NotFound):
                 found = await self.projects.resolve(principal.owner_id, project)
-                (kept,) = own.narrowed([found]) or ()
-                name = (await self.projects.get(principal.owner_id, kept)).name
-                return Grant(owner_id=principal.owner_id, projects={kept: name})
+                for kept in own.narrowed([found]) or ():
+                    name = (await self.projects.get(principal.owner_id, kept)).name
+                    return Grant(owner_id=principal.owner_id, projects={kept: name})
         if not self.has_accounts or principal.project_ids is not None:
             if project is not None:
                 raise NotFound(f"There is no project called {named(project)}.")
