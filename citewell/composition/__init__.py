@@ -81,6 +81,7 @@ from citewell.ingest.records import RecordIngest
 from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import RemoteEmbedding, Settings
+from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
 from citewell.storage.indexes import IndexRepository, IndexState
@@ -106,6 +107,7 @@ class Services:
     search: SearchService
     chat: ChatService
     citations: CitationService
+    claude_files: ClaudeFileRepository
     completions: CompletionService
     mcp: McpTools
     threads: ThreadService
@@ -301,6 +303,7 @@ async def _assemble(parts: _Parts) -> Services:
         search=search,
         chat=chat,
         citations=citation_service(parts.indexes, stores, parts.ledger),
+        claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=_mcp_tools(parts, extractive),
         threads=ThreadService(threads=threads, resources=stores.resources),

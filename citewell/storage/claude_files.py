@@ -45,9 +45,10 @@ class ClaudeFileRepository:
         async with self._database.write() as connection:
             await connection.execute(sa.delete(claude_files).where(mine))
 
-    async def orphans(self, owner_id: str) -> list[str]:
-        """Uploads whose resource is deleted, or has a newer version."""
+    async def orphans(self, owner_id: str) -> list[tuple[str, str]]:
+        """Resource and id of the uploads whose resource is deleted, or has a newer version."""
         table = claude_files.c
         current = sa.exists().where(resources.c.id == table.resource_id, resources.c.version == table.version)
-        query = sa.select(table.file_id).where(table.owner_id == owner_id, sa.not_(current)).order_by(table.created_at)
-        return [row["file_id"] for row in await self._database.rows(query)]
+        query = sa.select(table.resource_id, table.file_id).where(table.owner_id == owner_id, sa.not_(current))
+        rows = await self._database.rows(query.order_by(table.created_at))
+        return [(row["resource_id"], row["file_id"]) for row in rows]

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from tests.contract_servers.anthropic_files import AnthropicFiles
 from tests.contract_servers.openai import ServerCutError
 from tests.contract_servers.script import Cited, Queue, Reply, Script
 from tests.contract_servers.sdk_types import problems
@@ -39,7 +40,8 @@ class AnthropicServer:
         self.requests: list[dict[str, Any]] = []
         self.cached: set[str] = set()
         self.client_left = threading.Event()
-        self.app = Starlette(routes=[Route("/v1/messages", self.messages, methods=["POST"])])
+        self.files = AnthropicFiles()
+        self.app = Starlette(routes=[Route("/v1/messages", self.messages, methods=["POST"]), *self.files.routes])
 
     async def messages(self, request: Request) -> Response:
         """POST /v1/messages."""

@@ -420,7 +420,7 @@ async def _(world: World) -> None:
     await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
     await ResourceRepository(world.database).delete(world.ada.owner, world.ada.resource)
     assert await uploads.orphans(world.ben.owner) == []
-    assert await uploads.orphans(world.ada.owner) == ["file_a"]
+    assert await uploads.orphans(world.ada.owner) == [(world.ada.resource, "file_a")]
 
 
 # ---- Owners ----

@@ -1,0 +1,175 @@
+"""Files at Anthropic: a file is uploaded once, when a program asks for it, found again, renewed when it has expired, and deleted with the file.
+
+Only these methods upload or delete. Which uploads there are is kept with the files, so that what a process left undone is done by the next.
+Source: Anthropic's Files API, `client.beta.files` of anthropic 2.12.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from citewell.errors import InvalidInput, NotFound
+from citewell.library import AsyncCitewell, Citewell
+from citewell.types.json import well_formed
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic, AsyncAnthropic
+
+    from citewell.features.resources.service import StoredBytes
+
+BETA = "files-api-2025-04-14"
+METADATA_KEY = "claude_file_id"
+"""The key of a file's metadata that names its upload."""
+MAX_UPLOAD_BYTES = 500_000_000
+"""What the Files API takes of one file."""
+MIN_EXPIRY_SECONDS, MAX_EXPIRY_SECONDS = 3_600, 7_776_000
+"""The bounds of the Files API: an hour and ninety days."""
+DEFAULT_EXPIRY_SECONDS = 30 * 86_400
+_MARGIN = timedelta(minutes=5)
+"""An upload that expires so soon is renewed, for a message that names it has yet to be written."""
+MAX_NAME_CHARACTERS = 255
+_FORBIDDEN = re.compile(r'[<>:"|?*\\/\x00-\x1f]')
+_IN_MEMORY_BYTES = 8_000_000
+
+
+class AsyncClaudeUploads:
+    """The files of an open `AsyncCitewell` at Anthropic.
+
+    claude: whose key (and workspace) has the uploads; use the same one for a folder. What it raises is passed on.
+    expires_in_seconds: 3,600 to 7,776,000, after which Anthropic deletes an upload by itself
+    """
+
+    def __init__(
+        self,
+        citewell: AsyncCitewell,
+        claude: AsyncAnthropic | Anthropic,
+        *,
+        expires_in_seconds: int = DEFAULT_EXPIRY_SECONDS,
+    ) -> None:
+        if not MIN_EXPIRY_SECONDS <= expires_in_seconds <= MAX_EXPIRY_SECONDS:
+            raise InvalidInput(
+                f"`expires_in_seconds` must be from {MIN_EXPIRY_SECONDS:,} to {MAX_EXPIRY_SECONDS:,} (ninety days)."
+            )
+        self._citewell = citewell
+        self._files = claude.beta.files
+        self._expires = expires_in_seconds
+        self._busy: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def ensure(self, resource: str) -> str:
+        """The id at Anthropic of a file, given by id or identifier: that of its upload, or of a new one where there is none or it has expired.
+
+        Its metadata then have it as `claude_file_id`. `NotFound` for a file that is not there, `InvalidInput` for one that is too large.
+        """
+        await self.sweep()
+        services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
+        owner = services.local_owner
+        resource_id = await services.resources.resolve(owner, resource)
+        async with self._busy.setdefault(resource_id, asyncio.Lock()):
+            found = await services.resources.get(owner, resource_id)
+            known = await services.claude_files.find(owner, resource_id, found.version)
+            file_id = known if known is not None and await self._is_there(known) else None
+            if file_id is None:
+                file_id = await self._upload(await services.resources.original(owner, resource_id, found.version))
+                try:
+                    await services.claude_files.keep(owner, resource_id, found.version, file_id)
+                except NotFound:  # deleted meanwhile
+                    await self._delete(file_id)
+                    raise
+                if known is not None:
+                    await self._delete(known)
+            if found.metadata.get(METADATA_KEY) != file_id:
+                await self._citewell.describe(resource_id, metadata={METADATA_KEY: file_id})
+        return file_id
+
+    async def delete(self, resource: str) -> None:
+        """Remove a file as `AsyncCitewell.delete` does, and its upload."""
+        await self._citewell.delete(resource)
+        await self.sweep()
+
+    async def sweep(self) -> int:
+        """Delete the uploads whose file is deleted or has a newer version; how many there were. `ensure` and `delete` do it too."""
+        services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
+        owner = services.local_owner
+        orphans = await services.claude_files.orphans(owner)
+        for resource_id, file_id in orphans:
+            await self._delete(file_id)
+            with suppress(NotFound):  # deleted, and its metadata with it
+                found = await services.resources.get(owner, resource_id)
+                if found.metadata.get(METADATA_KEY) == file_id:
+                    await self._citewell.describe(resource_id, metadata={METADATA_KEY: None})
+            await services.claude_files.forget(owner, file_id)
+        return len(orphans)
+
+    async def _upload(self, stored: StoredBytes) -> str:
+        if stored.size > MAX_UPLOAD_BYTES:
+            raise InvalidInput(f"{stored.filename} is larger than the {MAX_UPLOAD_BYTES:,} bytes that Anthropic takes.")
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as content:
+            async for piece in stored.read(0, stored.size):
+                content.write(piece)
+            content.seek(0)
+            file = (_name(stored.filename), content, stored.mime_type)
+            made = await _called(self._files.upload, file=file, expires_in_seconds=self._expires, betas=[BETA])
+        return made.id
+
+    async def _is_there(self, file_id: str) -> bool:
+        from anthropic import NotFoundError  # who made the client has it
+
+        try:
+            found = await _called(self._files.retrieve_metadata, file_id, betas=[BETA])
+        except NotFoundError:
+            return False
+        return found.expires_at is None or found.expires_at > datetime.now(UTC) + _MARGIN
+
+    async def _delete(self, file_id: str) -> None:
+        from anthropic import NotFoundError
+
+        # It may have expired, or a process before this one ended before it could note the deletion.
+        with suppress(NotFoundError):
+            await _called(self._files.delete, file_id, betas=[BETA])
+
+
+class ClaudeUploads:
+    """`AsyncClaudeUploads` for an open `Citewell`, as plain calls."""
+
+    def __init__(
+        self, citewell: Citewell, claude: Anthropic, *, expires_in_seconds: int = DEFAULT_EXPIRY_SECONDS
+    ) -> None:
+        self._citewell = citewell
+        self._uploads = citewell.run(lambda opened: _made(opened, claude, expires_in_seconds))
+
+    def ensure(self, resource: str) -> str:
+        """The id at Anthropic of a file, as `AsyncClaudeUploads.ensure`."""
+        return self._citewell.run(lambda _: self._uploads.ensure(resource))
+
+    def delete(self, resource: str) -> None:
+        """Remove a file, and its upload."""
+        self._citewell.run(lambda _: self._uploads.delete(resource))
+
+    def sweep(self) -> int:
+        """Delete the uploads whose file is deleted or has a newer version, as `AsyncClaudeUploads.sweep`."""
+        return self._citewell.run(lambda _: self._uploads.sweep())
+
+
+def _name(filename: str) -> str:
+    """The name as the Files API takes it: 1 to 255 characters, with its ending, and none that it forbids."""
+    stem, dot, ending = _FORBIDDEN.sub("_", well_formed(filename)).rpartition(".")
+    return f"{stem[: MAX_NAME_CHARACTERS - len(dot) - len(ending)]}{dot}{ending}"[:MAX_NAME_CHARACTERS] or "file"
+
+
+async def _made(citewell: AsyncCitewell, claude: Anthropic, expires_in_seconds: int) -> AsyncClaudeUploads:
+    return AsyncClaudeUploads(citewell, claude, expires_in_seconds=expires_in_seconds)
+
+
+async def _called(method: Callable[..., Any], *arguments: object, **named: object) -> Any:
+    """The result of a method of either of the vendor's clients; the plain one is called in a thread."""
+    if inspect.iscoroutinefunction(method):
+        return await method(*arguments, **named)
+    return await asyncio.to_thread(method, *arguments, **named)
