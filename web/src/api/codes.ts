@@ -53,7 +53,7 @@ export const WORKER_CODES = ["gave_up", "unexpected"] as const;
 export type FailureCode = ExtractionCode | (typeof WORKER_CODES)[number];
 
 /** What a coverage report counts. */
-export const UNITS = ["page", "sheet", "slide", "chapter", "front", "message", "file"] as const;
+export const UNITS = ["page", "sheet", "slide", "chapter", "frame", "front", "message", "file"] as const;
 export type Unit = (typeof UNITS)[number];
 
 export const ELEMENT_TYPES = [
@@ -91,6 +91,7 @@ export const SEARCH_STEPS = [
   "lexical",
   "feedback",
   "fuse",
+  "codes",
   "expand",
   "threshold",
   "load",
@@ -143,6 +144,7 @@ export const HEALTH_PARTS = [
   "rapidocr",
   "database",
   "index",
+  "vector store",
   "embedder",
 ] as const;
 export type HealthPart = (typeof HEALTH_PARTS)[number];
