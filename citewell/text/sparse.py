@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
@@ -24,8 +25,9 @@ B = 0.5
 CONTEXT_WEIGHT = 2.0
 _MAX_REMEMBERED_LENGTH = 32
 _MAX_CODES = 3
-_MIN_DIGITS = 6
-_MIN_CODE_LENGTH = 5
+_MIN_DIGITS = 4
+_MIN_DIGITS_ALONE = 6
+_YEAR = re.compile("[12][0-9]{3}[^0-9]*")
 
 
 def sparse_document(
@@ -71,11 +73,12 @@ def code_terms(text: str, language: str | None = None) -> list[SparseVector]:
 
 
 def _is_code(token: str) -> bool:
-    """Letters and digits in one token, or many digits without a sign: an amount has signs, and a year is short."""
+    """Letters and some digits in one token, or many digits without a sign: an amount has signs, a year is short, `2-point` has one digit."""
+    if not token.isascii() or _YEAR.fullmatch(token):
+        return False
     if token.isdigit():
-        return len(token) >= _MIN_DIGITS
-    has_digit, has_letter = any(map(str.isdigit, token)), any(map(str.isalpha, token))
-    return has_digit and has_letter and len(token) >= _MIN_CODE_LENGTH
+        return len(token) >= _MIN_DIGITS_ALONE
+    return sum(map(str.isdigit, token)) >= _MIN_DIGITS and any(map(str.isalpha, token))
 
 
 def inverse_frequency(holding: int, total: int) -> float:

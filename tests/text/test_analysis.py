@@ -214,6 +214,8 @@ def test_a_text_is_found_by_itself(text: str) -> None:
         ("compare ISO27001 with ISO27002", 2),
         ("article 4901120", 1),
         ("loans above 50,000 in 2023, on A4 paper, 12.5 % or 12345", 0),
+        ("the 2-point conversion at the 24-yard line in the 1990s, die 1970er-Jahre, 500mg of it, and COVID-19", 0),
+        ("2015年黑豹队的防守有多少次拦截记录？", 0),
         ("order AB-1234, and AB-1234 again", 1),
         ("AA-1111 BB-2222 CC-3333 DD-4444", 3),
     ],
