@@ -110,7 +110,9 @@ class OwnerDataService:
         with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             archive.writestr("README.txt", _README)
             for table in EXPORTED:
-                with archive.open(f"tables/{table}.ndjson", "w", force_zip64=True) as entry:
+                info = zipfile.ZipInfo(f"tables/{table}.ndjson", time.gmtime()[:6])
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with archive.open(info, "w", force_zip64=True) as entry:
                     async for row in self.data.rows(owner_id, table):
                         entry.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
                         if piece := pieces.take():
