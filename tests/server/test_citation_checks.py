@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -21,10 +22,11 @@ def mark() -> str:
 
 
 @pytest.fixture(scope="module")
-def chunk(server: RunningServer, mark: str) -> dict[str, Any]:
+def chunk(server: RunningServer, mark: str) -> Iterator[dict[str, Any]]:
     """The only passage of a file about a lamp."""
     added = server.add(f"Lamp {mark}.md", f"The lamp of {mark} turns once every twelve seconds.".encode())
-    return _first(server.client, added["id"])
+    yield _first(server.client, added["id"])
+    server.client.delete(f"/resources/{added['id']}")
 
 
 def _first(client: httpx.Client, resource_id: str) -> dict[str, Any]:

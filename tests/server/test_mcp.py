@@ -15,6 +15,7 @@ from starlette.routing import Route
 from citewell.agent.turn.tools import Toolbox
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.mcp.service import McpTools
+from citewell.types.accounts import Principal
 from tests.agent.fakes import WordSearcher
 from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
@@ -137,8 +138,8 @@ async def test_another_owners_files_are_not_there(server: RunningServer) -> None
 class _OneOwner:
     """Lets everyone in as one owner."""
 
-    async def authenticate(self, token: str | None) -> str:
-        return "ada"
+    async def authenticate(self, token: str | None) -> Principal:
+        return Principal(owner_id="ada")
 
     async def admit(self, owner_id: str) -> None:
         pass
