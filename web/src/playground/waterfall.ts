@@ -14,6 +14,7 @@ const LEXICAL = ["analyse", "lexical"] as const satisfies readonly SearchStep[];
 const AFTER = [
   "feedback",
   "fuse",
+  "codes",
   "expand",
   "threshold",
   "load",
