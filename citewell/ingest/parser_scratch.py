@@ -136,21 +136,23 @@ def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
 def follow_element_lines(folder: Path, wait: Callable[[], bool]) -> Iterator[tuple[Element, str]]:
     """The elements that a parser is still writing into `folder`, one at a time, each with its line; errors as `read_elements`.
 
-    Where there is no file or no whole line yet, `wait` is called: it sleeps briefly and returns whether to try again.
+    Where there is no file or no whole line yet, `wait` is called: it sleeps briefly and returns whether the parser still writes.
     """
     while not (folder / ELEMENTS_FILE).exists():
         if not wait():
             return
     if not _is_plain(folder / ELEMENTS_FILE):
         raise ParserCrashed("The parser reported a file that it did not write.")
-    rest = b""
+    rest, is_writing = b"", True
     with (folder / ELEMENTS_FILE).open("rb") as file:
         while True:
             rest += file.readline(_LINE_BYTES + 1 - len(rest))
             if rest.endswith(b"\n") or len(rest) > _LINE_BYTES:
                 yield _element(rest), rest.decode().rstrip("\n")
                 rest = b""
-            elif not wait():
+            elif is_writing:
+                is_writing = wait()  # its last lines may be there only now
+            else:
                 return
 
 

@@ -245,6 +245,17 @@ _PRAGMAS = """
 """
 
 
+class _Connection(sqlite3.Connection):
+    """Rolls back before it closes. SQLite waits with that for the last statement, which the traceback of a cancelled request may hold, and
+    every writer would find the database locked meanwhile."""
+
+    def close(self) -> None:
+        with contextlib.suppress(sqlite3.ProgrammingError):  # closed before
+            if self.in_transaction:
+                self.rollback()
+        super().close()
+
+
 class _SqliteFiles:
     """Opens connections. A request that is cancelled meanwhile leaves none of them open, and no thread outlives `close`."""
 
@@ -271,7 +282,7 @@ class _SqliteFiles:
             await asyncio.to_thread(thread.join, _THREAD_SECONDS)
 
     async def _open(self) -> aiosqlite.Connection:
-        connection = aiosqlite.connect(self._path, isolation_level=None, check_same_thread=False)
+        connection = aiosqlite.connect(self._path, isolation_level=None, check_same_thread=False, factory=_Connection)
         self._threads.add(connection._thread)  # pyright: ignore[reportPrivateUsage]
         try:
             await connection

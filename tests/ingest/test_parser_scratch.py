@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed
 from citewell.extract.core.sink import ELEMENTS_FILE
 from citewell.extract.sandbox.job import REPORT_FILE
 from citewell.ingest import parser_scratch
-from citewell.ingest.parser_scratch import Scratch, read_element_lines, read_elements
+from citewell.ingest.parser_scratch import Scratch, follow_element_lines, read_element_lines, read_elements
 from citewell.types import (
     Box,
     Category,
@@ -194,3 +195,16 @@ def test_progress_that_makes_no_sense_is_none(tmp_path: Path, written: str) -> N
     (scratch.folder / "progress.json").write_text(written)
     assert scratch.progress() == parser_scratch.Progress()
     scratch.close()
+
+
+def test_what_is_written_before_the_parser_ends_is_followed(tmp_path: Path) -> None:
+    lines = [json.dumps(replace(ELEMENT, id=f"e{n}").to_json()) + "\n" for n in range(3)]
+    path = tmp_path / ELEMENTS_FILE
+    path.write_text(lines[0], encoding="utf-8")
+
+    def wait() -> bool:
+        """It writes the rest while nobody looks, and ends."""
+        path.write_text("".join(lines), encoding="utf-8")
+        return False
+
+    assert [element.id for element, _ in follow_element_lines(tmp_path, wait)] == ["e0", "e1", "e2"]

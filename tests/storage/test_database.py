@@ -38,6 +38,33 @@ async def test_rows_are_those_committed_last(tmp_path: Path) -> None:
     await database.close()
 
 
+async def test_a_write_that_is_cancelled_locks_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PRAGMAS", module._PRAGMAS.replace("30000", "100"))
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
+    async with database.write() as connection:
+        await connection.run_sync(_TABLE.metadata.create_all)
+    begun = asyncio.Event()
+
+    async def write() -> None:
+        async with database.write() as connection:
+            begun.set()
+            await connection.execute(sa.insert(_TABLE), [{"id": n, "text": "cancelled"} for n in range(100_000)])
+
+    writing = asyncio.create_task(write())
+    await begun.wait()
+    await asyncio.sleep(0.01)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError) as raised:
+        await writing
+    try:
+        async with database.write() as connection:  # `raised` refers to the statement still, by its traceback
+            await connection.execute(sa.insert(_TABLE), {"id": 0, "text": "kept"})
+        assert [row["text"] for row in await database.rows(sa.select(_TABLE))] == ["kept"]
+        assert raised.tb is not None
+    finally:
+        await database.close()
+
+
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Gives the code one more revision than it has."""
