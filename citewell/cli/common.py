@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from citewell.client import call, connect
 from citewell.errors import InvalidInput
+from citewell.settings import Settings
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -50,6 +52,12 @@ def chunking_of(text: str) -> dict[str, str | int]:
 def run(work: Coroutine[Any, Any, Any]) -> Any:
     """The result of asynchronous work."""
     return asyncio.run(work)
+
+
+async def request_json(settings: Settings, method: str, path: str, **content: Any) -> Any:
+    """The JSON answer to one request, from the server that has the data folder or one in this process; raises the error that it answered with."""
+    async with connect(settings) as client:
+        return await call(client, method, path, **content)
 
 
 def print_json(value: object) -> None:

@@ -24,6 +24,7 @@ from citewell.cli.common import (
     Tables,
     option_fields,
     print_json,
+    request_json,
     run,
 )
 from citewell.cli.metadata import said_of_each
@@ -145,7 +146,7 @@ def search(
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
-    found = run(_call(load_settings(data=data), "POST", "/search", json=body))
+    found = run(request_json(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
         print_json(found)
     else:
@@ -171,7 +172,7 @@ def ask(
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
-    answer = run(_call(load_settings(data=data), "POST", "/chat", json=body))
+    answer = run(request_json(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:
         print_json(answer)
     else:
@@ -236,11 +237,6 @@ def doctor(data: Data = None, as_json: AsJson = False) -> None:
         print_findings(findings)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(1)
-
-
-async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
-    async with connect(settings) as client:
-        return await call(client, method, path, **request)
 
 
 async def _add(

@@ -9,7 +9,7 @@ import httpx
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.cli.common import AsJson, Data, print_json, request_json, run
 from citewell.client import call, connect
 from citewell.settings import Settings, load_settings
 
@@ -22,7 +22,7 @@ _POLL_SECONDS = 0.5
 @app.command("ls")
 def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
     """List indexes; the active one serves searches."""
-    found = run(_call(load_settings(data=data), "GET", "/indexes"))["indexes"]
+    found = run(request_json(load_settings(data=data), "GET", "/indexes"))["indexes"]
     if as_json:
         print_json(found)
         return
@@ -89,7 +89,7 @@ def build(
         "max_dollars": max_dollars,
     }
     if estimate:
-        found = run(_call(load_settings(data=data), "POST", "/indexes/estimate", json=body))
+        found = run(request_json(load_settings(data=data), "POST", "/indexes/estimate", json=body))
         print_json(found) if as_json else _print_estimate(found)
         return
     _print_built(run(_build(load_settings(data=data), body)), as_json)
@@ -104,7 +104,7 @@ def start(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def pause(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Let a build wait. What it has done stays."""
-    index = run(_call(load_settings(data=data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
+    index = run(request_json(load_settings(data=data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
     if as_json:
         print_json(index)
     else:
@@ -123,7 +123,7 @@ def compare(
 ) -> None:
     """Run questions in the active index and in this one: how far they agree, how well each ranks what answers cited, time and cost."""
     body = {"queries": queries or None}
-    found = run(_call(load_settings(data=data), "POST", f"/indexes/{index_id}/compare", json=body))
+    found = run(request_json(load_settings(data=data), "POST", f"/indexes/{index_id}/compare", json=body))
     if as_json:
         print_json(found)
         return
@@ -140,7 +140,7 @@ def compare(
 @app.command()
 def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Make an index serve searches. Switching to the previous one rolls back."""
-    index = run(_call(load_settings(data=data), "POST", f"/indexes/{index_id}/switch"))
+    index = run(request_json(load_settings(data=data), "POST", f"/indexes/{index_id}/switch"))
     if as_json:
         print_json(index)
     else:
@@ -150,7 +150,7 @@ def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 @app.command("rm")
 def delete(index_id: str, data: Data = None) -> None:
     """Delete an index that is not active."""
-    run(_call(load_settings(data=data), "DELETE", f"/indexes/{index_id}"))
+    run(request_json(load_settings(data=data), "DELETE", f"/indexes/{index_id}"))
 
 
 def _print_estimate(found: dict[str, Any]) -> None:
@@ -161,11 +161,6 @@ def _print_estimate(found: dict[str, Any]) -> None:
     price = unpriced if found["dollars"] is None else f"{found['dollars']:.4f} US dollars"
     left = "" if found["dollars_left"] is None else f" ({found['dollars_left']:.2f} left this month)"
     console.out.print(f"{console.escape(found['fingerprint'])}: about {size}; {price}{left}.")
-
-
-async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
-    async with connect(settings) as client:
-        return await call(client, method, path, **request)
 
 
 async def _status(settings: Settings) -> tuple[Any, Any, dict[str, Any]]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.client import call, connect
+from citewell.cli.common import AsJson, Data, print_json, request_json, run
+from citewell.client import connect
 from citewell.errors import InvalidInput, from_code
 from citewell.settings import Settings, load_settings
+from citewell.types.accounts import ERASURE_CONFIRMATION
 
 app = typer.Typer()
-_CONFIRMATION = "erase everything"
 
 
 @app.command()
@@ -40,9 +40,12 @@ def erase(
     as_json: AsJson = False,
 ) -> None:
     """Erase all files, answers and everything made of them, look whether anything is left, and print a receipt."""
-    if not yes and typer.prompt(f"This cannot be undone. Type '{_CONFIRMATION}'", err=True) != _CONFIRMATION:
+    if (
+        not yes
+        and typer.prompt(f"This cannot be undone. Type '{ERASURE_CONFIRMATION}'", err=True) != ERASURE_CONFIRMATION
+    ):
         raise InvalidInput("Nothing was erased.")
-    receipt = run(_erase(load_settings(data=data)))
+    receipt = run(request_json(load_settings(data=data), "POST", "/erasure", json={"confirm": ERASURE_CONFIRMATION}))
     if as_json:
         print_json(receipt)
     else:
@@ -71,8 +74,3 @@ async def _export(settings: Settings, archive: Path) -> int:
         finally:
             written.unlink(missing_ok=True)
     return size
-
-
-async def _erase(settings: Settings) -> dict[str, Any]:
-    async with connect(settings) as client:
-        return await call(client, "POST", "/erasure", json={"confirm": _CONFIRMATION})

@@ -11,8 +11,8 @@ import typer
 from pydantic import SecretStr
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.client import call, connect
+from citewell.cli.common import AsJson, Data, print_json, request_json, run
+from citewell.client import connect
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.interface import Connector
 from citewell.errors import ConfigurationError, ProviderError
@@ -109,7 +109,7 @@ def folder(
 @app.command("list")
 def list_sources(data: Data = None, as_json: AsJson = False) -> None:
     """List what is synchronised, and what the last run did."""
-    found = run(_call(load_settings(data=data), "GET", "/sources"))["sources"]
+    found = run(request_json(load_settings(data=data), "GET", "/sources"))["sources"]
     if as_json:
         print_json(found)
         return
@@ -124,14 +124,9 @@ def list_sources(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
     """Forget a source; the files that it has brought stay."""
-    run(_call(load_settings(data=data), "DELETE", f"/sources/{quote(name, safe='')}"))
+    run(request_json(load_settings(data=data), "DELETE", f"/sources/{quote(name, safe='')}"))
     if not as_json:
         console.out.print(f"  forgotten {console.escape(name)}")
-
-
-async def _call(settings: Settings, method: str, path: str) -> Any:
-    async with connect(settings) as client:
-        return await call(client, method, path)
 
 
 async def _run(settings: Settings, source: Connector, request: SyncRequest, every: float | None, as_json: bool) -> None:

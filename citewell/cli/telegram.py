@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.client import call, connect
+from citewell.cli.common import AsJson, Data, print_json, request_json, run
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.folder import DataFolder
 from citewell.settings import Settings, load_settings
@@ -34,7 +33,7 @@ def telegram(
     settings = load_settings(data=data, host=host, port=port)
     holder = DataFolder(settings.data).holder()
     if holder is not None and holder.url is not None:
-        found = run(_call(settings, "GET", "/telegram"))
+        found = run(request_json(settings, "GET", "/telegram"))
         if found["bot"] is None:
             raise ConfigurationError(
                 f"The server at {holder.url} holds {settings.data} and runs no bot. Stop it, and `citewell telegram` runs both; or start it "
@@ -54,7 +53,7 @@ def telegram(
 @app.command()
 def link(data: Data = None, as_json: AsJson = False) -> None:
     """Make a code; the account that sends it to the bot first, within 15 minutes, has the files of this folder."""
-    made = run(_call(load_settings(data=data), "POST", "/telegram/codes"))
+    made = run(request_json(load_settings(data=data), "POST", "/telegram/codes"))
     if as_json:
         print_json(made)
         return
@@ -66,7 +65,7 @@ def link(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def links(data: Data = None, as_json: AsJson = False) -> None:
     """List the Telegram accounts that are linked."""
-    _tell(run(_call(load_settings(data=data), "GET", "/telegram")), as_json)
+    _tell(run(request_json(load_settings(data=data), "GET", "/telegram")), as_json)
 
 
 @app.command()
@@ -76,7 +75,7 @@ def unlink(
     as_json: AsJson = False,
 ) -> None:
     """End the link of a Telegram account; its files stay."""
-    run(_call(load_settings(data=data), "DELETE", f"/telegram/links/{user_id}"))
+    run(request_json(load_settings(data=data), "DELETE", f"/telegram/links/{user_id}"))
     if as_json:
         print_json({"unlinked": user_id})
     else:
@@ -94,11 +93,6 @@ def bot_beside(settings: Settings) -> Companion | None:
     from citewell.channels.telegram.bot import telegram_bot
 
     return lambda services: telegram_bot(services, settings.telegram)
-
-
-async def _call(settings: Settings, method: str, path: str) -> Any:
-    async with connect(settings) as client:
-        return await call(client, method, path)
 
 
 def _tell(found: Any, as_json: bool) -> None:

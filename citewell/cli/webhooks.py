@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.client import call, connect
-from citewell.settings import Settings, load_settings
+from citewell.cli.common import AsJson, Data, print_json, request_json, run
+from citewell.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, help="Webhooks: have other programs told what happens.")
 _Id = Annotated[str, typer.Argument(help="The id of a webhook, as `citewell webhooks ls` prints it.")]
@@ -113,9 +112,4 @@ def replay(
 
 
 def _do(data: Any, method: str, path: str, **request: Any) -> Any:
-    return run(_call(load_settings(data=data), method, path, **request))
-
-
-async def _call(settings: Settings, method: str, path: str, **request: Any) -> Any:
-    async with connect(settings) as client:
-        return await call(client, method, path, **request)
+    return run(request_json(load_settings(data=data), method, path, **request))

@@ -6,11 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.storage.tables import Id, Time, metadata
-
-
-def _owner(name: str = "owner_id", **options: Any) -> sa.Column[str]:
-    return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False, **options)
+from citewell.storage.tables import Id, Time, metadata, owner_column
 
 
 def _project(**options: Any) -> sa.Column[str]:
@@ -22,7 +18,7 @@ people = sa.Table(
     "people",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(unique=True),
+    owner_column(unique=True),
     # lower case
     sa.Column("email", sa.Text, nullable=False, unique=True),
     sa.Column("name", sa.Text, nullable=False),
@@ -73,7 +69,7 @@ memberships = sa.Table(
     "memberships",
     metadata,
     _project(primary_key=True),
-    _owner("member_id", primary_key=True, index=True),
+    owner_column("member_id", primary_key=True, index=True),
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("created_at", Time, nullable=False),
 )
@@ -82,7 +78,7 @@ invitations = sa.Table(
     "invitations",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner("invited_by", index=True),
+    owner_column("invited_by", index=True),
     sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
     sa.Column("email", sa.Text),
     _project(nullable=True),

@@ -55,7 +55,7 @@ class SqlTables:
         if self.blobs.backend == "local":
             async with self.blobs.local_copy(key) as path:
                 return path
-        kept = self.cache / hashlib.sha256(key.encode()).hexdigest()
+        kept = copy_path(self.cache, key)
         if not kept.exists():
             async with self.blobs.local_copy(key) as path:
                 await asyncio.to_thread(_keep, path, kept)
@@ -67,6 +67,11 @@ def _keep(path: Path, kept: Path) -> None:
     part = kept.with_suffix(".part")
     shutil.copyfile(path, part)
     part.replace(kept)
+
+
+def copy_path(cache: Path, key: str) -> Path:
+    """Where a copy from an object store is kept once it has been asked for."""
+    return cache / hashlib.sha256(key.encode()).hexdigest()
 
 
 def _tables(resource: Resource) -> list[TableInfo]:

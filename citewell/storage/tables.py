@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -19,9 +21,9 @@ Time = sa.Double
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
-def _owner(primary_key: bool = False) -> sa.Column[str]:
-    foreign = sa.ForeignKey("owners.id", ondelete="CASCADE")
-    return sa.Column("owner_id", Id, foreign, nullable=False, primary_key=primary_key)
+def owner_column(name: str = "owner_id", **options: Any) -> sa.Column[str]:
+    """Refers to the owner with whom the row goes."""
+    return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False, **options)
 
 
 def _resource(primary_key: bool = False) -> sa.Column[str]:
@@ -45,7 +47,7 @@ tokens = sa.Table(
     "tokens",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
     sa.Column("created_at", Time, nullable=False),
@@ -63,7 +65,7 @@ projects = sa.Table(
     "projects",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("created_at", Time, nullable=False),
     sa.Column("settings", Json, nullable=False),
@@ -74,7 +76,7 @@ resources = sa.Table(
     "resources",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("filename", sa.Text, nullable=False),
     sa.Column("identifier", sa.Text),
     sa.Column("file_size_bytes", sa.BigInteger, nullable=False),
@@ -132,7 +134,7 @@ reindex_runs = sa.Table(
     "reindex_runs",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("selection", Json, nullable=False),
     sa.Column("total", sa.Integer, nullable=False),
     sa.Column("created_at", Time, nullable=False),
@@ -270,7 +272,7 @@ threads = sa.Table(
     "threads",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("title", sa.Text, nullable=False),
     sa.Column("scope", Json, nullable=False),
     sa.Column("created_at", Time, nullable=False),
@@ -318,7 +320,7 @@ payload_changes = sa.Table(
 request_counts = sa.Table(
     "request_counts",
     metadata,
-    _owner(primary_key=True),
+    owner_column(primary_key=True),
     sa.Column("minute", sa.Integer, nullable=False),
     sa.Column("requests", sa.Integer, nullable=False),
 )
@@ -339,7 +341,7 @@ usage = sa.Table(
     "usage",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-    _owner(),
+    owner_column(),
     sa.Column("thread_id", Id),
     sa.Column("message_id", Id),
     sa.Column("kind", sa.Text, nullable=False),
@@ -359,7 +361,7 @@ usage = sa.Table(
 facet_counts = sa.Table(
     "facet_counts",
     metadata,
-    _owner(primary_key=True),
+    owner_column(primary_key=True),
     sa.Column("project_id", Id, primary_key=True),
     sa.Column("field", sa.Text, primary_key=True),
     sa.Column("kind", sa.Text, primary_key=True),
@@ -429,7 +431,7 @@ sources = sa.Table(
     "sources",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("project_id", Id, nullable=False),

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from citewell.storage.tables import Id, Json, Time, metadata
-
-
-def _owner(*, primary_key: bool = False) -> sa.Column[str]:
-    foreign = sa.ForeignKey("owners.id", ondelete="CASCADE")
-    return sa.Column("owner_id", Id, foreign, nullable=False, primary_key=primary_key)
-
+from citewell.storage.tables import Id, Json, Time, metadata, owner_column
 
 telegram_links = sa.Table(
     "telegram_links",
     metadata,
     sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    _owner(),
+    owner_column(),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("linked_at", Time, nullable=False),
     sa.Index("ix_telegram_links_owner_id", "owner_id"),
@@ -26,7 +20,7 @@ telegram_codes = sa.Table(
     "telegram_codes",
     metadata,
     sa.Column("code_hash", sa.String(64), primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("expires_at", Time, nullable=False),
 )
 
@@ -61,7 +55,7 @@ telegram_threads = sa.Table(
     sa.Column("chat_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("topic_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("user_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    _owner(primary_key=True),
+    owner_column(primary_key=True),
     sa.Column("thread_id", Id, sa.ForeignKey("threads.id", ondelete="SET NULL")),
     sa.Column("scope", Json, nullable=False),
 )
@@ -73,7 +67,7 @@ telegram_files = sa.Table(
     sa.Column("bot_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("chat_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("message_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    _owner(),
+    owner_column(),
     sa.Column("resource_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), nullable=False),
     sa.Column("topic_id", sa.BigInteger, nullable=False),
     sa.Column("user_id", sa.BigInteger, nullable=False),

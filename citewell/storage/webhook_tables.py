@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from citewell.storage.tables import Id, Json, Time, metadata
-
-
-def _owner() -> sa.Column[str]:
-    return sa.Column("owner_id", Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False)
-
+from citewell.storage.tables import Id, Json, Time, metadata, owner_column
 
 # Addresses that owners want told of events. `turn` is when one of its deliveries was last leased.
 webhooks = sa.Table(
     "webhooks",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("events", Json, nullable=False),
     sa.Column("description", sa.Text, nullable=False),
@@ -35,7 +30,7 @@ webhook_deliveries = sa.Table(
     metadata,
     sa.Column("id", sa.String(40), primary_key=True),
     sa.Column("webhook_id", Id, sa.ForeignKey("webhooks.id", ondelete="CASCADE"), nullable=False),
-    _owner(),
+    owner_column(),
     sa.Column("type", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
@@ -59,7 +54,7 @@ triggers = sa.Table(
     "triggers",
     metadata,
     sa.Column("id", Id, primary_key=True),
-    _owner(),
+    owner_column(),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("project", sa.Text),
@@ -91,7 +86,7 @@ claude_files = sa.Table(
     metadata,
     sa.Column("resource_id", Id, primary_key=True),
     sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
-    _owner(),
+    owner_column(),
     sa.Column("file_id", sa.Text, nullable=False),
     sa.Column("created_at", Time, nullable=False),
     sa.Index("ix_claude_files_owner", "owner_id"),

@@ -19,6 +19,8 @@ class AccessScope(StrEnum):
 
 
 ALL_SCOPES = frozenset(AccessScope)
+ERASURE_CONFIRMATION = "erase everything"
+"""What says that erasing all that an owner has is meant."""
 
 
 class Role(StrEnum):

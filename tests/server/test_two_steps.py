@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract_servers import voyage as contract
 from tests.contract_servers.faults import Fault
-from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
 from tests.server.running import RunningServer
+from tests.server.test_remote_embedder import voyage
 
+__all__ = ["voyage"]  # a fixture
 pytestmark = pytest.mark.slow(30)
 _PARAGRAPH = (
     "Ship {0} left the harbour of town {0} with barrels of salt, and its master noted the wind of day {0}. " * 6
 )
-
-
-@pytest.fixture
-def voyage() -> Iterator[tuple[VoyageServer, dict[str, str]]]:
-    """The vendor's server, and the environment that leads to it."""
-    server = VoyageServer()
-    with serving(server.app) as address:
-        yield (
-            server,
-            {
-                "EMBEDDING_PROVIDER": "voyage",
-                "EMBEDDING_BASE_URL": f"{address}/v1",
-                "VOYAGE_API_KEY": contract.KEY,
-                "EMBEDDING_DIMENSIONS": "256",
-            },
-        )
 
 
 def _book(paragraphs: int = 500) -> bytes:

@@ -6,14 +6,15 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from citewell.features.owner_data.service import CONFIRMATION, ErasureReceipt
+from citewell.features.owner_data.service import ErasureReceipt
 from citewell.features.schemas import RequestBody, utc
+from citewell.types.accounts import ERASURE_CONFIRMATION
 
 
 class ErasureIn(RequestBody):
     """The words that say that it is meant."""
 
-    confirm: str = Field(max_length=100, description=f"`{CONFIRMATION}`")
+    confirm: str = Field(max_length=100, description=f"`{ERASURE_CONFIRMATION}`")
 
 
 class RemovedOut(BaseModel):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import io
 import re
 import time
@@ -21,9 +20,10 @@ from citewell.indexes.index_set import IndexSet
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
+from citewell.storage.table_copies import copy_path
 from citewell.types import Filter
+from citewell.types.accounts import ERASURE_CONFIRMATION
 
-CONFIRMATION = "erase everything"
 _UNSAFE = re.compile(r"[^\w .()\-]+")
 _MAX_NAME = 120
 _ROUNDS = 3  # what is uploaded while files are being erased is erased in the next round
@@ -133,13 +133,13 @@ class OwnerDataService:
 
     async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
         """Remove everything of the owner, and look whether anything is left. `InvalidInput` without the right words."""
-        if confirmation != CONFIRMATION:
+        if confirmation != ERASURE_CONFIRMATION:
             raise InvalidInput(
-                f"Nothing was erased. To erase everything, send `confirm` with the words '{CONFIRMATION}'."
+                f"Nothing was erased. To erase everything, send `confirm` with the words '{ERASURE_CONFIRMATION}'."
             )
         before = await self._found(owner_id)
         passages = await self._text_keys(owner_id)
-        copies = [self.cache / hashlib.sha256(key.encode()).hexdigest() for key in await self._keys(owner_id)]
+        copies = [copy_path(self.cache, key) for key in await self._keys(owner_id)]
         for _ in range(_ROUNDS):
             files = await self.data.resource_ids(owner_id)
             for resource_id in files:
