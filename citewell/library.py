@@ -55,6 +55,7 @@ class Wishes(TypedDict, total=False):
     rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
     ignore_inferred: ids of filters not to infer from the words of the query, or True for all
     time_zone:  where it is asked, such as Europe/Berlin: when `yesterday` was
+    indexes:    ids of indexes to ask in place of the one that answers, merged by rank
     """
 
     project: str | None
@@ -65,6 +66,7 @@ class Wishes(TypedDict, total=False):
     rerank_limits: RerankLimits | None
     ignore_inferred: Iterable[str] | bool
     time_zone: str | None
+    indexes: Iterable[str] | None
 
 
 class SearchWishes(Wishes, total=False):
@@ -179,6 +181,7 @@ class AsyncCitewell:
             vector_threshold=wishes.get("vector_threshold"),
             ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
             time_zone=wishes.get("time_zone"),
+            indexes=None if (asked := wishes.get("indexes")) is None else tuple(asked),
         )
         return await services.search.search(request)
 
@@ -209,6 +212,7 @@ class AsyncCitewell:
             rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
             ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
             time_zone=wishes.get("time_zone"),
+            indexes=None if (asked := wishes.get("indexes")) is None else tuple(asked),
         )
         stream = AsyncAnswerStream(lambda: services.chat.begin(request))
         self._streams.add(stream)

@@ -58,7 +58,7 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
-    rerank: whether searches are reranked, None as configured; rerank_limits: how far; ignore_inferred and time_zone: as in
+    rerank: whether searches are reranked, None as configured; rerank_limits: how far; ignore_inferred, time_zone and indexes: as in
     `SearchRequest`; summary: of the oldest messages of `history`, as an earlier turn
     made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
     """
@@ -72,6 +72,7 @@ class TurnRequest:
     rerank_limits: RerankLimits = RerankLimits()
     ignore_inferred: tuple[str, ...] | bool = False
     time_zone: str | None = None
+    indexes: tuple[str, ...] | None = None
     references: bool = False
     debug: bool = False
     summary: ThreadSummary | None = None

@@ -57,7 +57,7 @@ class AsyncCitewellServer:
         """Passages, as `AsyncCitewell.search_result` finds them. Raises the server's error, or `Unavailable` without an answer."""
         given = cast(dict[str, Any], wishes)
         body = {"query": query, "top_k": top_k} | {name: given.get(name) for name in _PASSED_ON}
-        for name in ("projects", "resource_ids", "types"):
+        for name in ("projects", "resource_ids", "types", "indexes"):
             body[name] = None if given.get(name) is None else list(given[name])
         ignored = wishes.get("ignore_inferred", False)
         body["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)

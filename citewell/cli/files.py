@@ -50,6 +50,10 @@ RerankTopN = Annotated[int | None, typer.Option(help="How many passages the rera
 RerankThreshold = Annotated[
     float | None, typer.Option(help="The least score on the reranker's own scale; else as configured.")
 ]
+Indexes = Annotated[
+    list[str] | None,
+    typer.Option("--index", help="Ask this index, by id, in place of the one that answers; may be repeated."),
+]
 Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier; may be repeated.")]
 Filters = Annotated[
     list[str] | None,
@@ -140,11 +144,12 @@ def search(
     rerank_candidates: RerankCandidates = None,
     rerank_top_n: RerankTopN = None,
     rerank_threshold: RerankThreshold = None,
+    indexes: Indexes = None,
     as_json: AsJson = False,
 ) -> None:
     """List passages with scores and places."""
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
-    body = scope | {"query": query, "top_k": top_k, "rerank": rerank}
+    body = scope | {"query": query, "top_k": top_k, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     found = run(request_json(load_settings(data=data), "POST", "/search", json=body))
     if as_json:
@@ -166,11 +171,12 @@ def ask(
     rerank_candidates: RerankCandidates = None,
     rerank_top_n: RerankTopN = None,
     rerank_threshold: RerankThreshold = None,
+    indexes: Indexes = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question, with citations."""
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
-    body = scope | {"message": question, "thread_id": thread, "rerank": rerank}
+    body = scope | {"message": question, "thread_id": thread, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     answer = run(request_json(load_settings(data=data), "POST", "/chat", json=body))
     if as_json:

@@ -350,6 +350,12 @@ TimeZoneIn = Annotated[
 ]
 
 
+IndexesIn = Annotated[
+    list[str] | None,
+    Field(description="1 to 8 ids of indexes to ask in place of the one that answers; merged by rank"),
+]
+
+
 def ignored(inferred: list[str] | bool | None) -> tuple[str, ...] | bool:
     """`ignore_inferred` as searches take it."""
     return tuple(inferred) if isinstance(inferred, list) else bool(inferred)

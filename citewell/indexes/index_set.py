@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from citewell.errors import Unavailable
+from citewell.errors import InvalidInput, NotFound, Unavailable
 from citewell.indexes.pictures import PictureSource
 from citewell.ports import Embedder, EmbedderWrapper, RemoteEmbedder, VectorIndex
 from citewell.storage.indexes import BuildMode, IndexRecord, IndexState
 from citewell.types import FileFacts, Filter
 
 log = logging.getLogger(__name__)
+MAX_ASKED = 8
+"""How many indexes one question may be put to."""
 
 
 @runtime_checkable
@@ -192,6 +194,15 @@ class IndexSet:
     def find(self, index_id: str) -> OpenIndex | None:
         """The open index with this id."""
         return next((index for index in self.all if index.record.id == index_id), None)
+
+    def named(self, ids: Sequence[str]) -> list[OpenIndex]:
+        """The open indexes with these ids, each once. Raises `InvalidInput` for none or too many, `NotFound` for one that is not open."""
+        if not 1 <= len(ids) <= MAX_ASKED:
+            raise InvalidInput(f"`indexes` must be 1 to {MAX_ASKED} ids.")
+        found = [self.find(index_id) for index_id in dict.fromkeys(ids)]
+        if None in found:
+            raise NotFound("There is no such open index.")
+        return [index for index in found if index is not None]
 
     def has(self, index_id: str) -> bool:
         """Whether this index is open."""

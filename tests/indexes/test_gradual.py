@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from citewell import AsyncCitewell
+from citewell.agent.interface import Done
 from citewell.client import connect
 from citewell.composition import Services, open_services
-from citewell.errors import Conflict
+from citewell.errors import Conflict, NotFound, Unavailable
+from citewell.features.chat.service import ChatRequest
 from citewell.indexes import copying
 from citewell.settings import load_settings
 from citewell.storage.indexes import BuildMode, BuildOptions, IndexState
@@ -172,6 +176,36 @@ async def _add(client: httpx.AsyncClient, records: list[dict[str, str]], project
     (await client.post("/records", json=body)).raise_for_status()
 
 
+async def test_an_answer_from_several_indexes_names_the_one_that_is_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with AsyncCitewell(tmp_path / "data", workers=0) as library:
+        services = library._services  # pyright: ignore[reportPrivateUsage]
+        await library.add_texts(RECORDS)
+        record = await services.indexes.build(services.local_owner, OTHER)
+        await services.indexes.migration.wait(record.id)
+        both = [index.record.id for index in services.search.indexes.all]
+        assert (await library.ask("Where is lamp number3 kept?", indexes=both)).answered
+
+        async def away(query: object) -> list[object]:
+            raise Unavailable("The store does not answer.")
+
+        monkeypatch.setattr(services.search.indexes.all[1].store, "search", away)
+        request = ChatRequest(
+            owner_id=services.local_owner, message="Where is lamp number3 kept?", indexes=tuple(both), debug=True
+        )
+        done = [event async for event in (await services.chat.begin(request)).events][-1]
+        assert isinstance(done, Done)
+        assert "room 3" in done.answer.text
+        assert record.fingerprint in (done.notice or "")
+        assert '"skipped_indexes": ["' + record.fingerprint in json.dumps(dict(done.answer.trace))
+        assert record.fingerprint in ((await library.search_result("lamp number3", indexes=both)).notice or "")
+        with pytest.raises(Unavailable):
+            await library.ask("Where is lamp number3 kept?", indexes=[record.id])
+        with pytest.raises(NotFound):
+            await library.ask("Where is lamp number3 kept?", indexes=["none"])
+
+
 async def test_a_project_is_answered_from_the_index_that_it_has_chosen(tmp_path: Path) -> None:
     async with connect(load_settings(data=tmp_path / "data", workers=0)) as client:
         await _add(client, RECORDS[:10])
@@ -200,5 +234,14 @@ async def test_a_project_is_answered_from_the_index_that_it_has_chosen(tmp_path:
         both = [index["id"] for index in (await client.get("/indexes")).json()["indexes"]]
         asked = await search("lamp number3", indexes=both)
         assert [one["found"] > 0 for one in asked["trace"]["details"]["indexes"]] == [True, True]  # type: ignore[index]
+        question = {"message": "Where is lamp number3 kept?", "debug": True}
+        for wishes, named in (({}, 2), ({"indexes": both}, 2), ({"indexes": [made["id"]]}, 0)):
+            answer = (await client.post("/chat", json=question | wishes)).json()
+            assert "room 3" in answer["answer"]
+            details = answer["trace"]["searches"][0]["details"]
+            assert len(details.get("indexes", [])) == named
+        for path, body in (("/search", {"query": "lamp"}), ("/chat", question), ("/chat", question | {"stream": True})):
+            for indexes, status in (([], 400), ([made["id"]] * 9, 400), ([made["id"], "none"], 404), ("none", 422)):
+                assert (await client.post(path, json=body | {"indexes": indexes})).status_code == status
         back = await client.patch(f"/projects/{project['id']}", json={"index": None})
         assert "index" not in back.json()["settings"]

@@ -134,6 +134,10 @@ def test_indexes_are_listed_compared_and_switched(held: Path) -> None:
     same = _json("index", "compare", index["id"], "opening hours", "loan size", "--data", held, "--json")
     assert same["mean_overlap"] == 1.0
     assert "1.00  on average" in _citewell("index", "compare", index["id"], "opening hours", "--data", held)
+    asked = ("ask", "What does a mooring of the lagoon cost?", "--data", held, "--index")
+    assert _json(*asked, index["id"])["answer"]
+    assert "not_found" in _citewell(*asked, "no-such-index", code=2)
+    assert "not_found" in _citewell("search", "lagoon", "--data", held, "--index", "no-such-index", code=2)
     assert index["fingerprint"] in _citewell("index", "switch", index["id"], "--data", held)
     assert _json("index", "switch", index["id"], "--data", held, "--json")["id"] == index["id"]
 

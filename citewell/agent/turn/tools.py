@@ -99,6 +99,7 @@ class Toolbox:
             self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
             ignore_inferred=turn.request.ignore_inferred,
             time_zone=turn.request.time_zone,
+            indexes=turn.request.indexes,
             debug=turn.request.debug,
         )
         turn.searches += 1

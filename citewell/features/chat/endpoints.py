@@ -47,6 +47,7 @@ async def chat(request: Request, body: ChatIn, grant: CurrentGrant, principal: C
             ),
             ignore_inferred=ignored(body.ignore_inferred),
             time_zone=body.time_zone,
+            indexes=None if body.indexes is None else tuple(body.indexes),
             references=body.references,
             debug=body.debug,
         )

@@ -12,6 +12,7 @@ from citewell.features.schemas import (
     CitationOut,
     FiltersIn,
     IgnoreInferredIn,
+    IndexesIn,
     InferredFilterOut,
     PictureJson,
     PlaceOut,
@@ -41,6 +42,7 @@ class ChatIn(RequestBody):
     )
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
+    indexes: IndexesIn = None
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
     stream: bool = Field(default=False, description="answer as NDJSON lines")

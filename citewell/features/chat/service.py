@@ -50,6 +50,7 @@ class ChatRequest:
     rerank_limits: RerankLimits = RerankLimits()
     ignore_inferred: tuple[str, ...] | bool = False
     time_zone: str | None = None
+    indexes: tuple[str, ...] | None = None
     references: bool = False
     debug: bool = False
 
@@ -84,6 +85,8 @@ class ChatService:
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
         self.options.reranking(request.rerank, request.rerank_limits)
+        if request.indexes is not None:
+            self.indexes.named(request.indexes)
         files_of = request.files_of or request.owner_id
         scope = await self.turns.scope(files_of, request.projects, request.resource_ids, request.filters)
         thread = await self._thread(request, text, scope)
@@ -106,6 +109,7 @@ class ChatService:
             rerank_limits=request.rerank_limits,
             ignore_inferred=request.ignore_inferred,
             time_zone=request.time_zone,
+            indexes=request.indexes,
             references=request.references,
             debug=request.debug,
             summary=_summary(past),

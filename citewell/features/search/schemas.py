@@ -11,6 +11,7 @@ from citewell.features.schemas import (
     FiltersIn,
     IgnoreInferredIn,
     ImageOut,
+    IndexesIn,
     InferredFilterOut,
     LocatorJson,
     MetadataValueOut,
@@ -48,9 +49,7 @@ class SearchIn(RequestBody):
     self_query: SelfQuery | None = Field(default=None, description="who reads filters from the query")
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
-    indexes: list[str] | None = Field(
-        default=None, description="1 to 8 ids of indexes to ask in place of the one that answers; merged by rank"
-    )
+    indexes: IndexesIn = None
     neighbours: int = Field(default=0, description="0 to 10 chunks around each hit, merged into `passages`")
     debug: bool = False
 

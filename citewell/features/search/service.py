@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.errors import InvalidInput, NotFound
+from citewell.errors import InvalidInput
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ports import ChatModel, Reranker, close_connections
 from citewell.retrieve.context import passages_around
@@ -18,7 +18,6 @@ from citewell.types import Condition, Expression, Negation, Operator, SearchRequ
 
 MAX_HITS = 100
 MAX_NEIGHBOURS = 10
-MAX_INDEXES = 8
 MAX_QUERY_CHARACTERS = 8_000
 
 
@@ -84,9 +83,7 @@ class SearchService:
         if request.indexes is None and len(self.indexes.all) == 1:
             return self._retriever()
         if request.indexes is not None:
-            if not 1 <= len(request.indexes) <= MAX_INDEXES:
-                raise InvalidInput(f"`indexes` must be 1 to {MAX_INDEXES} ids.")
-            return self._over([(self._open(index_id), ()) for index_id in dict.fromkeys(request.indexes)])
+            return self._over([(index, ()) for index in self.indexes.named(request.indexes)])
         parts = await self._parts(request)
         if len(parts) == 1 and parts[0][0] is self.indexes.active:
             return self._gradual() or self._retriever()
@@ -152,10 +149,7 @@ class SearchService:
         )
 
     def _open(self, index_id: str) -> OpenIndex:
-        index = self.indexes.find(index_id)
-        if index is None:
-            raise NotFound("There is no such open index.")
-        return index
+        return self.indexes.named([index_id])[0]
 
     def _retriever(self, index_id: str | None = None) -> Retriever:
         index = self.indexes.active if index_id is None else self._open(index_id)
