@@ -34,6 +34,8 @@ from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.samples.endpoints import router as samples_router
 from citewell.features.search.endpoints import router as search_router
+from citewell.features.shared_answers.endpoints import page_router as shared_page_router
+from citewell.features.shared_answers.endpoints import router as shared_answers_router
 from citewell.features.sources.endpoints import router as sources_router
 from citewell.features.suggestions.endpoints import router as suggestions_router
 from citewell.features.tables.endpoints import router as tables_router
@@ -58,6 +60,8 @@ _ROUTERS = (
     chat_router,
     openai_router,
     threads_router,
+    shared_answers_router,
+    shared_page_router,
     projects_router,
     reindexing_router,
     sources_router,
@@ -78,7 +82,7 @@ _ROUTERS = (
     pages_router,
 )
 # Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.
-_LENIENT = (openai_router, health_router, pages_router)
+_LENIENT = (openai_router, health_router, pages_router, shared_page_router)
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from citewell.adapters import registry
 from citewell.agent.graph import Assistant
 from citewell.chunk.config import ChunkConfig
-from citewell.composition.accounts import LOCAL_OWNER, account_service, auth_service
+from citewell.composition.accounts import LOCAL_OWNER, account_service, auth_service, shared_answer_service
 from citewell.composition.configured import (
     answer_budgets,
     build_chat_model,
@@ -58,6 +58,7 @@ from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
+from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.features.sources.service import SourceService
 from citewell.features.suggestions.service import SuggestionService
 from citewell.features.tables.service import TableService
@@ -111,6 +112,7 @@ class Services:
     completions: CompletionService
     mcp: McpTools
     threads: ThreadService
+    shared_answers: SharedAnswerService
     projects: ProjectService
     reindexing: ReindexService
     usage: UsageService
@@ -307,6 +309,7 @@ async def _assemble(parts: _Parts) -> Services:
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=_mcp_tools(parts, extractive),
         threads=ThreadService(threads=threads, resources=stores.resources),
+        shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),

@@ -11,6 +11,7 @@ from citewell.features.accounts.passwords import Passwords
 from citewell.features.accounts.service import AccountService
 from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.service import AuthService
+from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 from citewell.storage.attempts import AttemptRepository
@@ -18,6 +19,7 @@ from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import PersonRepository
 from citewell.storage.sessions import SessionRepository
+from citewell.storage.shared_answers import SharedAnswerRepository
 
 LOCAL_OWNER = "local"
 _DAY = 86_400.0
@@ -56,6 +58,11 @@ def account_service(settings: Settings, database: Database, auth: AuthService) -
         session_seconds=accounts.session_days * _DAY,
         access_seconds=accounts.access_minutes * 60,
     )
+
+
+def shared_answer_service(database: Database) -> SharedAnswerService:
+    """Links to single answers."""
+    return SharedAnswerService(shared=SharedAnswerRepository(database), attempts=AttemptRepository(database))
 
 
 @contextlib.asynccontextmanager

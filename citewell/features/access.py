@@ -115,6 +115,11 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("DELETE", "/threads/{thread_id}/messages/{message_id}", _ASK, Reach.EVERYTHING),
     ("PUT", "/threads/{thread_id}/messages/{message_id}/feedback", _ASK, Reach.EVERYTHING),
     ("GET", "/threads/{thread_id}/export", _READ, Reach.EVERYTHING),
+    # a link lets strangers read: it is a credential itself, and who opens one needs no other
+    ("POST", "/threads/{thread_id}/messages/{message_id}/share", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/shares", _ADMIN, Reach.EVERYTHING),
+    ("DELETE", "/shares/{share_id}", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/shared-answers/{secret}", None, Reach.PUBLIC),
     # webhooks tell of everything; who calls a trigger has a secret of the trigger's own
     ("GET", "/webhooks", _ADMIN, Reach.EVERYTHING),
     ("POST", "/webhooks", _ADMIN, Reach.EVERYTHING),

@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 
 import citewell.storage
-from citewell.errors import InvalidFilter, NotFound
+from citewell.errors import Conflict, InvalidFilter, NotFound
 from citewell.filters import parse_filters
 from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.content import ContentRepository, insert_chunks
@@ -37,6 +37,7 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository, insert_children
+from citewell.storage.shared_answers import SharedAnswerRepository
 from citewell.storage.sources import SourceRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.tables import metadata, resources
@@ -182,6 +183,7 @@ UNSCOPED: dict[str, str] = {
     "MemberRepository.holding": _MEMBER,
     "MemberRepository.leave": _MEMBER,
     "MemberRepository.shared_with": _MEMBER,
+    "SharedAnswerRepository.open": "by the secret of a link, which says whose answer it shows",
     "RecordRepository.mark_indexed": _WORKERS,
     "PayloadChangeRepository.claim": _WORKERS,
     "PayloadChangeRepository.facts": _WORKERS,
@@ -618,6 +620,54 @@ async def _(world: World) -> None:
         await invitations.revoke(world.ben.owner, made.id)
     await invitations.revoke(world.ada.owner, made.id)
     assert await invitations.all(world.ada.owner) == []
+
+
+# ---- Shared answers ----
+
+
+@isolates(SharedAnswerRepository.create)
+async def _(world: World) -> None:
+    shared, ada, ben = SharedAnswerRepository(world.database), world.ada, world.ben
+    for owner, thread, answer in (
+        (ben.owner, ada.thread.id, ada.answer.id),
+        (ben.owner, ben.thread.id, ada.answer.id),
+        (ada.owner, ada.thread.id, ada.question.id),
+    ):
+        async with world.refused():
+            await shared.create(owner, thread, answer, 60)
+    _, secret = await shared.create(ada.owner, ada.thread.id, ada.answer.id, 60)
+    assert [one.quote for one in (await shared.open(secret)).passages] == ["Fees"]
+    await shared.create(ada.owner, ada.thread.id, ada.answer.id, -60)
+    async with world.unchanged():  # ben's next link clears away his expired ones, not hers
+        await shared.create(ben.owner, ben.thread.id, ben.answer.id, 60)
+    # An answer that cites a file of somebody else is nobody's to share, and a link to it is dead.
+    async with world.database.write() as connection:
+        await connection.execute(
+            sa.update(resources).where(resources.c.id == ada.resource).values(owner_id=ben.owner, content_hash="moved")
+        )
+    with pytest.raises(Conflict):
+        await shared.create(ada.owner, ada.thread.id, ada.answer.id, 60)
+    with pytest.raises(NotFound):
+        await shared.open(secret)
+
+
+@isolates(SharedAnswerRepository.all)
+async def _(world: World) -> None:
+    shared = SharedAnswerRepository(world.database)
+    made, _ = await shared.create(world.ada.owner, world.ada.thread.id, world.ada.answer.id, 60)
+    assert await shared.all(world.ben.owner) == []
+    assert await shared.all(world.ada.owner) == [made]
+
+
+@isolates(SharedAnswerRepository.revoke)
+async def _(world: World) -> None:
+    shared = SharedAnswerRepository(world.database)
+    made, secret = await shared.create(world.ada.owner, world.ada.thread.id, world.ada.answer.id, 60)
+    async with world.refused():
+        await shared.revoke(world.ben.owner, made.id)
+    await shared.revoke(world.ada.owner, made.id)
+    with pytest.raises(NotFound):
+        await shared.open(secret)
 
 
 # ---- Projects ----

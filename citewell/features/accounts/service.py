@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 
 from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
+from citewell.features.addresses import network_of
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
@@ -33,7 +33,6 @@ _EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
 # Failures within a quarter of an hour, and new accounts of an address. An account's limit is also what somebody else can use up who wants to keep its owner out.
 _SPAN_SECONDS = 900.0
 _MAX_PER_ACCOUNT, _MAX_PER_ADDRESS = 20, 60
-_IPV6_NETWORK = 64  # what one customer usually has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +76,7 @@ class AccountService:
         self._require()
         email = checked_email(email)
         check_password(password, email)
-        await self._count("sign-up", _network(sender.address), _MAX_PER_ADDRESS)
+        await self._count("sign-up", network_of(sender.address), _MAX_PER_ADDRESS)
         if not self.is_private and not await self.people.exist():
             raise Forbidden(_NO_ADMINISTRATOR)
         person = await self.people.create(
@@ -98,7 +97,7 @@ class AccountService:
         """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
         self._require()
         email = checked_email(email)
-        await self._count("address", _network(sender.address), _MAX_PER_ADDRESS)
+        await self._count("address", network_of(sender.address), _MAX_PER_ADDRESS)
         await self._count("account", email, _MAX_PER_ACCOUNT)
         person, known = await self.people.by_email(email) or (None, None)
         if not await self.passwords.matches(known, password) or person is None or known is None:
@@ -106,7 +105,7 @@ class AccountService:
         if person.state is not PersonState.ACTIVE:
             raise WrongCredentials
         await self.attempts.forget("account", email)
-        await self.attempts.take_back("address", _network(sender.address))
+        await self.attempts.take_back("address", network_of(sender.address))
         if self.passwords.is_outdated(known):
             await self.people.rehash(person.id, known, await self.passwords.hash(password))
         return await self._enter(person, sender)
@@ -262,14 +261,3 @@ def checked_email(email: str) -> str:
 
 def _name(name: str, email: str) -> str:
     return " ".join(name.split()) or email.partition("@")[0]
-
-
-def _network(address: str) -> str:
-    """Whose address it is, as far as it tells: of IPv6, everybody has as many as they like."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if parsed.version == 4:
-        return str(parsed)
-    return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))

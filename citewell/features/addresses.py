@@ -1,0 +1,18 @@
+"""Where a request comes from, as far as limits are concerned."""
+
+from __future__ import annotations
+
+import ipaddress
+
+_IPV6_NETWORK = 64  # what one customer usually has
+
+
+def network_of(address: str) -> str:
+    """Whose address it is, as far as it tells: of IPv6, everybody has as many as they like."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return str(parsed)
+    return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))

@@ -1,0 +1,1 @@
+"""Feature: links to single answers."""

@@ -1,0 +1,66 @@
+"""HTTP for links to single answers: their owner's side, and the public one, as JSON and as a page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse
+
+from citewell.errors import NotFound, RateLimited
+from citewell.features.http import ERROR_RESPONSES, Owner, error_headers, status_of
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, problem_page
+from citewell.features.shared_answers.schemas import NewShare, SharedAnswerOut, ShareIn, ShareList, ShareOut
+from citewell.features.shared_answers.service import SharedAnswerService
+
+router = APIRouter(tags=["shared answers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+page_router = APIRouter(include_in_schema=False)
+_Secret = Annotated[str, Path(max_length=200)]
+_UNLISTED = {"X-Robots-Tag": "noindex, nofollow, noarchive"}
+
+
+def _service(request: Request) -> SharedAnswerService:
+    return request.app.state.services.shared_answers
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+@router.post("/threads/{thread_id}/messages/{message_id}/share", status_code=201)
+async def share_answer(request: Request, thread_id: str, message_id: str, body: ShareIn, owner: Owner) -> NewShare:
+    """A link that shows this answer and the passages that it cites to anybody who has it. The link is shown this once."""
+    made, secret = await _service(request).create(owner, thread_id, message_id, body.days)
+    return NewShare(**ShareOut.of(made).model_dump(), path=f"/shared/{secret}")
+
+
+@router.get("/shares")
+async def list_shares(request: Request, owner: Owner) -> ShareList:
+    """Your links that have not expired."""
+    return ShareList(shares=[ShareOut.of(one) for one in await _service(request).all(owner)])
+
+
+@router.delete("/shares/{share_id}", status_code=204)
+async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
+    """End a link; it is dead with the next request."""
+    await _service(request).revoke(owner, share_id)
+    return Response(status_code=204)
+
+
+@router.get("/shared-answers/{secret}")
+async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
+    """What a link shows. Needs no credential: the secret, the last part of the link, is one."""
+    response.headers.update(_UNLISTED)
+    return SharedAnswerOut.of(await _service(request).open(secret, _address(request)))
+
+
+@page_router.api_route("/shared/{secret}", methods=["GET", "HEAD"])
+async def shared_answer_page(request: Request, secret: _Secret) -> HTMLResponse:
+    """The page behind a link: no script, no form, nothing from elsewhere."""
+    try:
+        shown = await _service(request).open(secret, _address(request))
+    except (NotFound, RateLimited) as error:
+        headers = PAGE_HEADERS | _UNLISTED | error_headers(error)
+        return HTMLResponse(problem_page(error.message), status_of(error), headers)
+    return HTMLResponse(answer_page(shown), headers=PAGE_HEADERS | _UNLISTED)

@@ -1,0 +1,80 @@
+"""Links to single answers as HTTP sees them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from citewell.features.schemas import RequestBody, utc
+from citewell.types.sharing import SharedAnswer, ShownAnswer
+
+
+class ShareIn(RequestBody):
+    """How long a link works."""
+
+    days: int = Field(default=30, ge=1, le=365)
+
+
+class ShareOut(BaseModel):
+    """A link to one answer, without its secret."""
+
+    id: str
+    thread: str
+    message: str
+    created_at: datetime
+    expires_at: datetime
+
+    @staticmethod
+    def of(one: SharedAnswer) -> ShareOut:
+        """The public form of a link."""
+        return ShareOut(
+            id=one.id,
+            thread=one.thread_id,
+            message=one.message_id,
+            created_at=utc(one.created_at),
+            expires_at=utc(one.expires_at),
+        )
+
+
+class NewShare(ShareOut):
+    """A new link: `path` is where it leads on this server, and is never shown again."""
+
+    path: str
+
+
+class ShareList(BaseModel):
+    """Links that have not expired, newest first."""
+
+    shares: list[ShareOut]
+
+
+class SharedPassageOut(BaseModel):
+    """A passage that the answer cites as `[n]`."""
+
+    n: int
+    label: str
+    quote: str
+    verdict: str = Field(description="supported, weak or unsupported")
+
+
+class SharedAnswerOut(BaseModel):
+    """All that a link shows."""
+
+    answer: str
+    passages: list[SharedPassageOut]
+    answered_at: datetime
+    expires_at: datetime
+
+    @staticmethod
+    def of(shown: ShownAnswer) -> SharedAnswerOut:
+        """The public form of a shared answer."""
+        return SharedAnswerOut(
+            answer=shown.text,
+            passages=[
+                SharedPassageOut(n=one.n, label=one.label, quote=one.quote, verdict=one.verdict)
+                for one in shown.passages
+            ],
+            answered_at=utc(shown.answered_at),
+            expires_at=utc(shown.expires_at),
+        )
