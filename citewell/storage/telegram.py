@@ -26,6 +26,9 @@ from citewell.types.accounts import PersonState
 _KEPT_SECONDS = 7 * 86_400.0
 """Telegram sends an update again for a day at most; a week leaves room for a stopped clock."""
 
+_ALBUM_REACH = 100
+"""How many updates of a chat are looked through for an album, whose messages, ten at most, come one after the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class TelegramLink:
@@ -205,10 +208,24 @@ class TelegramInboxRepository:
         """Remember how often an update has failed."""
         await self._change(update, attempts=attempts)
 
-    async def done(self, update: TelegramUpdate) -> None:
-        """An update needs nothing more; what was written in it is forgotten, and after a week that it came."""
+    async def album(self, bot_id: int, place: TelegramPlace, album: str) -> int | None:
+        """The message of a user's album that is done and was meant for the bot; None where there is none (yet)."""
+        columns = telegram_updates.c
+        query = (
+            sa.select(columns.progress)
+            .where(columns.bot_id == bot_id, columns.chat_id == place.chat_id, columns.done_at.is_not(None))
+            .order_by(columns.update_id.desc())
+            .limit(_ALBUM_REACH)
+        )
+        wanted = {"album": album, "user": place.user_id}
+        found = [row["progress"] for row in await self._database.rows(query)]
+        numbers = [one["message"] for one in found if wanted.items() <= one.items()]
+        return min(numbers, default=None)
+
+    async def done(self, update: TelegramUpdate, kept: JsonObject) -> None:
+        """An update needs nothing more; what was written in it is forgotten but for what is `kept`, and after a week that it came."""
         now = time.time()
-        await self._change(update, done_at=now, body={}, progress={})
+        await self._change(update, done_at=now, body={}, progress=kept)
         async with self._database.write() as connection:
             old = telegram_updates.c.done_at < now - _KEPT_SECONDS
             await connection.execute(sa.delete(telegram_updates).where(old))

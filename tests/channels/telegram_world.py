@@ -12,6 +12,7 @@ from pathlib import Path
 from citewell.channels.telegram.bot import TelegramBot, telegram_bot
 from citewell.composition import Services, open_services
 from citewell.settings import Settings, load_settings
+from citewell.types import ResourceFilter
 from tests.contract_servers.serving import serving
 from tests.contract_servers.telegram import TOKEN, Person, Shown, TelegramServer
 
@@ -45,6 +46,13 @@ class World:
         person.write(f"/start {made.code}")
         await until(lambda: len(self.server.shown) > before and "Linked" in self.server.shown[-1].text)
         return person
+
+    async def files(self, person: Person) -> list[str]:
+        """The names of a person's files, newest first."""
+        owner = await self.services.telegram.owner_of(person.id)
+        assert owner is not None
+        found, _ = await self.services.resources.page(owner, ResourceFilter(), 50, None)
+        return [one.filename for one in found]
 
     async def said(self, chat_id: int, words: str) -> Shown:
         """The newest message in a chat that has these words, once it is there."""

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from citewell.channels.telegram.expiry import expire
 from citewell.types import ResourceFilter
-from tests.channels.telegram_world import World, until, world
+from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import TOKEN, Person, TelegramServer, Trouble
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
 QUESTION = "What is the maximum loan size for first-time borrowers?"
-_people = itertools.count(100)
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def open_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("telegram") / "data", telegram_access="everyone") as opened:
-        yield opened
-
-
-@pytest.fixture
-def ann(open_world: World) -> Person:
-    """Somebody new, who has files of her own."""
-    return Person(server=open_world.server, id=next(_people))
-
-
-async def _files(opened: World, person: Person) -> list[str]:
-    owner = await opened.services.telegram.owner_of(person.id)
-    assert owner is not None
-    found, _ = await opened.services.resources.page(owner, ResourceFilter(), 50, None)
-    return [one.filename for one in found]
 
 
 async def _messages(opened: World, person: Person) -> list[tuple[str, str]]:
@@ -47,7 +25,9 @@ async def _messages(opened: World, person: Person) -> list[tuple[str, str]]:
     return [(one.message.role, one.message.content) for thread in shown for one in thread.messages]
 
 
-async def test_from_a_code_to_a_cited_answer_with_its_page(open_world: World, ann: Person, samples: Path) -> None:
+async def test_from_a_code_to_a_cited_answer_with_its_page(
+    open_world: World, ann: Person, eve: Person, samples: Path
+) -> None:
     async with open_world.bot():
         await open_world.linked(ann)
         ann.send("Loan Policy.pdf", (samples / "Loan Policy.pdf").read_bytes())
@@ -63,8 +43,7 @@ async def test_from_a_code_to_a_cited_answer_with_its_page(open_world: World, an
         page = await open_world.said(ann.id, "Loan Policy.pdf (p. 3)\n")
         assert page.photo is not None
         assert open_world.server.notices[tap] == ""
-        stranger = Person(server=open_world.server, id=next(_people), name="Eve")
-        tap = stranger.tap(answer, button["callback_data"])
+        tap = eve.tap(answer, button["callback_data"])
         await until(lambda: tap in open_world.server.notices)
         assert open_world.server.notices[tap] == "This is not yours to see."
 
@@ -98,7 +77,7 @@ async def test_nothing_is_lost_or_done_twice_when_the_bot_ends_again_and_again(
         await until(lambda: server.calls[-1][0] == "getUpdates")
         await bot.idle()
     assert starts > 2
-    assert await _files(open_world, ann) == ["Loan Policy.pdf"]
+    assert await open_world.files(ann) == ["Loan Policy.pdf"]
     assert [role for role, _ in await _messages(open_world, ann)] == ["user", "assistant"]
     assert len([one for one in server.of_chat(ann.id) if "[1]" in one.text]) == 1
 
@@ -141,7 +120,7 @@ async def test_floods_errors_and_broken_downloads_are_waited_for(
         await open_world.said(ann.id, "ready")
     assert 7 in open_world.sleeps
     assert server.troubles == []
-    assert await _files(open_world, ann) == ["rent.txt"]
+    assert await open_world.files(ann) == ["rent.txt"]
     assert len(server.of_chat(ann.id)) == 1
     assert TOKEN not in caplog.text
     assert TOKEN.split(":")[1] not in caplog.text
@@ -158,7 +137,7 @@ async def test_a_download_that_never_ends_is_said_and_a_large_file_is_told_where
         said = await open_world.said(ann.id, "Citewell's page")
         assert "25 MB" in said.text
         assert "20 MB" in said.text
-    assert await _files(open_world, ann) == []
+    assert await open_world.files(ann) == []
 
 
 async def test_a_duplicate_is_named_and_a_blocked_bot_is_no_error(open_world: World, ann: Person) -> None:
@@ -172,7 +151,7 @@ async def test_a_duplicate_is_named_and_a_blocked_bot_is_no_error(open_world: Wo
         ann.write("/help")
         await open_world.said(ann.id, "already")
         await bot.idle()
-    assert await _files(open_world, ann) == ["a.txt"]
+    assert await open_world.files(ann) == ["a.txt"]
 
 
 async def test_groups_are_answered_when_they_address_the_bot_and_topics_are_conversations(
@@ -204,12 +183,12 @@ async def test_what_a_name_or_a_text_says_is_never_markup(open_world: World, ann
 
 async def test_the_language_is_the_one_that_telegram_tells(open_world: World) -> None:
     async with open_world.bot():
-        for language, words in (
-            ("de-AT", "Du hast noch keine Dateien"),
-            ("es", "Aún no tienes"),
-            ("fr", "no files yet"),
+        for number, language, words in (
+            (901, "de-AT", "Du hast noch keine Dateien"),
+            (902, "es", "Aún no tienes"),
+            (903, "fr", "no files yet"),
         ):
-            person = Person(server=open_world.server, id=next(_people), language=language)
+            person = Person(server=open_world.server, id=number, language=language)
             person.write("/files")
             await open_world.said(person.id, words)
     assert set(open_world.server.commands) == {"", "de", "es"}
@@ -223,10 +202,10 @@ async def test_deleting_asks_first_and_deletes_everywhere(open_world: World, ann
         asked = await open_world.said(ann.id, "Which file")
         ann.tap(asked, asked.buttons[0][0]["callback_data"])
         await open_world.said(ann.id, "with all that was made of it?")
-        assert await _files(open_world, ann) == ["old.txt"]
+        assert await open_world.files(ann) == ["old.txt"]
         ann.tap(asked, asked.buttons[0][0]["callback_data"])
         await open_world.said(ann.id, "deleted everywhere")
-    assert await _files(open_world, ann) == []
+    assert await open_world.files(ann) == []
 
 
 async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Person) -> None:
@@ -241,11 +220,15 @@ async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Per
         await expire(bot.desk, end - 30 * 3600)
         assert len(open_world.server.of_chat(ann.id)) == 1
         await expire(bot.desk, end + 100)
-        assert "will be deleted" in open_world.server.of_chat(ann.id)[-1].text
-        assert await _files(open_world, ann) == ["short.txt"]
+        announced = open_world.server.of_chat(ann.id)[-1].text
+        later = datetime.fromtimestamp(
+            end + 100 + 12 * 3600, UTC
+        )  # overdue when it was announced: a quarter of 48 hours more
+        assert f"will be deleted {later:%Y-%m-%d %H:%M} (UTC)" in announced
+        assert await open_world.files(ann) == ["short.txt"]
         await expire(bot.desk, end + 30 * 3600)
         assert "has expired" in open_world.server.of_chat(ann.id)[-1].text
-    assert await _files(open_world, ann) == []
+    assert await open_world.files(ann) == []
 
 
 async def test_a_file_that_was_sent_today_is_found_by_when_it_was_sent(open_world: World, ann: Person) -> None:

@@ -92,6 +92,8 @@ class TelegramServer:
         self.blocked: set[int] = set()
         self.chats: dict[int, dict[str, Any]] = {}
         self.webhook: dict[str, str] = {}
+        self.reached: dict[str, str] = {}
+        """Where an address of the webhook leads to in the tests: `https://…` to the server that stands for it."""
         self.refused_deliveries: list[int] = []
         self.on_call: Callable[[str], None] = lambda method: None
         self._updates: list[dict[str, Any]] = []
@@ -141,7 +143,9 @@ class TelegramServer:
 
     def _post(self, update: dict[str, Any]) -> None:
         headers = {"X-Telegram-Bot-Api-Secret-Token": self.webhook["secret_token"]}
-        status = httpx.post(self.webhook["url"], json=update, headers=headers, timeout=30).status_code
+        address = httpx.URL(self.webhook["url"])
+        url = f"{self.reached[f'{address.scheme}://{address.host}']}{address.path}"
+        status = httpx.post(url, json=update, headers=headers, timeout=30).status_code
         if status != 200:
             self.refused_deliveries.append(status)
 
@@ -196,6 +200,11 @@ class TelegramServer:
     def _do_setwebhook(self, given: dict[str, Any]) -> Any:
         if not _SECRET.fullmatch(given.get("secret_token", "")):
             raise Refusal(400, "Bad Request: secret token contains unallowed characters")
+        address = httpx.URL(given["url"])
+        if address.scheme != "https":
+            raise Refusal(400, "Bad Request: bad webhook: An HTTPS URL must be provided for webhook")
+        if address.port not in (None, 443, 80, 88, 8443):
+            raise Refusal(400, "Bad Request: bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443")
         self.webhook = {"url": given["url"], "secret_token": given["secret_token"]}
         return True
 
@@ -366,6 +375,13 @@ class Person:
             {"file_id": file_id, "file_unique_id": unique, "width": 900, "height": 600, "file_size": len(content)},
         ]
         return self.server.deliver({"message": {**self._message(), "photo": sizes, **more}})
+
+    def voice(self, caption: str = "", **more: Any) -> dict[str, Any]:
+        """Send a voice message."""
+        file_id, unique = self.server.keep_file(b"OggS")
+        voice = {"file_id": file_id, "file_unique_id": unique, "duration": 3, "mime_type": "audio/ogg", "file_size": 4}
+        said = {"caption": caption} if caption else {}
+        return self.server.deliver({"message": {**self._message(), "voice": voice, **said, **more}})
 
     def tap(self, shown: Shown, data: str) -> str:
         """Tap a button; the id of the tap, under which `notices` has what is said to it."""

@@ -56,6 +56,6 @@ async def test_an_update_is_kept_once_and_done_in_order(database: Database) -> N
     await inbox.tried(first, 2)
     again = (await inbox.pending(7))[0]
     assert (again.progress, again.attempts) == ({"sent": [5]}, 2)
-    await inbox.done(first)
+    await inbox.done(first, {})
     assert [one.update_id for one in await inbox.pending(7)] == [12]
     assert await inbox.keep(7, [(11, 42, {"n": 1})]) == []

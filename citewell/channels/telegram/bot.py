@@ -31,7 +31,7 @@ from citewell.channels.telegram.calls import (
 from citewell.channels.telegram.conversation import handle
 from citewell.channels.telegram.desk import CLOUD_LIMIT, Desk, Task
 from citewell.channels.telegram.expiry import expire
-from citewell.channels.telegram.incoming import UPDATES, chat_of, read
+from citewell.channels.telegram.incoming import UPDATES, Incoming, chat_of, read
 from citewell.channels.telegram.texts import COMMANDS, LANGUAGES, say
 from citewell.channels.telegram.uploads import watch
 from citewell.composition import Services
@@ -126,7 +126,12 @@ class TelegramBot:
             url = webhook_url.rstrip("/")
             url = url if url.endswith(WEBHOOK_PATH) else url + WEBHOOK_PATH
             door.secret, door.receive = secret, self.receive
-            await self.desk.calls(SetWebhook(url=url, secret_token=secret, allowed_updates=UPDATES))
+            try:
+                await self.desk.calls(SetWebhook(url=url, secret_token=secret, allowed_updates=UPDATES))
+            except RefusedCall as error:
+                raise ConfigurationError(
+                    f"Telegram does not take the webhook {url} ({error}). Check CITEWELL_TELEGRAM_WEBHOOK_URL."
+                ) from None
         door.username = self.desk.username
         self._run(self._work())
         if self.desk.file_hours:
@@ -257,7 +262,7 @@ class TelegramBot:
                 if attempts < _MAX_ATTEMPTS:
                     return False
                 await self._apologise(task)
-        await inbox.done(update)
+        await inbox.done(update, _of_album(incoming))
         return True
 
     async def _attempt(self, task: Task) -> None:
@@ -290,6 +295,13 @@ class TelegramBot:
             except (TelegramAway, CitewellError) as error:
                 log.warning("files that have expired cannot be deleted now: %s", error)
             await self.desk.calls.sleep(_EXPIRY_SECONDS)
+
+
+def _of_album(incoming: Incoming | None) -> JsonObject:
+    """What the other messages of an album have to know of one that is done and was meant for the bot."""
+    if incoming is None or not incoming.album or not incoming.addressed:
+        return {}
+    return {"album": incoming.album, "user": incoming.place.user_id, "message": incoming.message_id}
 
 
 def _clean(update: JsonObject) -> JsonObject:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from citewell.channels.telegram.commands import run_command, run_tap
 from citewell.channels.telegram.desk import Task
 from citewell.channels.telegram.questions import ask
 from citewell.channels.telegram.sources import show_source
 from citewell.channels.telegram.texts import plain, say
 from citewell.channels.telegram.uploads import megabytes, receive
-from citewell.errors import RateLimited
+from citewell.errors import NotFound, RateLimited
 from citewell.features.telegram.service import looks_like_code
 
 
 async def handle(task: Task) -> None:
     """Do what an update asks for. In groups the bot answers linked people who address it, and is silent otherwise."""
+    if task.incoming.album:
+        await _join_album(task)
     incoming = task.incoming
     if not incoming.addressed:
         return
@@ -41,6 +46,20 @@ async def handle(task: Task) -> None:
         await task.say(say(incoming.language, "voice"))
     elif incoming.private:
         await task.say(say(incoming.language, "not_understood"))
+
+
+async def _join_album(task: Task) -> None:
+    """An album is several messages, of which one has the caption: it says of all of them that the bot is meant, and what they are."""
+    services, incoming = task.desk.services, task.incoming
+    message_id = await services.telegram.inbox.album(task.desk.bot_id, task.place, incoming.album)
+    if message_id is None:
+        return
+    caption = ""
+    file = await services.telegram.chats.file(task.desk.bot_id, task.place.chat_id, message_id)
+    if file is not None:
+        with suppress(NotFound):
+            caption = str((await services.resources.get(file.owner_id, file.resource_id)).metadata.get("caption", ""))
+    task.incoming = replace(incoming, addressed=True, album_caption=caption)
 
 
 async def _tap(task: Task, owner_id: str | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from citewell.channels.telegram.calls import BotBlocked, MessageGone, RefusedCall
@@ -21,29 +23,24 @@ async def expire(desk: Desk, now: float) -> None:
     chats = desk.services.telegram.chats
     notice = min(_NOTICE_SECONDS, _NOTICE_SHARE * 3_600 * desk.file_hours)
     for file in await chats.expiring(desk.bot_id, now + notice):
-        if file.announced_at is None:
-            if await _say(desk, file, "expires"):
+        try:
+            name = (await desk.services.resources.get(file.owner_id, file.resource_id)).filename
+            if file.announced_at is None:
                 # Nobody is deleted by surprise: after a long stop of the server, the notice still comes first.
-                await chats.change_file(file, announced_at=now, expires_at=max(file.expires_at or 0.0, now + notice))
-        elif file.expires_at is not None and file.expires_at <= now:
-            await _say(desk, file, "expired")
-            try:
+                end = max(file.expires_at or 0.0, now + notice)
+                await _say(desk, replace(file, expires_at=end), "expires", name)
+                await chats.change_file(file, announced_at=now, expires_at=end)
+            elif file.expires_at is not None and file.expires_at <= now:
                 await desk.services.resources.delete(file.owner_id, file.resource_id)
-            except NotFound:  # deleted by hand at the same time
-                continue
+                await _say(desk, file, "expired", name)  # once it is true, and only once
+        except NotFound:  # deleted by hand at the same time
+            continue
 
 
-async def _say(desk: Desk, file: TelegramFile, key: str) -> bool:
-    """Tell the chat; False where the file is gone."""
-    try:
-        name = (await desk.services.resources.get(file.owner_id, file.resource_id)).filename
-    except NotFound:
-        return False
+async def _say(desk: Desk, file: TelegramFile, key: str, name: str) -> None:
+    """Tell the chat, where there is still somebody to be told."""
     until = datetime.fromtimestamp(file.expires_at or time.time(), UTC).strftime("%Y-%m-%d %H:%M")
     (part, *_) = say(file.language, key, file=name, time=until).parts()
     place = TelegramPlace(chat_id=file.chat_id, topic_id=file.topic_id, user_id=file.user_id)
-    try:
+    with suppress(BotBlocked, MessageGone, RefusedCall):
         await desk.send(place, part, reply_to=file.message_id)
-    except (BotBlocked, MessageGone, RefusedCall):  # there is nobody to be told
-        return True
-    return True

@@ -31,7 +31,10 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A message or a tap on a button. words: text or caption; command: such as `files`, with what follows it in `words`."""
+    """A message or a tap on a button. words: text or caption; command: such as `files`, with what follows it in `words`.
+
+    album: Telegram's id of the album that a file is part of; album_caption: what another message of it says of all its files
+    """
 
     place: TelegramPlace
     message_id: int
@@ -46,6 +49,8 @@ class Incoming:
     sent_at: float = 0.0
     forwarded_from: str = ""
     about: str | None = None
+    album: str = ""
+    album_caption: str = ""
     tap: str = ""
     tap_id: str = ""
 
@@ -71,8 +76,8 @@ def read(body: JsonObject, bot_id: int, username: str) -> Incoming | None:
     message = update.message
     if message is None or message.from_user is None or message.from_user.is_bot:
         return None
-    words = message.text or message.caption or ""
-    command, rest = _command(words, username)
+    # What stands under a file is no command, whatever it begins with: the file would be passed over.
+    command, rest = _command(message.text, username) if message.text else ("", message.caption or "")
     if command is None:
         return None
     private = message.chat.type == "private"
@@ -90,7 +95,7 @@ def read(body: JsonObject, bot_id: int, username: str) -> Incoming | None:
         or bool(command)
         or replied
         or isinstance(about, str)
-        or (bool(username) and mention in words.lower()),
+        or (bool(username) and mention in rest.lower()),
         words=_without(rest, mention) if not private else rest,
         command=command,
         file=_file(message),
@@ -98,6 +103,7 @@ def read(body: JsonObject, bot_id: int, username: str) -> Incoming | None:
         sent_at=message.date.timestamp(),
         forwarded_from=_origin(message),
         about=about if isinstance(about, str) else None,
+        album=message.media_group_id or "",
     )
 
 
@@ -128,7 +134,8 @@ def _command(words: str, username: str) -> tuple[str | None, str]:
     """(`files`, what follows it) of `/files@bot …`, ("", words) of anything else; (None, "") of another bot's command."""
     if not words.startswith("/"):
         return "", words
-    first, _, rest = words.partition(" ")
+    first, *following = words.split(maxsplit=1)
+    rest = "".join(following)
     name, _, bot = first[1:].partition("@")
     if bot and bot.lower() != username.lower():
         return None, ""

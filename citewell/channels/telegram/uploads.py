@@ -107,8 +107,8 @@ def _metadata(task: Task, file: SentFile) -> dict[str, JsonValue]:
         "sender": incoming.name[:_MAX_SAID],
         "sent": datetime.fromtimestamp(incoming.sent_at, UTC).isoformat(),
     }
-    if incoming.words.strip():
-        said["caption"] = " ".join(incoming.words.split())[:_MAX_SAID]
+    if caption := " ".join((incoming.words or incoming.album_caption).split()):
+        said["caption"] = caption[:_MAX_SAID]
     if incoming.forwarded_from.strip():
         said["forwarded_from"] = incoming.forwarded_from[:_MAX_SAID]
     return said
