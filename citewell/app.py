@@ -24,6 +24,8 @@ from citewell.features.estimates.endpoints import router as estimates_router
 from citewell.features.health.endpoints import router as health_router
 from citewell.features.health.observer import Observer
 from citewell.features.http import check_rows, install_error_handlers, known_parameters
+from citewell.features.identities.endpoints import return_router
+from citewell.features.identities.endpoints import router as identities_router
 from citewell.features.indexes.endpoints import router as indexes_router
 from citewell.features.local_models.endpoints import router as local_models_router
 from citewell.features.mcp.endpoints import McpEndpoint
@@ -71,6 +73,8 @@ _ROUTERS = (
     indexes_router,
     session_router,
     accounts_router,
+    identities_router,
+    return_router,
     suggestions_router,
     samples_router,
     tables_router,
@@ -81,8 +85,8 @@ _ROUTERS = (
     webhooks_router,
     pages_router,
 )
-# Other people's clients add parameters of their own here: chat clients, probes, and browsers that follow a link.
-_LENIENT = (openai_router, health_router, pages_router, shared_page_router)
+# Other people's clients add parameters of their own here: chat clients, probes, identity providers, and browsers that follow a link.
+_LENIENT = (openai_router, health_router, pages_router, shared_page_router, return_router)
 _DESCRIPTION = "Answers from your own files that show exactly where they stand."
 
 

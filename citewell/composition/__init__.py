@@ -17,7 +17,13 @@ from sqlalchemy.exc import DBAPIError
 from citewell.adapters import registry
 from citewell.agent.graph import Assistant
 from citewell.chunk.config import ChunkConfig
-from citewell.composition.accounts import LOCAL_OWNER, account_service, auth_service, shared_answer_service
+from citewell.composition.accounts import (
+    LOCAL_OWNER,
+    account_service,
+    auth_service,
+    identity_service,
+    shared_answer_service,
+)
 from citewell.composition.configured import (
     answer_budgets,
     build_chat_model,
@@ -48,6 +54,7 @@ from citewell.features.citations.service import CitationService
 from citewell.features.estimates.service import EstimateService
 from citewell.features.health.findings import Finding
 from citewell.features.health.service import Configuration, HealthService
+from citewell.features.identities.service import IdentityService
 from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
@@ -103,6 +110,7 @@ class Services:
     local_owner: str
     auth: AuthService
     accounts: AccountService
+    identities: IdentityService
     resources: ResourceService
     estimates: EstimateService
     search: SearchService
@@ -294,12 +302,13 @@ async def _assemble(parts: _Parts) -> Services:
     await local_models.resume()
     turns = turn_runner(settings, stores, parts.ledger, answering)
     threads = ThreadRepository(stores.database)
-    auth = auth_service(settings, parts.folder, stores, local_owner)
+    auth, accounts = _people(parts, local_owner)
     chat = _chat_service(parts, turns, threads, search)
     return Services(
         local_owner=local_owner,
         auth=auth,
-        accounts=account_service(settings, stores.database, auth),
+        accounts=accounts,
+        identities=identity_service(settings, parts.folder, accounts),
         resources=resources,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
@@ -378,6 +387,11 @@ def _search_service(parts: _Parts) -> SearchService:
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
         top_k=parts.settings.retrieval.top_k,
     )
+
+
+def _people(parts: _Parts, local_owner: str) -> tuple[AuthService, AccountService]:
+    auth = auth_service(parts.settings, parts.folder, parts.stores, local_owner)
+    return auth, account_service(parts.settings, parts.stores.database, auth)
 
 
 def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, search: SearchService) -> ChatService:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator
+from urllib.parse import urlsplit
 
+from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.composition.configured import jwt_rules
 from citewell.composition.stores import Stores, open_stores
 from citewell.features.accounts.passwords import Passwords
 from citewell.features.accounts.service import AccountService
 from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.service import AuthService
+from citewell.features.identities.openid import OpenIdProvider
+from citewell.features.identities.service import IdentityService
 from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
@@ -38,6 +42,7 @@ def auth_service(settings: Settings, folder: DataFolder, stores: Stores, local_o
         requests_per_minute=settings.auth.requests_per_minute,
         has_accounts=settings.accounts.is_on,
         sign_up=settings.accounts.sign_up if settings.accounts.is_on else None,
+        provider=_provider_name(settings),
     )
 
 
@@ -65,6 +70,39 @@ def shared_answer_service(database: Database) -> SharedAnswerService:
     return SharedAnswerService(shared=SharedAnswerRepository(database), attempts=AttemptRepository(database))
 
 
+def identity_service(settings: Settings, folder: DataFolder, accounts: AccountService) -> IdentityService:
+    """Signing in with an identity provider, where one is configured."""
+    openid = settings.openid
+    return IdentityService(
+        accounts=accounts,
+        provider=_provider(settings),
+        secret=_secret(settings, folder) if settings.accounts.is_on else b"",
+        domains=openid.domains,
+        redirect_url=openid.redirect_url,
+    )
+
+
+def _provider(settings: Settings) -> OpenIdProvider | None:
+    openid, name = settings.openid, _provider_name(settings)
+    if openid.issuer is None or openid.client_id is None or name is None:
+        return None
+    return OpenIdProvider(
+        issuer=openid.issuer,
+        client_id=openid.client_id,
+        secret=None if openid.client_secret is None else openid.client_secret.get_secret_value(),
+        name=name,
+        dial=GuardedSender(private=True).exchange,
+        guarded=GuardedSender(private=False).exchange,
+    )
+
+
+def _provider_name(settings: Settings) -> str | None:
+    openid = settings.openid
+    if openid.issuer is None or not settings.accounts.is_on:
+        return None
+    return openid.name or urlsplit(openid.issuer).hostname
+
+
 @contextlib.asynccontextmanager
 async def open_accounts(settings: Settings) -> AsyncGenerator[AccountService]:
     """The accounts alone, while a server may run; closes the database at the end. Raises `ConfigurationError` when it cannot be opened."""
@@ -78,6 +116,9 @@ async def open_accounts(settings: Settings) -> AsyncGenerator[AccountService]:
 
 
 def _access_tokens(settings: Settings, folder: DataFolder) -> AccessTokens:
+    return AccessTokens(secret=_secret(settings, folder), seconds=settings.accounts.access_minutes * 60)
+
+
+def _secret(settings: Settings, folder: DataFolder) -> bytes:
     given = settings.accounts.session_secret
-    secret = folder.session_secret() if given is None else given.get_secret_value()
-    return AccessTokens(secret=secret.encode(), seconds=settings.accounts.access_minutes * 60)
+    return (folder.session_secret() if given is None else given.get_secret_value()).encode()

@@ -1,4 +1,4 @@
-"""Authentication and accounts: whose JWTs are accepted, who may make an account, and how long one stays signed in."""
+"""Authentication and accounts: whose JWTs are accepted, who may make an account, with which provider one signs in, and for how long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr
 
 from citewell.settings.base import SettingsGroup
 from citewell.settings.names import named
-from citewell.settings.values import HttpAddress, Natural
+from citewell.settings.values import DomainList, HttpAddress, Natural
 
 SHARED_SECRET_ALGORITHMS = ("HS256", "HS384", "HS512")
 Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
@@ -36,3 +36,15 @@ class AccountSettings(SettingsGroup):
     session_secret: Annotated[SecretStr | None, named("session_secret")] = None
     access_minutes: Annotated[int, Field(ge=1, le=60), named("access_minutes")] = 12
     session_days: Annotated[int, Field(ge=1, le=365), named("session_days")] = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenIdSettings(SettingsGroup):
+    """The provider that people with accounts may sign in with, whose address it sends them back to, and whom it may send."""
+
+    issuer: Annotated[HttpAddress | None, named("oidc_issuer")] = None
+    client_id: Annotated[str | None, named("oidc_client_id")] = None
+    client_secret: Annotated[SecretStr | None, named("oidc_client_secret")] = None
+    name: Annotated[str | None, named("oidc_name")] = None
+    redirect_url: Annotated[HttpAddress | None, named("oidc_redirect_url")] = None
+    domains: Annotated[DomainList, named("oidc_domains")] = ()

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from citewell.settings.accounts import AccountSettings, AuthSettings
+from citewell.settings.accounts import AccountSettings, AuthSettings, OpenIdSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
@@ -438,6 +438,7 @@ class Settings(SettingsGroup):
     server: ServerSettings
     auth: AuthSettings
     accounts: AccountSettings
+    openid: OpenIdSettings
     webhooks: WebhookSettings
     uploads: UploadSettings
     metadata: MetadataSettings

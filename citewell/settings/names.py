@@ -15,7 +15,7 @@ PREFIX = "CITEWELL_"
 # Citewell's variables that are not settings: those of the tests, the benchmarks, and the scripts that start it.
 _NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
 # For these an empty value does not mean "as if it were not there", whatever its name: it would leave the door open.
-_NEVER_EMPTY = frozenset({"auth_secret", "session_secret", "jwt_jwks_url"})
+_NEVER_EMPTY = frozenset({"auth_secret", "session_secret", "jwt_jwks_url", "oidc_domains"})
 _MAY_BE_EMPTY = frozenset({"blob_prefix", "compare_model"})
 
 

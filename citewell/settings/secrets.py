@@ -14,6 +14,7 @@ from citewell.settings.values import is_loopback, is_postgres
 # RFC 7518, section 3.2: a key as long as the hash. Fewer different bytes than this are a placeholder or a keyboard row.
 _SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
 _SESSION_BYTES = 32
+OPENID_PATH = "/session/openid"
 _MIN_DIFFERENT = 8
 # What examples and templates have where the secret belongs. None of it is in random bytes.
 _PLACEHOLDER = re.compile(
@@ -33,6 +34,7 @@ def secret_problems(settings: Settings) -> list[str]:
         _guessable(accounts.session_secret, accounts.name_of("session_secret"), _SESSION_BYTES, ""),
         *(_jwks_problems(settings) if auth.jwks_url is not None else _shared_secret_problems(settings)),
         _session_problem(settings),
+        *_openid_problems(settings),
     ]
     return [problem for problem in problems if problem is not None]
 
@@ -96,3 +98,28 @@ def _session_problem(settings: Settings) -> str | None:
     if auth.secret is not None and accounts.session_secret.get_secret_value() == auth.secret.get_secret_value():
         return f"{name} must be another secret than {auth.name_of('secret')}, which others have too."
     return None
+
+
+def _openid_problems(settings: Settings) -> list[str]:
+    openid, accounts = settings.openid, settings.accounts
+    name = openid.name_of("issuer")
+    if openid.issuer is None:
+        given = [field for field in ("client_id", "client_secret", "domains") if getattr(openid, field)]
+        return [f"{openid.name_of(given[0])} is set, so {name} must be set too."] if given else []
+    problems: list[str] = []
+    if not accounts.is_on:
+        problems.append(
+            f"{name} is set, so {accounts.name_of('is_on')} must be on: it is people with accounts who sign in."
+        )
+    if openid.client_id is None:
+        problems.append(f"{name} is set, so {openid.name_of('client_id')} must be set too.")
+    parts = urlsplit(openid.issuer)
+    if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+        problems.append(
+            f"{name} must begin with https://: who can change its answers on their way can sign in as anybody."
+        )
+    if parts.query or parts.fragment or parts.username:
+        problems.append(f"{name} must be the issuer as the provider writes it, without a query or a user.")
+    if openid.redirect_url is not None and not openid.redirect_url.endswith(OPENID_PATH):
+        problems.append(f"{openid.name_of('redirect_url')} must end with {OPENID_PATH}, where people come back to.")
+    return problems

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 MAX_NUMBER = 2**31 - 1
 MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+_DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 _COLLECTION = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,199}")
 _SQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 POOLED = "pgbouncer"
@@ -88,6 +89,15 @@ def _zone(value: str) -> str:
 
 def _http(value: str) -> str:
     return _address(value, ("http", "https"), "must be an address such as http://localhost:6333")
+
+
+def _domains(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    found = tuple(one.strip().lower() for one in value.split(",") if one.strip())
+    if not found or not all(_DOMAIN.fullmatch(one) for one in found):
+        raise ValueError("must be domains such as example.org, with commas between them")
+    return found
 
 
 def _redis(value: str) -> str:
@@ -203,6 +213,7 @@ def _builtin_for_local(value: object) -> object:
 
 
 HttpAddress = Annotated[str, AfterValidator(_http)]
+DomainList = Annotated[tuple[str, ...], BeforeValidator(_domains)]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 RedisAddress = Annotated[str, AfterValidator(_redis)]
 DatabaseAddress = Annotated[str, AfterValidator(_database)]

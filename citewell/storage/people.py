@@ -19,6 +19,7 @@ from citewell.types.accounts import Person, PersonState
 
 _ONE_AT_A_TIME = sa.text("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE")
 _KNOWN = "There is an account with this e-mail address. Sign in, or use another address."
+_LINKED = "Somebody else on this server signs in with this account of the identity provider."
 _NOT_INVITED = "This invitation is not valid any more, or not for this e-mail address. Ask for another one."
 
 
@@ -42,6 +43,8 @@ def person_of(row: Any) -> Person:
         is_administrator=bool(row["is_administrator"]),
         state=PersonState(row["state"]),
         created_at=row["created_at"],
+        has_password=row["password_hash"] is not None,
+        issuer=row["issuer"],
     )
 
 
@@ -135,6 +138,24 @@ class PersonRepository:
                 if keep_session is not None:
                     others = others.where(sessions.c.id != keep_session)
                 await connection.execute(others.values(ended_at=time.time()))
+
+    async def link(self, person_id: str, issuer: str, subject: str) -> None:
+        """Have a person sign in with an identity provider, instead of as whom they did before. Raises `Conflict` for somebody else's identity."""
+        identity = sa.and_(people.c.issuer == issuer, people.c.subject == subject, people.c.id != person_id)
+        async with self._database.write() as connection:
+            if not self._database.is_sqlite:
+                await connection.execute(_ONE_AT_A_TIME)
+            if await connection.scalar(sa.select(people.c.id).where(identity)) is not None:
+                raise Conflict(_LINKED)
+            mine = sa.update(people).where(people.c.id == person_id)
+            await connection.execute(mine.values(issuer=issuer, subject=subject))
+
+    async def unlink(self, person_id: str) -> None:
+        """Have a person sign in with the password only. Raises `Conflict` for somebody who has none."""
+        mine = sa.update(people).where(people.c.id == person_id, people.c.password_hash.is_not(None))
+        async with self._database.write() as connection:
+            if not (await connection.execute(mine.values(issuer=None, subject=None))).rowcount:
+                raise Conflict("This account has no password. Set one first, or nobody could sign in to it.")
 
     async def rehash(self, person_id: str, before: str, after: str) -> None:
         """Keep the same password under another hash, unless it has been changed since."""

@@ -45,9 +45,29 @@ class PersonState(StrEnum):
     SUSPENDED = "suspended"
 
 
+class SignInProblem(StrEnum):
+    """Why a sign-in with an identity provider did not succeed, as the page is told."""
+
+    EXPIRED = "expired"
+    DECLINED = "declined"
+    REFUSED = "refused"
+    UNAVAILABLE = "unavailable"
+    UNVERIFIED = "unverified"
+    DOMAIN = "domain"
+    NOT_INVITED = "not_invited"
+    NO_ADMINISTRATOR = "no_administrator"
+    TAKEN = "taken"
+    OTHER_PERSON = "other_person"
+    SUSPENDED = "suspended"
+    TOO_MANY = "too_many"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody with an account. What belongs to them has `owner_id`; administrators manage the server's accounts."""
+    """Somebody with an account. What belongs to them has `owner_id`; administrators manage the server's accounts.
+
+    issuer: of the provider that they sign in with, if they do.
+    """
 
     id: str
     owner_id: str
@@ -56,6 +76,8 @@ class Person:
     is_administrator: bool
     state: PersonState
     created_at: float
+    has_password: bool = True
+    issuer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -249,6 +249,7 @@ def test_without_accounts_there_is_no_way_to_make_one(server: RunningServer) -> 
         "version": "",
         "accounts": False,
         "sign_up": None,
+        "provider": None,
         "seconds": None,
         "person": None,
         "administrator": False,

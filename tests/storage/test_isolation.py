@@ -167,6 +167,8 @@ UNSCOPED: dict[str, str] = {
     "PersonRepository.get": _PEOPLE,
     "PersonRepository.all": "for administrators",
     "PersonRepository.change": _PEOPLE,
+    "PersonRepository.link": _PEOPLE,
+    "PersonRepository.unlink": _PEOPLE,
     "PersonRepository.rehash": _SIGNING_IN,
     "PersonRepository.set_state": "for administrators",
     "SessionRepository.begin": _PEOPLE,

@@ -1,4 +1,4 @@
-"""Posts to an address that somebody else chose: resolved once, every address checked, and the checked one dialled; no redirects, little time."""
+"""Sends to an address that somebody else chose: resolved once, every address checked, and the checked one dialled; no redirects, little time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import httpx
 
@@ -16,9 +16,13 @@ from citewell.errors import InvalidInput, Unavailable
 from citewell.types import Acknowledgement
 
 SECONDS = 15.0
-"""For one delivery as a whole, from the look-up of the name to the end of the answer's headers."""
+"""For one delivery as a whole, from the look-up of the name to the end of what is read of the answer."""
 MAX_ADDRESSES = 4
 """How many of a name's addresses are tried."""
+MAX_BYTES = 256 * 1024
+"""What an answer that is read may have, decompressed."""
+T = TypeVar("T")
+Reader: TypeAlias = Callable[[httpx.Response], Awaitable[T]]
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -35,17 +39,24 @@ class GuardedSender:
 
         Raises `InvalidInput` for an address that may not be called, `Unavailable` where nobody answers in time.
         """
+        return await self._in_time("POST", url, headers, body, _acknowledged)
+
+    async def exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """The status and the body of the answer, which may have `MAX_BYTES`. Raises as `post`."""
+        return await self._in_time(method, url, headers, body, _whole)
+
+    async def _in_time(self, method: str, url: str, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._post(_url(url, private=self._private), headers, body)
+                return await self._to_any(method, _url(url, private=self._private), headers, body, read)
         except TimeoutError as error:
             raise Unavailable(f"The receiver did not answer within {self._seconds:g} seconds.") from error
 
-    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
+    async def _to_any(self, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
         problem: Exception | None = None
         for address in await self._addresses(url):
             try:
-                return await self._send(url, address, headers, body)
+                return await self._send(method, url, address, headers, body, read)
             except httpx.ConnectError as error:  # the next address of the name may answer
                 problem = error
             except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -66,7 +77,9 @@ class GuardedSender:
                 )
         return list(found)[:MAX_ADDRESSES]
 
-    async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
+    async def _send(
+        self, method: str, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes, read: Reader[T]
+    ) -> T:
         # Dialling the address itself leaves no second look-up that could answer otherwise; the certificate is checked by name.
         dialled = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
@@ -74,10 +87,23 @@ class GuardedSender:
         async with (
             httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=self._seconds) as client,
             client.stream(
-                "POST", dialled, headers={**headers, "host": host}, content=body, extensions=extensions
+                method, dialled, headers={**headers, "host": host}, content=body, extensions=extensions
             ) as response,
         ):
-            return Acknowledgement(response.status_code, _wait(response.headers.get("retry-after")))
+            return await read(response)
+
+
+async def _acknowledged(response: httpx.Response) -> Acknowledgement:
+    return Acknowledgement(response.status_code, _wait(response.headers.get("retry-after")))
+
+
+async def _whole(response: httpx.Response) -> tuple[int, bytes]:
+    body = b""
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > MAX_BYTES:
+            raise Unavailable(f"The answer has more than {MAX_BYTES:,} bytes.")
+    return response.status_code, body
 
 
 async def _look_up(host: str, port: int) -> Sequence[str]:

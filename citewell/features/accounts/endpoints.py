@@ -38,21 +38,27 @@ def _service(request: Request) -> AccountService:
     return request.app.state.services.accounts
 
 
-def _sender(request: Request) -> From:
+def sender_of(request: Request) -> From:
+    """Where a request comes from."""
     return From(agent=request.headers.get("user-agent", ""), address=request.client.host if request.client else "")
+
+
+def set_cookies(request: Request, response: Response, entry: Entry) -> None:
+    """Give the browser the tokens of a session that has just begun or been renewed."""
+    service = _service(request)
+    set_session(request, response, entry.access_token, service.access_seconds)
+    set_refresh(request, response, entry.refresh_token, int(service.session_seconds))
 
 
 def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut:
     """Give the browser its cookies, and the page what it needs to know."""
-    service = _service(request)
-    set_session(request, response, entry.access_token, service.access_seconds)
-    set_refresh(request, response, entry.refresh_token, int(service.session_seconds))
+    set_cookies(request, response, entry)
     return SessionOut(
         signed_in=True,
         owner=entry.person.owner_id,
         csrf=entry.csrf,
         version=request.app.version,
-        seconds=service.access_seconds,
+        seconds=_service(request).access_seconds,
         person=entry.person.name,
         administrator=entry.person.is_administrator,
         accounts=True,
@@ -63,7 +69,7 @@ def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut
 async def sign_up(request: Request, response: Response, body: SignUpIn) -> SessionOut:
     """Make an account, with an invitation unless sign-up is open, and sign in."""
     check_own_page(request)
-    entry = await _service(request).sign_up(body.email, body.name, body.password, body.invitation, _sender(request))
+    entry = await _service(request).sign_up(body.email, body.name, body.password, body.invitation, sender_of(request))
     return _signed_in(request, response, entry)
 
 
@@ -71,7 +77,7 @@ async def sign_up(request: Request, response: Response, body: SignUpIn) -> Sessi
 async def sign_in_with_password(request: Request, response: Response, body: SignInIn) -> SessionOut:
     """Sign in with a password. The answer sets two cookies that scripts cannot read."""
     check_own_page(request)
-    return _signed_in(request, response, await _service(request).sign_in(body.email, body.password, _sender(request)))
+    return _signed_in(request, response, await _service(request).sign_in(body.email, body.password, sender_of(request)))
 
 
 @router.post("/session/refresh")

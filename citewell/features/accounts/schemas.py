@@ -41,7 +41,7 @@ class AccountChange(RequestBody):
 
 
 class PersonOut(BaseModel):
-    """Somebody with an account. `owner` is whose files are theirs."""
+    """Somebody with an account. `owner` is whose files are theirs; `issuer` the identity provider they sign in with, if they do."""
 
     id: str
     owner: str
@@ -50,6 +50,8 @@ class PersonOut(BaseModel):
     administrator: bool
     state: PersonState
     created_at: datetime
+    has_password: bool
+    issuer: str | None
 
     @staticmethod
     def of(person: Person) -> PersonOut:
@@ -62,6 +64,8 @@ class PersonOut(BaseModel):
             administrator=person.is_administrator,
             state=person.state,
             created_at=utc(person.created_at),
+            has_password=person.has_password,
+            issuer=person.issuer,
         )
 
 

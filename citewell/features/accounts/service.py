@@ -32,7 +32,7 @@ _MAX_AGENT_LENGTH = 200
 _EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
 # Failures within a quarter of an hour, and new accounts of an address. An account's limit is also what somebody else can use up who wants to keep its owner out.
 _SPAN_SECONDS = 900.0
-_MAX_PER_ACCOUNT, _MAX_PER_ADDRESS = 20, 60
+MAX_PER_ACCOUNT, MAX_PER_ADDRESS = 20, 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +76,29 @@ class AccountService:
         self._require()
         email = checked_email(email)
         check_password(password, email)
-        await self._count("sign-up", network_of(sender.address), _MAX_PER_ADDRESS)
+        await self.count("sign-up", network_of(sender.address), MAX_PER_ADDRESS)
         if not self.is_private and not await self.people.exist():
             raise Forbidden(_NO_ADMINISTRATOR)
         person = await self.people.create(
-            NewPerson(email=email, name=_name(name, email), password_hash=await self.passwords.hash(password)),
+            NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password)),
             invitation,
             needs_invitation=not self.is_open,
         )
-        return await self._enter(person, sender)
+        return await self.enter(person, sender)
 
     async def create_administrator(self, email: str, name: str, password: str) -> Person:
         """An account that administers the server, for the command line."""
         email = checked_email(email)
         check_password(password, email, "password")
-        new = NewPerson(email=email, name=_name(name, email), password_hash=await self.passwords.hash(password))
+        new = NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password))
         return await self.people.create(new, needs_invitation=False, administrator=True)
 
     async def sign_in(self, email: str, password: str, sender: From) -> Entry:
         """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
         self._require()
         email = checked_email(email)
-        await self._count("address", network_of(sender.address), _MAX_PER_ADDRESS)
-        await self._count("account", email, _MAX_PER_ACCOUNT)
+        await self.count("address", network_of(sender.address), MAX_PER_ADDRESS)
+        await self.count("account", email, MAX_PER_ACCOUNT)
         person, known = await self.people.by_email(email) or (None, None)
         if not await self.passwords.matches(known, password) or person is None or known is None:
             raise WrongCredentials
@@ -108,7 +108,7 @@ class AccountService:
         await self.attempts.take_back("address", network_of(sender.address))
         if self.passwords.is_outdated(known):
             await self.people.rehash(person.id, known, await self.passwords.hash(password))
-        return await self._enter(person, sender)
+        return await self.enter(person, sender)
 
     async def refresh(self, refresh_token: str | None) -> Entry | None:
         """Fresh tokens for those of a browser; None when they are not valid. A token's second use ends its session."""
@@ -132,13 +132,13 @@ class AccountService:
         person = await self.person(principal)
         if password is not None:
             check_password(password, person.email)
-            await self._count("account", person.email, _MAX_PER_ACCOUNT)
+            await self.count("account", person.email, MAX_PER_ACCOUNT)
             _, known = await self.people.get(person.id)
             if known is not None and not await self.passwords.matches(known, current or ""):
                 raise WrongCredentials("The current password is wrong.")
             await self.attempts.forget("account", person.email)
         hashed = await self.passwords.hash(password) if password is not None else None
-        fresh_name = _name(name, person.email) if name is not None else None
+        fresh_name = display_name(name, person.email) if name is not None else None
         if fresh_name is not None or hashed is not None:
             await self.people.change(
                 person.id, name=fresh_name, password_hash=hashed, keep_session=principal.session_id
@@ -231,12 +231,14 @@ class AccountService:
         if not principal.is_administrator:
             raise Forbidden("Only administrators may do this.")
 
-    async def _count(self, kind: str, name: str, limit: int) -> None:
+    async def count(self, kind: str, name: str, limit: int) -> None:
+        """Count an attempt; raises `RateLimited` beyond so many in a quarter of an hour."""
         tried, left = await self.attempts.count(kind, name, _SPAN_SECONDS)
         if tried > limit:
             raise RateLimited("Too many attempts. Wait, then try again.", retry_after=left)
 
-    async def _enter(self, person: Person, sender: From) -> Entry:
+    async def enter(self, person: Person, sender: From) -> Entry:
+        """Begin a session of somebody who has proved to be this person."""
         agent = sender.agent[:_MAX_AGENT_LENGTH]
         signed_in, fresh = await self.sessions.begin(person.id, agent, sender.address, self.session_seconds)
         return self._entry(person, signed_in, fresh)
@@ -259,5 +261,6 @@ def checked_email(email: str) -> str:
     return email
 
 
-def _name(name: str, email: str) -> str:
+def display_name(name: str, email: str) -> str:
+    """A person's name on one line; the address up to the @ for somebody who gave none."""
     return " ".join(name.split()) or email.partition("@")[0]

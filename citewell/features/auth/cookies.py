@@ -7,12 +7,15 @@ ports of a host, therefore the port is part of the name.
 from __future__ import annotations
 
 import hmac
+from typing import Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from citewell.errors import ForeignRequest
 
+# Sent to the address that a provider sends people back to, which another site's page leads to.
+_FLOW_PATH = "/session/openid"
 # Sent to the addresses of sessions only, which are where it is exchanged and where one signs out.
 _REFRESH_PATH = "/session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -63,6 +66,21 @@ def set_refresh(request: Request, response: Response, token: str, seconds: int) 
     _set(request, response, _refresh_name(request), token, seconds, _REFRESH_PATH)
 
 
+def flow_token(request: Request) -> str | None:
+    """What the browser keeps of a sign-in at an identity provider, if one is under way."""
+    return request.cookies.get(_flow_name(request)) or None
+
+
+def set_flow(request: Request, response: Response, token: str, seconds: int) -> None:
+    """Put it into a cookie that comes along when the provider sends the browser back."""
+    _set(request, response, _flow_name(request), token, seconds, _FLOW_PATH, samesite="lax")
+
+
+def end_flow(request: Request, response: Response) -> None:
+    """Have the browser forget it."""
+    response.delete_cookie(_flow_name(request), path=_FLOW_PATH, httponly=True, samesite="lax")
+
+
 def end_session(request: Request, response: Response, *, with_refresh: bool) -> None:
     """Have the browser forget the tokens."""
     response.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict")
@@ -74,13 +92,25 @@ def _refresh_name(request: Request) -> str:
     return f"{cookie_name(request)}_refresh"
 
 
-def _set(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
+def _flow_name(request: Request) -> str:
+    return f"{cookie_name(request)}_openid"
+
+
+def _set(
+    request: Request,
+    response: Response,
+    name: str,
+    value: str,
+    seconds: int,
+    path: str,
+    samesite: Literal["lax", "strict"] = "strict",
+) -> None:
     response.set_cookie(
         name,
         value,
         max_age=seconds,
         httponly=True,
         secure=request.url.scheme == "https",
-        samesite="strict",
+        samesite=samesite,
         path=path,
     )

@@ -52,7 +52,11 @@ async def get_session(request: Request) -> SessionOut:
     """Whether the cookie's token is valid. Needs no token."""
     token, service = session_token(request), _service(request)
     offered = SessionOut(
-        signed_in=False, version=request.app.version, accounts=service.has_accounts, sign_up=service.sign_up
+        signed_in=False,
+        version=request.app.version,
+        accounts=service.has_accounts,
+        sign_up=service.sign_up,
+        provider=service.provider,
     )
     try:
         principal = await service.authenticate(token)

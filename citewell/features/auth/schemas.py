@@ -73,7 +73,8 @@ class SessionIn(RequestBody):
 class SessionOut(BaseModel):
     """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something.
 
-    `accounts` says whether people have accounts here, and `sign_up` how they get one; `seconds` how long the access token of a session
+    `accounts` says whether people have accounts here, `sign_up` how they get one, and `provider` what the identity provider is called
+    that they may sign in with; `seconds` how long the access token of a session
     is valid after `POST /session/refresh`; `person` who is signed in with an account.
     """
 
@@ -83,6 +84,7 @@ class SessionOut(BaseModel):
     version: str
     accounts: bool = False
     sign_up: str | None = None
+    provider: str | None = None
     seconds: int | None = None
     person: str | None = None
     administrator: bool = False

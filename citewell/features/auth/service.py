@@ -26,7 +26,7 @@ class AuthService:
     """Turns a token into a principal, and keeps count of how often an owner asks.
 
     access: how access tokens of sessions are issued and read, None where there are no accounts; local_owner: who administers the server
-    without an account; sign_up: whether it is open, or by invitation.
+    without an account; sign_up: whether it is open, or by invitation; provider: the name of the one that people may sign in with.
     """
 
     owners: OwnerRepository
@@ -39,6 +39,7 @@ class AuthService:
     requests_per_minute: int = 0
     has_accounts: bool = False
     sign_up: str | None = None
+    provider: str | None = None
     _known: OrderedDict[str, tuple[Principal, float]] = field(default_factory=OrderedDict[str, tuple[Principal, float]])
     _refused_until: dict[str, float] = field(default_factory=dict[str, float])
 

@@ -1,0 +1,27 @@
+"""Signing in with an identity provider as HTTP sees it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
+from citewell.features.schemas import RequestBody
+
+
+class OpenIdIn(RequestBody):
+    """Where to go after signing in (a path of this server), and the invitation of those who have no account yet."""
+
+    return_to: str = Field(default="/", max_length=1_000)
+    invitation: str | None = Field(default=None, max_length=200)
+
+
+class LinkIn(RequestBody):
+    """The password again."""
+
+    current_password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
+
+
+class OpenIdOut(BaseModel):
+    """Where the browser goes to sign in."""
+
+    address: str
