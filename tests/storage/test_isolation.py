@@ -120,6 +120,7 @@ UNSCOPED: dict[str, str] = {
     "TelegramInboxRepository.note": _TELEGRAM,
     "TelegramInboxRepository.tried": _TELEGRAM,
     "TelegramInboxRepository.done": _TELEGRAM,
+    "TelegramInboxRepository.album": _TELEGRAM,
     "TelegramChatRepository.add_file": _TELEGRAM,
     "TelegramChatRepository.file": _TELEGRAM,
     "TelegramChatRepository.unfinished": _TELEGRAM,
