@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from citewell.features.access import ACCESS
+from tests.check_n8n import problems
 
 FLOWS = sorted((Path(__file__).resolve().parent.parent / "deploy/n8n").glob("*.json"))
 
@@ -44,3 +45,48 @@ def test_a_workflow_is_whole_and_calls_its_trigger(path: Path) -> None:
     assert call["headerParameters"]["parameters"][0]["name"] == "Idempotency-Key"
     assert flow["active"] is False
     assert "trg_" not in path.read_text(encoding="utf-8")
+    assert "$env" not in path.read_text(encoding="utf-8")  # n8n 2 keeps its environment from expressions
+
+
+_DESCRIBED = [
+    {
+        "name": "call",
+        "version": [1, 2],
+        "properties": [
+            {"name": "url", "type": "string", "required": True},
+            {"name": "method", "type": "options", "default": "GET", "options": [{"value": "GET"}, {"value": "POST"}]},
+            {"name": "body", "type": "json", "displayOptions": {"show": {"method": ["POST"]}}},
+            {"name": "mode", "type": "string", "displayOptions": {"show": {"@version": [{"_cnd": {"gte": 2}}]}}},
+            {
+                "name": "headers",
+                "type": "fixedCollection",
+                "options": [{"name": "parameters", "values": [{"name": "name", "type": "string"}]}],
+            },
+        ],
+    }
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "parameters", "found"),
+    [
+        (1, {"url": "x", "method": "POST", "body": "{}"}, []),
+        (1, {"url": "x", "headers": {"parameters": [{"name": "a"}]}}, []),
+        (2, {"url": "x", "mode": "y"}, []),
+        (3, {"url": "x"}, ["A: there is no call of version 3"]),
+        (1, {"url": "x", "body": "{}"}, ["A: body is no parameter here"]),
+        (1, {"url": "x", "mode": "y"}, ["A: mode is no parameter here"]),
+        (1, {"method": "PUT"}, ["A: method cannot be 'PUT'", "A: url is required"]),
+        (
+            1,
+            {"url": "x", "headers": {"parameters": [{"key": "a"}]}},
+            ["A: headers.parameters.key is no parameter here"],
+        ),
+        (1, {"url": "x", "headers": {"values": []}}, ["A: headers.values is no group here"]),
+    ],
+)
+def test_the_check_against_n8ns_descriptions_finds_what_n8n_would_not_know(
+    version: int, parameters: dict[str, Any], found: list[str]
+) -> None:
+    node = {"name": "A", "type": "n8n-nodes-base.call", "typeVersion": version, "parameters": parameters}
+    assert problems({"nodes": [node]}, _DESCRIBED) == found
