@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run test test-live quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs providers samples requirements clean
 
+# Without byte code, which some containers turn off, every server that a test starts compiles its modules again: 1.7 of 4.2 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?=

@@ -122,6 +122,7 @@ def _spare_the_collector() -> None:
     """Everything loaded by now stays loaded: having the garbage collector scan it took a sixth of a search's time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
 
 

@@ -6,6 +6,7 @@ Modules that only one command needs and that take seconds to import are imported
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,6 +75,7 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Run the server."""
+    gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
     from citewell.server import serve
 
     settings = load_settings(data=data, host=host, port=port)
