@@ -1,11 +1,11 @@
 """Several processes on one Postgres and one S3: how fast 1, 2 and 4 workers are, and what becomes of files when a worker, the store or S3 goes away.
 
-usage: .venv/bin/python benchmarks/workers.py [--files 120] [--workers 1 2 4] [--seconds 60] [--output FILE]
+usage: .venv/bin/python benchmarks/workers.py [--files 60] [--workers 1 2 4] [--seconds 60] [--output FILE]
 
 A server takes uploads and works on none (`CITEWELL_WORKERS=0`); the workers are `citewell worker`, each with a data folder of its own; vectors are in the
 same Postgres. In one more run of two workers one of them is killed (SIGKILL) when half of the files are done. Then the vector store (Qdrant's contract
 server, with points in memory) and S3 are each unreachable for `--seconds` while files arrive. Counted: files that are not found by their word
-afterwards, or more than once.
+afterwards, or more than once. Exit code 1 where there is one, or a file that is not indexed whole.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -42,7 +44,8 @@ from tests.contract_servers.qdrant import QdrantServer  # noqa: E402
 from tests.contract_servers.serving import serving  # noqa: E402
 
 SENTENCES_PER_FILE = 60
-HEADER = ("Run", "Files", "Seconds", "Files/s", "Not found", "Found twice", "Not whole")
+OUTAGE_FILES = 15
+HEADER = ("Run", "Files", "Seconds", "Files/s", "Not found", "Found twice", "Not whole", "States while away")
 
 
 class Deployment:
@@ -66,6 +69,12 @@ class Deployment:
                     subprocess.Popen(command, stdout=log, stderr=log, env=self._environment, start_new_session=True)
                 )
 
+    def check(self) -> None:
+        """Raises `RuntimeError` when no worker is left."""
+        if self._workers and all(one.poll() is not None for one in self._workers):
+            logs = "\n".join(path.read_text(encoding="utf-8") for path in sorted(self._folder.glob("worker*.log")))
+            raise RuntimeError(f"All workers have ended:\n{logs[-2000:]}")
+
     def kill_worker(self) -> None:
         """As when its machine is gone."""
         os.killpg(self._workers[0].pid, signal.SIGKILL)
@@ -80,17 +89,22 @@ class Deployment:
         self.client.close()
         self.server.stop()
 
-    def upload(self, word: str) -> str:
-        """One text file with a word that is in no other; its id. Sent again until it is accepted."""
-        start = abs(hash(word)) % (len(self._sentences) - SENTENCES_PER_FILE)
+    def send(self, word: str) -> str | None:
+        """Uploads a text file with a word that is in no other; its id, None where the server says that something is away."""
+        start = random.Random(word).randrange(len(self._sentences) - SENTENCES_PER_FILE)
         text = "\n\n".join([f"This is about {word}.", *self._sentences[start : start + SENTENCES_PER_FILE]])
-        while True:
-            answer = self.client.post("/ingest", files={"file": (f"{word}.txt", text.encode())})
-            if answer.status_code < 300:
-                return answer.json()["id"]
-            if answer.status_code != 503:
-                raise RuntimeError(f"{word}: {answer.status_code} {answer.text[:300]}")
+        answer = self.client.post("/ingest", files={"file": (f"{word}.txt", text.encode())})
+        if answer.status_code < 300:
+            return answer.json()["id"]
+        if answer.status_code != 503:
+            raise RuntimeError(f"{word}: {answer.status_code} {answer.text[:300]}")
+        return None
+
+    def upload(self, word: str) -> str:
+        """As `send`, again until it is accepted."""
+        while (accepted := self.send(word)) is None:
             time.sleep(1)
+        return accepted
 
     def states(self, ids: list[str]) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -102,6 +116,7 @@ class Deployment:
     def until_done(self, ids: list[str], at_half: Callable[[], None] | None = None) -> Counter[str]:
         """Waits until every file has a state that stays; `at_half` is called once."""
         while True:
+            self.check()
             states = self.states(ids)
             done = sum(count for state, count in states.items() if state in TERMINAL)
             if at_half is not None and done * 2 >= len(ids):
@@ -133,15 +148,18 @@ def deployed(sentences: list[str], environment: dict[str, str]) -> Iterator[Depl
 
 def row(name: str, one: dict[str, Any]) -> tuple[str, ...]:
     return (
-        name, str(one["files"]), f"{one['seconds']:.1f}", f"{one['files'] / one['seconds']:.2f}", str(one["lost"]),
-        str(one["doubled"]), str(one["not_whole"]),
+        name, str(one["files"]), f"{one['seconds']:.1f}", f"{one['timed'] / one['seconds']:.2f}", str(one["lost"]),
+        str(one["doubled"]), str(one["not_whole"]), str(one.get("states_meanwhile", "")),
     )  # fmt: skip
 
 
-def figures(deployment: Deployment, words: list[str], states: Counter[str], seconds: float) -> dict[str, Any]:
+def figures(
+    deployment: Deployment, words: list[str], states: Counter[str], seconds: float, timed: int
+) -> dict[str, Any]:
+    """What became of the files; `timed` of them were done in these seconds."""
     times = deployment.found(words)
     return {
-        "files": len(words), "seconds": round(seconds, 1), "lost": times[0],
+        "files": len(words), "timed": timed, "seconds": round(seconds, 1), "lost": times[0],
         "doubled": sum(count for found, count in times.items() if found > 1),
         "not_whole": sum(count for state, count in states.items() if state != "indexed"), "states": dict(states),
     }  # fmt: skip
@@ -152,52 +170,62 @@ def throughput(deployment: Deployment, files: int, workers: int, *, kill: bool =
     words = [f"zq{number:05d}x" for number in range(files)]
     ids = [deployment.upload(word) for word in words]
     deployment.start_workers(workers)
-    while not any(state in TERMINAL for state in deployment.states(ids)):
+    done = 0
+    while not done:
         time.sleep(0.05)
+        deployment.check()
+        done = sum(count for state, count in deployment.states(ids).items() if state in TERMINAL)
     started = time.perf_counter()
     states = deployment.until_done(ids, deployment.kill_worker if kill else None)
-    return figures(deployment, words, states, time.perf_counter() - started)
+    return figures(deployment, words, states, time.perf_counter() - started, files - done)
 
 
 def outage(deployment: Deployment, wire: Wire, files: int, seconds: float) -> dict[str, Any]:
-    """Files arrive before the wire is cut, while it is, and after it is mended."""
+    """Files arrive before the wire is cut, while it is, and after it is mended; the worker works from the beginning."""
     deployment.start_workers(1)
-    words, ids = [f"zq{number:05d}x" for number in range(files)], list[str]()
-    started = time.perf_counter()
+    words = [f"zq{number:05d}x" for number in range(files)]
     third = files // 3
-    ids += [deployment.upload(word) for word in words[:third]]
+    first = deployment.upload(words[0])
+    deployment.until_done([first])
+    started = time.perf_counter()
+    accepted = {words[0]: first} | {word: deployment.upload(word) for word in words[1:third]}
     wire.cut()
     cut = time.perf_counter()
-    refused = 0
+    refused, slowest = 0, 0.0
     for word in words[third : 2 * third]:
-        try:
-            answer = deployment.client.post(
-                "/ingest", files={"file": (f"{word}.txt", f"This is about {word}.".encode())}
-            )
-            refused += answer.status_code >= 500
-            if answer.status_code < 300:
-                ids.append(answer.json()["id"])
-        except httpx.TimeoutException:
+        sent = time.perf_counter()
+        if (one := deployment.send(word)) is None:
             refused += 1
-    during = deployment.states(ids)
+        else:
+            accepted[word] = one
+        slowest = max(slowest, time.perf_counter() - sent)
     time.sleep(max(0.0, seconds - (time.perf_counter() - cut)))
+    during = deployment.states(list(accepted.values()))
+    away = time.perf_counter() - cut
     wire.mend()
-    ids += [deployment.upload(word) for word in words[third:]]
-    states = deployment.until_done(list(dict.fromkeys(ids)))
-    return figures(deployment, words, states, time.perf_counter() - started) | {
-        "refused_meanwhile": refused,
-        "states_meanwhile": dict(during),
-    }
+    mended = time.perf_counter()
+    accepted |= {word: deployment.upload(word) for word in words if word not in accepted}
+    states = deployment.until_done(list(accepted.values()))
+    return figures(deployment, words, states, time.perf_counter() - started, files - 1) | {
+        "seconds_away": round(away, 1), "done_after_s": round(time.perf_counter() - mended, 1),
+        "refused_meanwhile": refused, "slowest_upload_s": round(slowest, 1), "states_meanwhile": dict(during),
+    }  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=120)
+    parser.add_argument("--files", type=int, default=60)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
     result: dict[str, Any] = {}
+
+    def note(name: str, one: dict[str, Any]) -> None:
+        result[name] = one
+        print(name, json.dumps(one), file=sys.stderr, flush=True)
+
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         generated.write_sentences(folder / "sentences.json", 5_000)
@@ -206,15 +234,15 @@ def main() -> None:
         runs = [(f"{count} workers", count, False) for count in options.workers] + [("2 workers, one killed", 2, True)]
         for number, (name, count, kill) in enumerate(runs):
             with deployed(sentences, environment(url, number, bucket)) as one:
-                result[name] = throughput(one, options.files, count, kill=kill)
+                note(name, throughput(one, options.files, count, kill=kill))
         s3_wire = Wire(int(urlsplit(bucket).port or 0))
         with deployed(sentences, environment(url, 100, s3_wire.address)) as one:
-            result["S3 away"] = outage(one, s3_wire, options.files // 4, options.seconds)
+            note("S3 away", outage(one, s3_wire, OUTAGE_FILES, options.seconds))
         qdrant = stack.enter_context(serving(QdrantServer().app))
         wire = Wire(int(urlsplit(qdrant).port or 0))
         more = {"CITEWELL_VECTOR_STORE": "qdrant", "QDRANT_URL": wire.address}
         with deployed(sentences, environment(url, 101, bucket) | more) as one:
-            result["store away"] = outage(one, wire, options.files // 4, options.seconds)
+            note("store away", outage(one, wire, OUTAGE_FILES, options.seconds))
     print(report.terminal(HEADER, [row(name, one) for name, one in result.items()]))
     print(json.dumps(result, indent=1))
     if options.output is not None:

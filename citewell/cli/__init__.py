@@ -9,9 +9,11 @@ import typer
 
 from citewell import console
 from citewell.cli import accounts, evaluation, files, indexes, mcp, owner_data, reindexing, syncing, telegram, webhooks
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
+_WRONG, _TRY_AGAIN = 2, 75
+"""Exit codes: of what trying again does not mend, and (`EX_TEMPFAIL` of sysexits.h) of a server that cannot be reached at present."""
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -41,9 +43,9 @@ def main() -> None:
         if isinstance(allowed, list) and allowed:
             message += f" Allowed: {', '.join(map(str, allowed[:_MAX_ALLOWED]))}{', …' if len(allowed) > _MAX_ALLOWED else '.'}"
         console.err.print(f"[red]{console.escape(message)}[/] [dim]({error.code})[/]")
-        sys.exit(2)
+        sys.exit(_TRY_AGAIN if isinstance(error, Unavailable) else _WRONG)
     except httpx.TransportError as error:
         console.err.print(
             f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
         )
-        sys.exit(2)
+        sys.exit(_WRONG)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 
-from citewell.errors import ConfigurationError, MissingDependency
+from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.settings import Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
@@ -36,7 +36,7 @@ class Stores:
 
 
 async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
-    """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened or reached."""
+    """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached."""
     database = await _open_database(settings, stack)
     return Stores(
         database,
@@ -53,7 +53,7 @@ async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> S
 
 
 async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:
-    """The database with its schema up to date; `ConfigurationError` when it cannot be opened or reached."""
+    """The database with its schema up to date; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached."""
     name = settings.name_of("database_url")
     try:
         database = Database(settings.sql_url)
@@ -66,5 +66,6 @@ async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -
         await database.migrate(settings.data / "backups")
     except DatabaseUnusable as error:
         advice = f"Check {settings.data / 'citewell.db'}" if settings.database_url is None else f"Check {name}"
-        raise ConfigurationError(f"The database cannot be opened: {error}. {advice}.") from error
+        kind = Unavailable if error.is_away else ConfigurationError
+        raise kind(f"The database cannot be opened: {error}. {advice}.") from error
     return database

@@ -53,7 +53,11 @@ END $$""")
 
 
 class DatabaseUnusable(Exception):
-    """The database cannot be opened or reached, for the reason given."""
+    """The database cannot be opened or reached, for the reason given; `is_away` where it may be reached later."""
+
+    def __init__(self, reason: str, *, is_away: bool = False) -> None:
+        super().__init__(reason)
+        self.is_away = is_away
 
 
 class Database:
@@ -127,7 +131,7 @@ class Database:
             await (await self._engine.connect().start()).close()
         except Exception as error:
             # Each driver raises its own errors, and a TypeError for an unknown argument in the URL.
-            raise DatabaseUnusable(_reason(error)) from error
+            raise DatabaseUnusable(_reason(error), is_away=_is_away(error)) from error
         try:
             await self._migrate(backups)
         except (SQLAlchemyError, CommandError) as error:
@@ -167,6 +171,13 @@ class Database:
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
         event.listen(reader, "connect", _prepare_sqlite)
         return reader
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether a server was not reached, or takes no connections at present: it starts, stops, or has too many (57P01 to 57P03, 53300)."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(cause, "sqlstate", None)
+    return isinstance(cause, OSError) or state in ("57P01", "57P02", "57P03", "53300")
 
 
 def _reason(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from tests.server.typed import citewell
 
 pytestmark = pytest.mark.slow(30)
 
+TRY_AGAIN = 75
+"""`EX_TEMPFAIL` of sysexits.h: what the process needs is away."""
 SECRET = "0123456789abcdef0123456789abcdef-not-a-real-one"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "serve": ("serve", "--port", "0"),
@@ -118,9 +121,9 @@ def fail(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     return citewell(arguments, folder, _environment(variables))
 
 
-def refused(done: subprocess.CompletedProcess[str], *wanted: str) -> str:
+def refused(done: subprocess.CompletedProcess[str], *wanted: str, code: int = 2) -> str:
     """The one line of an exit with code 2, which holds what is wanted."""
-    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
@@ -243,16 +246,27 @@ def test_postgres_without_its_package_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "code"),
     [
-        "postgresql://u:geheim@127.0.0.1:9/d",
-        "postgresql://u:geheim@no-such-host.invalid/d",
-        "postgresql://u:geheim@127.0.0.1:9/d?connect_tmeout=3",
+        ("postgresql://u:geheim@127.0.0.1:9/d", TRY_AGAIN),
+        ("postgresql://u:geheim@no-such-host.invalid/d", TRY_AGAIN),
+        ("postgresql://u:geheim@127.0.0.1:9/d?connect_tmeout=3", 2),
     ],
 )
-def test_a_database_that_cannot_be_reached_is_one_line(tmp_path: Path, url: str) -> None:
-    line = refused(run(tmp_path, "serve", "--data", "data", "--port", "0", DATABASE_URL=url), "DATABASE_URL")
-    assert "geheim" not in line
+def test_a_database_that_cannot_be_reached_is_one_line(tmp_path: Path, url: str, code: int) -> None:
+    done = run(tmp_path, "serve", "--data", "data", "--port", "0", DATABASE_URL=url)
+    assert "geheim" not in refused(done, "DATABASE_URL", code=code)
+
+
+def test_a_vector_store_that_is_away_at_the_start_is_one_line_and_no_error_of_the_configuration(tmp_path: Path) -> None:
+    """After it, systemd starts the process again, as it does not after a wrong configuration."""
+    unit = (Path(__file__).parents[2] / "deploy" / "systemd" / "citewell-worker@.service").read_text()
+    prevented = re.findall(r"^RestartPreventExitStatus=(.*)$", unit, re.MULTILINE)
+    assert prevented == ["2"]
+    done = run(
+        tmp_path, "serve", "--data", "data", "--port", "0", VECTOR_STORE="qdrant", QDRANT_URL="http://127.0.0.1:9"
+    )
+    refused(done, "Qdrant", code=TRY_AGAIN)
 
 
 def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> None:
