@@ -28,7 +28,17 @@ from citewell.points import index_point
 from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, Ranker, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
-from citewell.types import Chunk, Element, ElementType, FileFacts, Locator, SearchRequest, StoredChunk
+from citewell.types import (
+    Chunk,
+    Element,
+    ElementType,
+    FileFacts,
+    Locator,
+    MetadataKey,
+    Provenance,
+    SearchRequest,
+    StoredChunk,
+)
 
 OWNER = "benchmark"
 # A record that was split may hold several of the first places.
@@ -105,7 +115,7 @@ def chunks_of(records: Sequence[Mapping[str, str]], embedder: Embedder) -> list[
                 context=draft.context,
                 locator=draft.locator,
             )
-            stored.append(StoredChunk(chunk, record["title"] or record["id"], record["id"]))
+            stored.append(StoredChunk(chunk, record["title"] or record["id"], Provenance(record_id=record["id"])))
     return stored
 
 
@@ -120,6 +130,11 @@ class MemoryChunks:
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
         return request.resource_ids
+
+    async def metadata_keys(
+        self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        return ()
 
 
 class CachedEmbedder:

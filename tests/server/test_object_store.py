@@ -1,4 +1,4 @@
-"""A server whose files are in S3: nothing of them stays in its data folder, and what the store loses or damages is said."""
+"""A server whose files are in S3, Google Cloud Storage or Azure: nothing of them stays in its data folder, and what the store loses or damages is said."""
 
 from __future__ import annotations
 
@@ -6,18 +6,38 @@ import hashlib
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
+from tests.contract_servers.azure import ACCOUNT, ACCOUNT_KEY, AzureServer
+from tests.contract_servers.gcs import GCSServer
+from tests.contract_servers.serving import serving
 from tests.server.running import RunningServer
 
 pytestmark = pytest.mark.slow(30)
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
-class Stored:
-    """A bucket, as its owner sees it."""
+class Stored(Protocol):
+    """A bucket, as its owner sees it, behind a wire that can be cut."""
+
+    backend: str
+    wire: Wire
+    environment: dict[str, str]
+
+    def keys(self, begin: str = "") -> list[str]: ...
+    def remove(self, key: str) -> None: ...
+    def damage(self, key: str) -> None:
+        """Other bytes, as many."""
+        ...
+
+
+class InS3:
+    """On moto's server."""
+
+    backend = "s3"
 
     def __init__(self, address: str) -> None:
         self.wire = Wire(int(address.rsplit(":", 1)[1]))
@@ -40,24 +60,58 @@ class Stored:
         self._client.delete_object(Bucket=self.bucket, Key=key)
 
     def damage(self, key: str) -> None:
-        """Other bytes, as many."""
         data = self._client.get_object(Bucket=self.bucket, Key=key)["Body"].read()
-        self._client.put_object(Bucket=self.bucket, Key=key, Body=data[:-1] + bytes([data[-1] ^ 1]))
+        self._client.put_object(Bucket=self.bucket, Key=key, Body=_other(data))
 
 
-@pytest.fixture
-def stored() -> Generator[Stored]:
-    with s3() as address:
-        found = Stored(address)
-        yield found
-        found.wire.close()
+class InMemory:
+    """On a contract server, whose objects are in `kept`."""
+
+    def __init__(self, backend: str, address: str, kept: dict[str, bytes]) -> None:
+        self.backend, self._kept = backend, kept
+        self.wire = Wire(int(address.rsplit(":", 1)[1]))
+        self.environment = {
+            "CITEWELL_BLOB_BACKEND": backend,
+            "CITEWELL_BLOB_BUCKET": "files",
+            f"CITEWELL_{backend.upper()}_ENDPOINT": self.wire.address,
+        }
+        if backend == "azure":
+            self.environment |= {"AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT, "AZURE_STORAGE_ACCOUNT_KEY": ACCOUNT_KEY}
+
+    def keys(self, begin: str = "") -> list[str]:
+        return sorted(key for key in self._kept if key.startswith(begin))
+
+    def remove(self, key: str) -> None:
+        del self._kept[key]
+
+    def damage(self, key: str) -> None:
+        self._kept[key] = _other(self._kept[key])
 
 
-def test_files_are_asked_about_read_and_deleted_in_s3(stored: Stored, tmp_path: Path) -> None:
+def _other(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+@pytest.fixture(params=["s3", "gcs", "azure"])
+def stored(request: pytest.FixtureRequest) -> Generator[Stored]:
+    found: Stored
+    if request.param == "s3":
+        with s3() as address:
+            found = InS3(address)
+            yield found
+    else:
+        server = {"gcs": GCSServer, "azure": AzureServer}[request.param](page=1_000, objects={"files": {}})
+        with serving(server.app) as address:
+            found = InMemory(request.param, address, server.objects["files"])
+            yield found
+    found.wire.close()
+
+
+def test_files_are_asked_about_read_and_deleted_in_the_store(stored: Stored, tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data", **stored.environment) as running:
         names = ["Loan Policy.pdf", "Finance Sheet.xlsx"]
         added = [running.add(name, (SAMPLES / name).read_bytes()) for name in names]
-        assert {one["storage_backend"] for one in added} == {"s3"}
+        assert {one["storage_backend"] for one in added} == {stored.backend}
         assert len(stored.keys("originals/")) == len(names)
         assert not [path for path in (tmp_path / "data" / "blobs").rglob("*") if path.is_file()]
 
@@ -74,7 +128,7 @@ def test_files_are_asked_about_read_and_deleted_in_s3(stored: Stored, tmp_path: 
         assert stored.keys() == []
 
 
-def test_while_s3_is_down_uploads_are_refused_questions_answered_and_accepted_files_wait(
+def test_while_the_store_is_down_uploads_are_refused_questions_answered_and_accepted_files_wait(
     stored: Stored, tmp_path: Path
 ) -> None:
     with RunningServer(tmp_path / "data", **stored.environment) as running:

@@ -15,6 +15,7 @@ from citewell.ports import BlobStore
 from citewell.settings import load_settings
 from citewell.testing.blob_store_suite import BlobStoreConformance, file_of, read
 from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
+from tests.contract_servers.azure import ACCOUNT, ACCOUNT_KEY, AzureServer
 from tests.contract_servers.gcs import GCSServer
 from tests.contract_servers.serving import serving
 
@@ -29,6 +30,11 @@ def s3_store(address: str, data: Path, bucket: str | None = None, **more: object
     bucket = bucket or new_s3_bucket(address)
     settings = load_settings(data=data, blob_backend="s3", blob_bucket=bucket, s3_endpoint=address, **KEYS, **more)
     return build_blob_store(settings.blobs)
+
+
+def azure_store(address: str, data: Path, **more: object) -> BlobStore:
+    keys = {"azure_account": ACCOUNT, "azure_account_key": ACCOUNT_KEY, "azure_endpoint": address} | more
+    return build_blob_store(load_settings(data=data, blob_backend="azure", blob_bucket="files", **keys).blobs)
 
 
 class TestLocal(BlobStoreConformance):
@@ -56,6 +62,20 @@ class TestGoogleCloudStorage(BlobStoreConformance):
         with serving(server.app) as address:
             settings = load_settings(data=tmp_path, blob_backend="gcs", blob_bucket="files", gcs_endpoint=address)
             yield build_blob_store(settings.blobs)
+
+
+class TestAzure(BlobStoreConformance):
+    @pytest.fixture
+    def blobs(self, tmp_path: Path) -> Generator[BlobStore]:
+        with serving(AzureServer(objects={"files": {}}).app) as address:
+            yield azure_store(address, tmp_path)
+
+
+async def test_a_wrong_key_of_azure_is_said(tmp_path: Path) -> None:
+    with serving(AzureServer(objects={"files": {}}).app) as address:
+        blobs = azure_store(address, tmp_path, azure_account_key="b3RoZXI=")
+        with pytest.raises(Unavailable, match="credentials"):
+            await blobs.put_file("key", file_of(tmp_path, b"1"))
 
 
 class TestLayers(BlobStoreConformance):

@@ -1,0 +1,164 @@
+"""Azure Blob Storage's REST API: block blobs, ranges, lists and uploads in blocks, with requests signed by Shared Key.
+
+Written from https://learn.microsoft.com/rest/api/storageservices/blob-service-rest-api and its page "Authorize with Shared Key" (read November 2026).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+ACCOUNT = "files"
+ACCOUNT_KEY = base64.b64encode(b"only for tests").decode()
+_MODIFIED = "Sun, 01 Nov 2026 10:00:00 GMT"
+_DELETION = re.compile(
+    r"Content-ID: (\d+)\r\n\r\nDELETE (\S+) HTTP/1\.1\r\n(?=(?:.+\r\n)*authorization: SharedKey )", re.IGNORECASE
+)
+_SIGNED = (
+    "content-encoding", "content-language", "content-length", "content-md5", "content-type", "date", "if-modified-since",
+    "if-match", "if-none-match", "if-unmodified-since", "range",
+)  # fmt: skip
+
+
+@dataclass
+class AzureServer:
+    """Containers in memory: `objects` by container and name; `page` names at most in one list."""
+
+    page: int = 3
+    objects: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
+    blocks: dict[tuple[str, str], dict[str, bytes]] = field(default_factory=dict[tuple[str, str], dict[str, bytes]])
+
+    def __post_init__(self) -> None:
+        methods = ["GET", "HEAD", "PUT", "DELETE"]
+        self.app = Starlette(
+            routes=[
+                Route("/{container}", self._list),
+                Route("/{container}", self._batch, methods=["POST"]),
+                Route("/{container}/{name:path}", self._blob, methods=methods),
+            ]
+        )
+
+    async def _list(self, request: Request) -> Response:
+        kept = self.objects.get(request.path_params["container"])
+        query = request.query_params
+        if refused := _refused(request):
+            return refused
+        if kept is None or (query.get("restype"), query.get("comp")) != ("container", "list"):
+            return _error(404, "ContainerNotFound")
+        begin, after = query.get("prefix", ""), query.get("marker", "")
+        names = sorted(name for name in kept if name.startswith(begin) and name > after)
+        shown = names[: self.page]
+        entries = "".join(
+            f"<Blob><Name>{escape(name)}</Name><Properties><Last-Modified>{_MODIFIED}</Last-Modified><Etag>{_tag(kept[name])}</Etag>"
+            f"<Content-Length>{len(kept[name])}</Content-Length><Content-Type>application/octet-stream</Content-Type>"
+            "<BlobType>BlockBlob</BlobType></Properties></Blob>"
+            for name in shown
+        )
+        marker = escape(shown[-1]) if len(names) > self.page else ""
+        body = f"<EnumerationResults><Blobs>{entries}</Blobs><NextMarker>{marker}</NextMarker></EnumerationResults>"
+        return Response(f'<?xml version="1.0" encoding="utf-8"?>{body}', media_type="application/xml")
+
+    async def _batch(self, request: Request) -> Response:
+        """Deletions, as "Blob Batch" has them: a request in each part of a multipart body, an answer in each part of another."""
+        if refused := _refused(request):
+            return refused
+        container, body = request.path_params["container"], (await request.body()).decode()
+        if request.query_params.get("comp") != "batch" or container not in self.objects:
+            return _error(404, "ContainerNotFound")
+        boundary, answers = "batchresponse", list[str]()
+        for number, path in _DELETION.findall(body):
+            name = unquote(path).removeprefix(f"/{container}/")
+            gone = self.objects[container].pop(name, None) is not None
+            status = "202 Accepted" if gone else "404 The specified blob does not exist."
+            code = "" if gone else "x-ms-error-code: BlobNotFound\r\n"
+            answers.append(
+                f"--{boundary}\r\nContent-Type: application/http\r\nContent-ID: {number}\r\n\r\nHTTP/1.1 {status}\r\n{code}x-ms-version: 2023-11-03\r\n\r\n"
+            )
+        if not answers:
+            return _error(400, "InvalidInput")
+        content = "".join(answers) + f"--{boundary}--\r\n"
+        return Response(content, 202, headers={"Content-Type": f"multipart/mixed; boundary={boundary}"})
+
+    async def _blob(self, request: Request) -> Response:
+        container, name = request.path_params["container"], request.path_params["name"]
+        kept = self.objects.get(container)
+        if refused := _refused(request):
+            return refused
+        if kept is None:
+            return _error(404, "ContainerNotFound")
+        if request.method == "PUT":
+            return self._put(request, kept, (container, name), await request.body())
+        if name not in kept:
+            return _error(404, "BlobNotFound")
+        if request.method == "DELETE":
+            del kept[name]
+            return Response(status_code=202)
+        return _ranged(kept[name], request.headers.get("x-ms-range") or request.headers.get("range"))
+
+    def _put(self, request: Request, kept: dict[str, bytes], key: tuple[str, str], data: bytes) -> Response:
+        part = request.query_params.get("comp")
+        if part == "block":
+            self.blocks.setdefault(key, {})[request.query_params["blockid"]] = data
+        elif part == "blocklist":
+            staged = self.blocks.pop(key, {})
+            named = [one.text or "" for one in ElementTree.fromstring(data)]
+            if any(block not in staged for block in named):
+                return _error(400, "InvalidBlockList")
+            kept[key[1]] = b"".join(staged[block] for block in named)
+        elif request.headers.get("x-ms-blob-type") == "BlockBlob":
+            kept[key[1]] = data
+        else:
+            return _error(400, "MissingRequiredHeader")
+        return Response(status_code=201, headers=_headers(kept.get(key[1], b"")))
+
+
+def _refused(request: Request) -> Response | None:
+    """The answer to a request that does not carry the account's signature."""
+    lines = [request.method]
+    for name in _SIGNED:
+        value = request.headers.get(name, "")
+        lines.append("" if (name, value) == ("content-length", "0") else value)
+    own = sorted((name, value.strip()) for name, value in request.headers.items() if name.startswith("x-ms-"))
+    lines += [f"{name}:{value}" for name, value in own]
+    path = request.scope["raw_path"].decode()
+    lines.append(f"/{ACCOUNT}{path}")
+    lines += [f"{name.lower()}:{value}" for name, value in sorted(request.query_params.items())]
+    signature = hmac.digest(base64.b64decode(ACCOUNT_KEY), "\n".join(lines).encode(), hashlib.sha256)
+    expected = f"SharedKey {ACCOUNT}:{base64.b64encode(signature).decode()}"
+    if hmac.compare_digest(request.headers.get("authorization", ""), expected) and "x-ms-version" in request.headers:
+        return None
+    return _error(403, "AuthenticationFailed")
+
+
+def _ranged(data: bytes, asked: str | None) -> Response:
+    if asked is None:
+        return Response(data, headers=_headers(data))
+    first, _, last = asked.removeprefix("bytes=").partition("-")
+    start, end = int(first), min(int(last) + 1 if last else len(data), len(data))
+    if start >= len(data):
+        return _error(416, "InvalidRange")
+    return Response(data[start:end], 206, _headers(data) | {"Content-Range": f"bytes {start}-{end - 1}/{len(data)}"})
+
+
+def _headers(data: bytes) -> dict[str, str]:
+    return {"ETag": _tag(data), "Last-Modified": _MODIFIED, "x-ms-blob-type": "BlockBlob"}
+
+
+def _tag(data: bytes) -> str:
+    return f'"0x{hashlib.md5(data).hexdigest()[:16].upper()}"'
+
+
+def _error(status: int, code: str) -> Response:
+    body = f'<?xml version="1.0" encoding="utf-8"?><Error><Code>{code}</Code></Error>'
+    return Response(body, status, {"x-ms-error-code": code}, media_type="application/xml")
