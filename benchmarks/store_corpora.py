@@ -1,6 +1,7 @@
 """The same documents through every vector store and two embedders: what each finds beside brute force and beside the embedded default.
 
-usage: .venv/bin/python benchmarks/store_corpora.py SET... [--queries 40] [--stores edge pgvector redis qdrant pinecone] [--output FILE]
+usage: .venv/bin/python benchmarks/store_corpora.py SET... [--queries 40] [--stores edge pgvector redis qdrant pinecone]
+       [--embedders builtin hash] [--output FILE]
 
 SETs are retrieval sets in the layout of BEIR; all of them go into one index, with the set and a number as metadata, beside a second owner who has a
 fifth of the same texts. Postgres and Redis are those of the tests; Qdrant and Pinecone are their contract servers, which search by brute force:
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -73,6 +74,10 @@ from tests.contract_servers.serving import serving  # noqa: E402
 from tests.redis_server import redis_server  # noqa: E402
 
 STORES = ("edge", "pgvector", "redis", "qdrant", "pinecone")
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {
+    "builtin": BuiltinEmbedder.load,
+    "hash": lambda: HashEmbedder(dimensions=256),
+}
 OTHER_OWNER = "somebody else"
 BATCH = 500
 TIE = 1e-3  # cosines this near the tenth count as good: pgvector's graph compares numbers of 2 bytes
@@ -273,10 +278,12 @@ async def opened(store: str, fingerprint: Fingerprint) -> AsyncGenerator[VectorI
         yield index
 
 
-async def run(folders: Sequence[Path], stores: Sequence[str], queries: int) -> dict[str, dict[str, Any]]:
+async def run(
+    folders: Sequence[Path], stores: Sequence[str], embedders: Sequence[str], queries: int
+) -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {}
-    for inner in (BuiltinEmbedder.load(), HashEmbedder(dimensions=256)):
-        embedder = Remembering(inner)
+    for name in embedders:
+        embedder = Remembering(EMBEDDERS[name]())
         corpora = await read(folders, embedder, queries)
         for store in stores:
             async with opened(store, embedder.fingerprint) as index:
@@ -300,10 +307,11 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", type=Path)
     parser.add_argument("--queries", type=int, default=40)
     parser.add_argument("--stores", nargs="*", choices=STORES, default=list(STORES))
+    parser.add_argument("--embedders", nargs="*", choices=list(EMBEDDERS), default=list(EMBEDDERS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     stores = list(dict.fromkeys(("edge", *options.stores)))
-    result = asyncio.run(run(options.sets, stores, options.queries))
+    result = asyncio.run(run(options.sets, stores, options.embedders, options.queries))
     rows = [
         (
             embedder, store, f"{one['chunks']:,}", f"{one['write_s']:.0f}", f"{one['recall']:.4f}", f"{one['recall_filtered']:.4f}",

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from citewell.adapters import registry
+from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.client import connect
 from citewell.composition import Services, open_services
 from citewell.composition.recorded import settings_of
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.ports import Embedder, Fingerprint, VectorIndex
+from citewell.ports import Capability, Embedder, Fingerprint, VectorIndex
 from citewell.remote_vectors import OpenedVectors
 from citewell.settings import EmbeddingSettings, PgvectorStore, RemoteEmbedding, Settings, StoreSettings, load_settings
 from citewell.storage.indexes import IndexState
@@ -233,3 +234,16 @@ def test_an_address_that_is_set_belongs_to_the_model_that_is_asked_for_unless_it
 
     assert address() == local
     assert address(embedding_provider="voyage", voyage_api_key="key") is None
+
+
+@pytest.mark.parametrize("has_words", [True, False])
+async def test_a_store_without_search_by_words_is_named_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, has_words: bool
+) -> None:
+    if not has_words:
+        declared = frozenset({Capability.FILTERS, Capability.PERSISTENT})
+        monkeypatch.setattr(QdrantEdgeIndex, "capabilities", declared)
+    async with open_services(load_settings(data=tmp_path, workers=0)):
+        pass
+    said = [one.getMessage() for one in caplog.records if "no search by words" in one.getMessage()]
+    assert [("edge" in one) for one in said] == ([] if has_words else [True])
