@@ -24,15 +24,20 @@ def passage_text(hit: Hit) -> str:
 
 
 def provenance_words(provenance: Provenance) -> str:
-    """`record rec1; identifier frame-17; camera: Leica M6; iso: 400`; what exceeds the limit is left out, and `…` says so."""
-    kept: list[str] = []
+    """`record rec1; identifier frame-17; camera: Leica M6; iso: 400`. Where not all of it fits, `…` says so.
+
+    One long value, such as a summary, leaves room for the short ones, such as the path of a frame: these are taken first.
+    """
+    parts = list(_parts(provenance))
+    kept: set[int] = set()
     left = MAX_PROVENANCE_CHARACTERS
-    for part in _parts(provenance):
-        if len(part) + 2 > left:
-            return "; ".join([*kept, "…"])
-        kept.append(part)
-        left -= len(part) + 2
-    return "; ".join(kept)
+    for place in sorted(range(len(parts)), key=lambda at: len(parts[at])):
+        if len(parts[place]) + 2 > left:
+            break
+        kept.add(place)
+        left -= len(parts[place]) + 2
+    shown = [part for place, part in enumerate(parts) if place in kept]
+    return "; ".join(shown if len(kept) == len(parts) else [*shown, "…"])
 
 
 def _parts(provenance: Provenance) -> Iterator[str]:
