@@ -26,7 +26,11 @@ from citewell.errors import (
 from citewell.features.health.findings import Finding, Level
 from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder, close_connections
 from citewell.settings import (
+    BuiltinRerank,
     ChatSettings,
+    EmbeddingSettings,
+    FastembedEmbedding,
+    FastembedRerank,
     NoChat,
     NoVision,
     RemoteEmbedding,
@@ -67,6 +71,10 @@ async def probe_providers(settings: Settings) -> list[Finding]:
     return list(found)
 
 
+class _NotFetchedError(Exception):
+    """The model is not on this machine yet; the message says what the first start does."""
+
+
 async def _found(part: str, name: str, probe: Probe, without: str = "none") -> Finding:
     if name == "none":
         return Finding(part, "ok", without)
@@ -76,6 +84,8 @@ async def _found(part: str, name: str, probe: Probe, without: str = "none") -> F
             model = await probe()
     except TimeoutError:
         return Finding(part, "error", f"{name}: unreachable", f"It did not answer within {SECONDS:g} seconds.")
+    except _NotFetchedError as waiting:
+        return Finding(part, "note", f"{name}: not fetched yet", str(waiting))
     except CitewellError as error:
         _, level, state = next(entry for entry in _STATES if isinstance(error, entry[0]))
         return Finding(part, level, f"{name}: {state}", error.message)
@@ -87,7 +97,11 @@ def _embedder(settings: Settings) -> Probe:
     chosen = settings.embedding
 
     async def probe() -> str:
+        await _fetched(chosen)
         embedder = await asyncio.to_thread(registry.build_embedder, chosen)
+        if isinstance(chosen, FastembedEmbedding):
+            await embedder.embed([_TEXT], "query")
+            return embedder.fingerprint.model
         if not isinstance(chosen, RemoteEmbedding) or not isinstance(embedder, RemoteEmbedder):
             return ""
         try:
@@ -98,6 +112,14 @@ def _embedder(settings: Settings) -> Probe:
         return embedder.fingerprint.model
 
     return probe
+
+
+async def _fetched(settings: EmbeddingSettings | RerankSettings) -> None:
+    """Fetching takes as long as it takes, which no question may: a model that is not here is only looked for."""
+    if isinstance(settings, FastembedEmbedding | FastembedRerank):
+        awaited = await asyncio.to_thread(registry.awaited_model, settings)
+        if awaited is not None:
+            raise _NotFetchedError(awaited)
 
 
 @asynccontextmanager
@@ -132,8 +154,9 @@ async def _not_now(seconds: float) -> None:
 
 def _reranker(settings: RerankSettings) -> Probe:
     async def probe() -> str:
+        await _fetched(settings)
         reranker = await asyncio.to_thread(registry.build_reranker, settings)
-        if reranker is None or settings.is_local:
+        if reranker is None or isinstance(settings, BuiltinRerank):
             return ""
         try:
             await reranker.rerank(_TEXT, [_TEXT], 1)

@@ -61,6 +61,7 @@ ROWS = (
     Row("embedder", "voyage", voyage.SPECIFICATION, "`VOYAGE_API_KEY`, `CITEWELL_EMBEDDING_BASE_URL`", "voyage"),
     Row("embedder", "pinecone", pinecone.SPECIFICATION, "`PINECONE_API_KEY`, `CITEWELL_EMBEDDING_BASE_URL`", "pinecone"),
     Row("reranker", "builtin", "itself", "none"),
+    Row("reranker", "fastembed", "itself", "none"),
     Row("reranker", "voyage", voyage.SPECIFICATION, "`VOYAGE_API_KEY`, `CITEWELL_RERANK_BASE_URL`", "voyage"),
     Row("reranker", "pinecone", pinecone.SPECIFICATION, "`PINECONE_API_KEY`, `CITEWELL_RERANK_BASE_URL`", "pinecone"),
     Row("reranker", "cohere", cohere.SPECIFICATION, "`COHERE_API_KEY`, `CITEWELL_RERANK_BASE_URL`", "cohere"),

@@ -10,37 +10,24 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import ConfigurationError
-from citewell.settings import AnthropicChat, OpenAIChat, Settings, load_settings
+from citewell.settings import AnthropicChat, OpenAIChat, Settings, change, load_settings
 from citewell.settings.base import declared
 from citewell.settings.loading import GROUPS, PROVIDERS, VARIABLES
-from citewell.settings.names import NOT_READ, READ_WITH, RESERVED, USED_WITH
+from citewell.settings.names import NOT_READ, READ_WITH, USED_WITH
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
-SERVED = {keyword: names for keyword, names in VARIABLES.items() if keyword not in RESERVED}
-# Names that belong to a choice without an adapter: documented with the reserved settings.
-UNREAD = {name for name, (chooser, wanted) in READ_WITH.items() if not set(wanted) & set(PROVIDERS[chooser])}
-
-
-@pytest.mark.parametrize("names", SERVED.values(), ids=lambda names: names[0])
+@pytest.mark.parametrize("names", VARIABLES.values(), ids=lambda names: names[0])
 def test_setting_is_documented_with_all_its_names(names: tuple[str, ...]) -> None:
     row = next((line for line in DOCUMENT.splitlines() if line.startswith(f"| `{names[0]}` ")), "")
     documented = set(re.findall(r"`([A-Z0-9_]+)`", "".join(row.split("|")[1:3])))
-    assert documented == set(names) - UNREAD
+    assert documented == set(names)
 
 
 def test_documentation_names_no_setting_that_does_not_exist() -> None:
     documented = set(re.findall(r"^\| `(CITEWELL_[A-Z0-9_]+)`", DOCUMENT, re.MULTILINE))
-    assert documented == {names[0] for names in SERVED.values()}
-
-
-def test_documentation_lists_the_names_that_nothing_reads_yet_and_promises_nothing_of_them() -> None:
-    before, _, rest = DOCUMENT.partition("## Reserved names")
-    reserved, _, after = rest.partition("\n## ")
-    names = {name for keyword in RESERVED for name in VARIABLES[keyword]} | UNREAD
-    assert {name for name in names if f"`{name}`" not in reserved} == set()
-    assert {name for name in names if f"`{name}`" in before + after} == set()
+    assert documented == {names[0] for names in VARIABLES.values()}
 
 
 @pytest.mark.parametrize("group", PROVIDERS)
@@ -152,23 +139,14 @@ def test_a_field_of_one_provider_does_not_exist_under_another(bare: pytest.Monke
     assert [name for name in ("temperature", "model", "api_key") if hasattr(load_settings().chat, name)] == []
 
 
-@pytest.mark.parametrize(
-    ("variables", "name", "value"),
-    [
-        ({"RERANK_PROVIDER": "fastembed"}, "RERANK_PROVIDER", "fastembed"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(
-    bare: pytest.MonkeyPatch, variables: dict[str, str], name: str, value: str
-) -> None:
-    for variable, given in variables.items():
-        bare.setenv(variable, given)
+def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("RERANK_PROVIDER", "none")
     with pytest.raises(ConfigurationError) as raised:
-        load_settings()
-    first, _, advice = raised.value.message.partition(" here. ")
-    assert first == f"There is no adapter for {value!r}"
-    assert advice.endswith(f"Choose another one in {name}.")
+        change(load_settings(), rerank_provider="of another version")
+    assert (
+        raised.value.message
+        == "There is no adapter for 'of another version' here. Choose another one in RERANK_PROVIDER."
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from citewell.settings import (
     EdgeStore,
     EmbeddingSettings,
     FastembedEmbedding,
+    FastembedRerank,
     GcsBlobs,
+    HubSettings,
     LocalBlobs,
     NoChat,
     NoRerank,
@@ -59,6 +61,7 @@ FACTORIES: Mapping[type, str] = {
     QdrantStore: "citewell.adapters.index.qdrant:build",
     RedisStore: "citewell.adapters.index.redis:build",
     BuiltinRerank: "citewell.adapters.reranker.builtin:build",
+    FastembedRerank: "citewell.adapters.reranker.fastembed:build",
     VoyageRerank: "citewell.adapters.reranker.voyage:build",
     PineconeRerank: "citewell.adapters.reranker.pinecone:build",
     CohereRerank: "citewell.adapters.reranker.cohere:build",
@@ -101,6 +104,12 @@ async def open_index(settings: StoreSettings, fingerprint: Fingerprint) -> Vecto
 def build_reranker(settings: RerankSettings) -> Reranker | None:
     """The reranker, or None when none is configured."""
     return None if isinstance(settings, NoRerank) else _factory(settings)(settings)
+
+
+def awaited_model(settings: HubSettings) -> str | None:
+    """What the first start fetches from Hugging Face's hub; None where the model is here. `ProviderUnavailable` when the hub cannot be asked."""
+    _factory(settings)
+    return importlib.import_module("citewell.adapters.hub_models").awaited(settings)
 
 
 def build_chat_model(settings: ChatSettings) -> ChatModel | None:

@@ -260,15 +260,32 @@ class BuiltinRerank(_Rerank):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RemoteRerank(_Rerank):
-    """A reranker that is called over a network; a search that has waited `seconds` for it goes on without it."""
+class _ModelRerank(_Rerank):
+    """A reranker with a choice of models; a search that has waited `seconds` for it goes on without it."""
+
+    model: Annotated[str | None, named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL")] = None
+    seconds: Annotated[Seconds, named("rerank_seconds")] = 5.0
+    threshold: Annotated[float, named("rerank_threshold", "RERANK_THRESHOLD")] = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastembedRerank(_ModelRerank):
+    """A cross-encoder of Hugging Face's hub on this machine: fetched into the data folder at the first start, or read from the folder `path`."""
+
+    is_local: ClassVar[bool] = True
+
+    provider: Annotated[Literal["fastembed"], _RERANK_PROVIDER] = "fastembed"
+    data: DataFolderSetting
+    path: Annotated[Path | None, named("fastembed_rerank_path", "FASTEMBED_RERANK_PATH")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RemoteRerank(_ModelRerank):
+    """A reranker that is called over a network."""
 
     is_local: ClassVar[bool] = False
 
-    model: Annotated[str | None, named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL")] = None
     base_url: Annotated[HttpAddress | None, named("rerank_base_url", "RERANK_BASE_URL")] = None
-    seconds: Annotated[Seconds, named("rerank_seconds")] = 5.0
-    threshold: Annotated[float, named("rerank_threshold", "RERANK_THRESHOLD")] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -423,7 +440,9 @@ class AnthropicVision(_Anthropic):
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding | StoreEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | FastembedEmbedding | RemoteEmbedding
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
-RerankSettings: TypeAlias = BuiltinRerank | NoRerank | VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
+RerankSettings: TypeAlias = BuiltinRerank | NoRerank | FastembedRerank | RemoteRerank
+HubSettings: TypeAlias = FastembedEmbedding | FastembedRerank
+"""Models of Hugging Face's hub, on this machine."""
 ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
 VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 

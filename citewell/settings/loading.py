@@ -14,7 +14,7 @@ from pydantic import ConfigDict, ValidationError, create_model
 from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.groups import AnthropicChat, Settings
-from citewell.settings.names import RESERVED, Given, check_names, check_overrides, gather
+from citewell.settings.names import Given, check_names, check_overrides, gather
 from citewell.settings.secrets import secret_problems
 from citewell.settings.values import (
     BlobBackend,
@@ -55,7 +55,7 @@ def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
     for group in (Settings, *(kind for kinds in GROUPS.values() for kind in kinds)):
         for name, names in declared(group).items():
             found[names.keyword] = names.variables, _KNOWN_PROVIDERS.get(names.keyword, hints(group)[name])
-    return found | {keyword: (one.names.variables, one.kind) for keyword, one in RESERVED.items()}
+    return found
 
 
 GROUPS = _groups()

@@ -1,11 +1,9 @@
-"""The names of settings: which one gives a setting its value, and which are reserved, unknown, empty or without effect."""
+"""The names of settings: which one gives a setting its value, and which are unknown, empty or without effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from pydantic import SecretStr
 
 from citewell.errors import ConfigurationError
 from citewell.spelling import suggestion
@@ -32,16 +30,6 @@ def named(keyword: str, *others: str) -> Names:
     return Names(keyword, (f"{PREFIX}{keyword.upper()}", *others))
 
 
-@dataclass(frozen=True)
-class Reserved:
-    """A setting that nothing reads yet: what its value must be, and which choices of which setting it belongs to."""
-
-    names: Names
-    kind: object
-    chosen_by: str
-    providers: tuple[str, ...]
-
-
 # Names of other tools that only mean something with certain values of another setting.
 READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "OPENAI_MODEL": ("chat_provider", ("openai", "none")),
@@ -49,24 +37,18 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone", "store")),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
-# Settings of providers that have no adapter in this version: their names are known and their values checked, and nothing reads them.
-# Each moves into its provider's group together with the adapter.
-RESERVED: Mapping[str, Reserved] = {}
 # Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
 USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **{
-        keyword: (reserved.chosen_by, reserved.providers)
-        for keyword, reserved in RESERVED.items()
-        if reserved.kind is not SecretStr
-    },
     **dict.fromkeys(
         ("embedding_base_url", "embedding_requests_per_minute", "embedding_tokens_per_minute"),
         ("embedding_provider", ("openai", "voyage", "pinecone", "store")),
     ),
     **dict.fromkeys(
-        ("rerank_model", "rerank_base_url", "rerank_seconds"),
-        ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
+        ("rerank_model", "rerank_seconds"), ("rerank_provider", ("voyage", "pinecone", "cohere", "tei", "fastembed"))
     ),
+    "rerank_base_url": ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
+    "fastembed_path": ("embedding_provider", ("fastembed",)),
+    "fastembed_rerank_path": ("rerank_provider", ("fastembed",)),
     **dict.fromkeys(("pgvector_url", "pgvector_schema"), ("vector_store", ("pgvector",))),
     **dict.fromkeys(
         ("pinecone_index", "pinecone_namespace", "pinecone_cloud", "pinecone_region", "pinecone_url"),

@@ -236,7 +236,7 @@ Seconds = Annotated[float, Field(gt=0, le=MAX_NUMBER)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Cosine = Annotated[float, Field(ge=-1, le=1)]
 ChunkStrategy = Literal["sections", "tokens", "characters", "recursive", "semantic", "rows"]
-# Every provider that Citewell knows by name; those with an adapter have a class in `groups`.
+# Every provider; each has a class in `groups`.
 EmbeddingProvider = Literal["builtin", "openai", "voyage", "pinecone", "store", "fastembed"]
 RerankProvider = Literal["none", "builtin", "voyage", "pinecone", "cohere", "tei", "fastembed"]
 ChatProvider = Literal["none", "openai", "anthropic"]

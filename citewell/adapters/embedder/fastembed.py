@@ -12,16 +12,12 @@ from fastembed import TextEmbedding
 
 from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 from citewell.adapters.embedder.remote import sendable, unit_rows
+from citewell.adapters.hub_models import chosen, opened, untruncated
 from citewell.errors import ConfigurationError
 from citewell.ports import Fingerprint, FloatMatrix, TextKind
 from citewell.settings import FastembedEmbedding
-from citewell.spelling import nearest
 
-USUAL_MODEL = "BAAI/bge-small-en-v1.5"
-MODELS_FOLDER = "models"
-"""Inside the data folder: what was fetched."""
 _TEXTS_AT_ONCE = 32
-_PROCESSORS = ["CPUExecutionProvider"]
 _REVISION_LENGTH = 12
 # What each family was trained to read before a document, and before a query, as its model card says; fastembed adds nothing.
 _INSTRUCTIONS = {
@@ -45,7 +41,7 @@ class FastembedEmbedder:
         self.max_tokens = truncation.get("max_length", 512) - max(
             len(tokenizer.encode(said, add_special_tokens=False)) for said in self._instructions
         )
-        self.tokenizer = WordPieceTokenizer(_whole(tokenizer), self.max_tokens)
+        self.tokenizer = WordPieceTokenizer(untruncated(tokenizer), self.max_tokens)
         revision = folder.name[:_REVISION_LENGTH] if folder.parent.name == "snapshots" else ""
         self.fingerprint = Fingerprint("fastembed", name, dimensions, revision)
 
@@ -64,62 +60,10 @@ class FastembedEmbedder:
 
 def build(settings: FastembedEmbedding) -> FastembedEmbedder:
     """The embedder, its model fetched unless it is there; `ConfigurationError` for a model that is unknown, damaged or out of reach."""
-    name, dimensions = _chosen(settings)
-    cache = settings.data / MODELS_FOLDER
-    options: dict[str, Any] = {"cache_dir": str(cache), "providers": _PROCESSORS}
-    if settings.path is not None:
-        return FastembedEmbedder(_from_folder(settings, name, options), name, dimensions)
-    return FastembedEmbedder(_fetched(settings, name, options), name, dimensions)
-
-
-def _chosen(settings: FastembedEmbedding) -> tuple[str, int]:
-    known = {str(one["model"]): int(one["dim"]) for one in TextEmbedding.list_supported_models()}
-    wanted = settings.model or USUAL_MODEL
-    name = next((one for one in known if one.lower() == wanted.lower()), None)
-    if name is None:
-        near = nearest(wanted, list(known))
+    model = chosen(settings)
+    name, dimensions = str(model["model"]), int(model["dim"])
+    if settings.dimensions not in (None, dimensions):
         raise ConfigurationError(
-            f"{settings.name_of('model')} is {wanted!r}, which fastembed does not have."
-            + (f" Did you mean {near!r}?" if near else f" Its usual one is {USUAL_MODEL!r}.")
+            f"{settings.name_of('dimensions')} is {settings.dimensions}, but vectors of {name} have {dimensions} dimensions."
         )
-    if settings.dimensions not in (None, known[name]):
-        raise ConfigurationError(
-            f"{settings.name_of('dimensions')} is {settings.dimensions}, but vectors of {name} have {known[name]} dimensions."
-        )
-    return name, known[name]
-
-
-def _from_folder(settings: FastembedEmbedding, name: str, options: dict[str, Any]) -> TextEmbedding:
-    try:
-        return TextEmbedding(name, specific_model_path=str(settings.path), **options)
-    except Exception as error:  # the library, the tokenizer and ONNX Runtime each raise their own
-        raise ConfigurationError(
-            f"The model {name} cannot be read from {settings.path}: {_said(error)}. "
-            f"Put its ONNX file, tokenizer.json and the JSON files beside it there, or remove {settings.name_of('path')}."
-        ) from error
-
-
-def _fetched(settings: FastembedEmbedding, name: str, options: dict[str, Any]) -> TextEmbedding:
-    try:
-        try:
-            return TextEmbedding(name, local_files_only=True, **options)
-        except (ValueError, OSError):  # not there, or not all of it
-            return TextEmbedding(name, **options)
-    except Exception as error:  # each way to fetch, and to fail at it, has errors of its own
-        raise ConfigurationError(
-            f"The embedding model {name} could not be fetched from huggingface.co into {options['cache_dir']}: {_said(error)}. "
-            f"Start once with a connection, or copy its files to this machine and set {settings.name_of('path')} to their folder, or "
-            f"choose another {settings.name_of('provider')}; 'builtin' needs no download."
-        ) from error
-
-
-def _whole(tokenizer: Any) -> str:
-    """The tokenizer's definition without cutting and padding."""
-    copy = type(tokenizer).from_str(tokenizer.to_str())
-    copy.no_truncation()
-    copy.no_padding()
-    return copy.to_str()
-
-
-def _said(error: Exception) -> str:
-    return " ".join(str(error).split())[:200].rstrip(". ") or type(error).__name__
+    return FastembedEmbedder(opened(TextEmbedding, settings, name), name, dimensions)
