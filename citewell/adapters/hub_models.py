@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fastembed import TextEmbedding
+from fastembed.common import model_management
 from fastembed.rerank.cross_encoder import TextCrossEncoder
-from huggingface_hub import model_info
 
 from citewell.errors import ConfigurationError, ProviderUnavailable
 from citewell.settings import FastembedEmbedding, HubSettings
@@ -45,7 +45,7 @@ def awaited(settings: HubSettings) -> str | None:
     if settings.path is not None or _is_here(_kind_of(settings)[0], name, cache):
         return None
     try:
-        model_info(model["sources"]["hf"] or name, timeout=_HUB_SECONDS)
+        model_management.model_info(model["sources"]["hf"] or name, timeout=_HUB_SECONDS)  # pyright: ignore[reportPrivateImportUsage]
     except Exception as error:  # huggingface_hub, its HTTP library and the operating system each raise their own
         raise ProviderUnavailable(_what_to_do(settings, name, cache, said(error))) from error
     return f"The first start fetches {name} ({model['size_in_GB']:g} GB) from huggingface.co into {cache}."
