@@ -19,6 +19,7 @@ from citewell.ingest import workers
 from citewell.settings import VectorStore
 from citewell.storage.indexes import IndexState
 from citewell.types import ElementType, Status, UsageKind
+from citewell.types.accounts import SignInProblem
 from citewell.types.answers import Verdict
 from citewell.types.resources import TERMINAL
 from citewell.types.search import Scores
@@ -103,6 +104,7 @@ SERVER: dict[str, Callable[[], set[str]]] = {
     "INDEX_STATES": lambda: set(IndexState),
     "VECTOR_STORES": lambda: set(get_args(VectorStore)),
     "HEALTH_PARTS": _health_parts,
+    "SIGN_IN_PROBLEMS": lambda: set(SignInProblem),
 }
 
 

@@ -176,3 +176,20 @@ export function lookUp<T>(table: Readonly<Record<string, T>>, code: string | nul
 export function wordFor(table: Readonly<Record<string, string>>, code: string): string {
   return lookUp(table, code) ?? (code.charAt(0).toUpperCase() + code.slice(1)).replaceAll("_", " ");
 }
+
+/** Why somebody was not let in who came back from the identity provider. */
+export const SIGN_IN_PROBLEMS = [
+  "expired",
+  "declined",
+  "refused",
+  "unavailable",
+  "unverified",
+  "domain",
+  "not_invited",
+  "no_administrator",
+  "taken",
+  "other_person",
+  "suspended",
+  "too_many",
+] as const;
+export type SignInProblem = (typeof SIGN_IN_PROBLEMS)[number];

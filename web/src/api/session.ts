@@ -6,7 +6,18 @@ export interface Session {
   /** The same for all tokens of an owner; null while nobody is signed in. */
   owner: string | null;
   version: string;
+  /** Whether people have accounts here, how they get one, and what the identity provider is called that they may use. */
+  accounts: boolean;
+  signUp: string | null;
+  provider: string | null;
+  /** Who is signed in with an account. */
+  person: string | null;
+  isAdministrator: boolean;
 }
+
+/** When the tokens of an account were last renewed, in all tabs: an access token is valid for minutes. */
+const RENEWED = "citewell.renewed";
+let seconds: number | null = null;
 
 // The cookie is shared by all tabs, so signing in or out in one of them concerns the others.
 const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("citewell.session");
@@ -21,18 +32,96 @@ export function takeTokenFromAddress(): string | null {
   return token;
 }
 
+/** Take what an invitation's link or the way back from an identity provider says out of the address bar and the history. */
+export function takeFromAddress(): { invitation: string | null; problem: string | null } {
+  const address = new URL(window.location.href);
+  const problem = address.searchParams.get("sign_in");
+  const invitation = /^#invitation=([\w-]{1,200})$/.exec(address.hash)?.[1] ?? null;
+  if (invitation === null && problem === null) return { invitation, problem };
+  address.searchParams.delete("sign_in");
+  window.history.replaceState(null, "", address.pathname + address.search + (invitation === null ? address.hash : ""));
+  return { invitation, problem };
+}
+
+/** The link that an invitation is given away as; what follows # stays in the browser. */
+export function invitationLink(secret: string): string {
+  return `${window.location.origin}/#invitation=${secret}`;
+}
+
 export async function signIn(token: string): Promise<Session> {
   const session = adopt(await unwrap(api.POST("/session", { body: { token } })));
+  localStorage.removeItem(RENEWED);
   tabs?.postMessage(session.owner);
   return session;
 }
 
+export async function signInWithPassword(email: string, password: string): Promise<Session> {
+  return entered(await unwrap(api.POST("/session/password", { body: { email, password } })));
+}
+
+export async function signUp(body: Schemas["SignUpIn"]): Promise<Session> {
+  return entered(await unwrap(api.POST("/account", { body })));
+}
+
+/** Go to the identity provider, which sends the browser back to this path. */
+export async function signInElsewhere(invitation: string | null): Promise<void> {
+  const { pathname, search } = window.location;
+  const body = { return_to: pathname + search, invitation };
+  window.location.assign((await unwrap(api.POST("/session/openid", { body }))).address);
+}
+
 export async function currentSession(): Promise<Session> {
+  const answer = await unwrap(api.GET("/session"));
+  // Whoever comes back from an identity provider has fresh tokens.
+  if (answer.signed_in && answer.seconds && localStorage.getItem(RENEWED) === null) {
+    localStorage.setItem(RENEWED, String(Date.now()));
+  }
+  if (answer.signed_in || !answer.accounts || localStorage.getItem(RENEWED) === null) return adopt(answer);
+  // The access token may have expired while the page was closed.
+  seconds = 0;
+  await renewTokens();
   return adopt(await unwrap(api.GET("/session")));
+}
+
+/** Exchange the tokens of an account for fresh ones when half of their time is over. One tab does it for all: a token sent twice ends the session. */
+export async function renewTokens(): Promise<void> {
+  const renew = async (): Promise<void> => {
+    const age = Date.now() - Number(localStorage.getItem(RENEWED) ?? 0);
+    if (seconds === null || (age >= 0 && age < seconds * 500)) return;
+    // Noted first, and sent to its end even where the page is left: the next page must not send the same token again.
+    localStorage.setItem(RENEWED, String(Date.now()));
+    const response = await fetch("/session/refresh", { method: "POST", keepalive: true });
+    if (response.status === 401) localStorage.removeItem(RENEWED);
+  };
+  // Browsers have locks where the connection is safe, which passwords need anyway.
+  await (navigator.locks ? navigator.locks.request(RENEWED, renew) : renew());
+}
+
+/** Stay signed in while the page is open, also after the machine slept. Returns what ends it. */
+export function keepSignedIn(): () => void {
+  const renew = (): void => void renewTokens().catch(() => undefined);
+  const timer = setInterval(renew, 30_000);
+  document.addEventListener("visibilitychange", renew);
+  renew();
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener("visibilitychange", renew);
+  };
 }
 
 export async function signOut(): Promise<void> {
   await unwrap(api.DELETE("/session"));
+  signedOut();
+}
+
+/** End every session of the account, this one too. */
+export async function signOutEverywhere(): Promise<void> {
+  await unwrap(api.DELETE("/account/sessions"));
+  signedOut();
+}
+
+function signedOut(): void {
+  localStorage.removeItem(RENEWED);
   setSession({ csrf: null, owner: null });
   tabs?.postMessage(null);
 }
@@ -51,8 +140,25 @@ export async function renewSession(): Promise<boolean> {
   return true;
 }
 
+function entered(answer: Schemas["SessionOut"]): Session {
+  localStorage.setItem(RENEWED, String(Date.now()));
+  const session = adopt(answer);
+  tabs?.postMessage(session.owner);
+  return session;
+}
+
 function adopt(answer: Schemas["SessionOut"]): Session {
   const owner = answer.owner ?? null;
   setSession({ csrf: answer.csrf ?? null, owner });
-  return { signedIn: answer.signed_in, owner, version: answer.version };
+  seconds = answer.seconds ?? null;
+  return {
+    signedIn: answer.signed_in,
+    owner,
+    version: answer.version,
+    accounts: answer.accounts,
+    signUp: answer.sign_up ?? null,
+    provider: answer.provider ?? null,
+    person: answer.person ?? null,
+    isAdministrator: answer.administrator,
+  };
 }

@@ -1,5 +1,6 @@
-// What this server is and does: health, index, tokens, usage, appearance.
+// What this server is and does: health, index, account, members, tokens, usage, appearance.
 import type { ReactNode } from "react";
+import type { Session } from "../api/session";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Account } from "./Account";
@@ -7,13 +8,15 @@ import { Appearance } from "./Appearance";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
+import { MembersCard } from "./MembersCard";
+import { PersonCard } from "./PersonCard";
 import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
 import { WebhooksCard } from "./WebhooksCard";
 import "./settings.css";
 
-export default function SettingsScreen({ version }: { version: string }): ReactNode {
+export default function SettingsScreen({ session }: { session: Session }): ReactNode {
   useTitle(t.settings);
   return (
     <main className="screen settings">
@@ -27,9 +30,11 @@ export default function SettingsScreen({ version }: { version: string }): ReactN
         <IndexCard />
         <UsageCard />
         <TelegramCard />
-        <TokensCard />
+        {session.person !== null && <PersonCard session={session} />}
+        {session.person !== null && <MembersCard isAdministrator={session.isAdministrator} />}
+        <TokensCard hasScopes={session.accounts} />
         <WebhooksCard />
-        <Account version={version} />
+        <Account version={session.version} />
       </div>
     </main>
   );

@@ -15,9 +15,12 @@ import { Secret } from "./Secret";
 import { Section } from "./Section";
 
 type Token = Schemas["TokenOut"];
+type Scope = Schemas["AccessScope"];
+const SCOPES: readonly Scope[] = ["read", "ask", "write", "admin"];
 const DAYS = [7, 30, 90, 365];
 
-export function TokensCard(): ReactNode {
+/** hasScopes: whether tokens may be made for some things only. */
+export function TokensCard({ hasScopes = false }: { hasScopes?: boolean }): ReactNode {
   const tokens = useQuery(tokensQuery());
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Token | null>(null);
@@ -51,6 +54,7 @@ export function TokensCard(): ReactNode {
               <span className="muted small">
                 {t.created} {formatDay(token.created_at)} · {t.expires}{" "}
                 {token.expires_at ? formatDay(token.expires_at) : t.never}
+                {hasScopes && <TokenDetails token={token} />}
               </span>
             </span>
             <Button small kind="quiet" onClick={() => setRevoked(token)} aria-label={t.revokeNamed(token.name)}>
@@ -59,7 +63,7 @@ export function TokensCard(): ReactNode {
           </li>
         ))}
       </ul>
-      <CreateToken open={isCreating} onClose={() => setCreating(false)} />
+      <CreateToken open={isCreating} hasScopes={hasScopes} onClose={() => setCreating(false)} />
       <Confirm
         open={revoked !== null}
         title={t.revokeTitle}
@@ -72,7 +76,26 @@ export function TokensCard(): ReactNode {
   );
 }
 
-function CreateToken({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+/** How it begins, what it is good for, and when it was last used. */
+function TokenDetails({ token }: { token: Token }): ReactNode {
+  const scopes = token.scopes ?? [];
+  return (
+    <>
+      {" · "}
+      {t.lastUsed} {token.last_used_at ? formatDay(token.last_used_at) : t.never}
+      <br />
+      {token.prefix && <code>{token.prefix}…</code>} {scopes.map((scope) => t.scopeWord[scope]).join(", ")}
+    </>
+  );
+}
+
+interface CreateTokenProps {
+  open: boolean;
+  hasScopes: boolean;
+  onClose: () => void;
+}
+
+function CreateToken({ open, hasScopes, onClose }: CreateTokenProps): ReactNode {
   const [secret, setSecret] = useState<string | null>(null);
   const close = (): void => {
     setSecret(null);
@@ -90,20 +113,28 @@ function CreateToken({ open, onClose }: { open: boolean; onClose: () => void }):
           onClose={close}
         />
       ) : (
-        <TokenForm onCreated={setSecret} onClose={close} />
+        <TokenForm hasScopes={hasScopes} onCreated={setSecret} onClose={close} />
       )}
     </Dialog>
   );
 }
 
-function TokenForm({ onCreated, onClose }: { onCreated: (secret: string) => void; onClose: () => void }): ReactNode {
+interface TokenFormProps {
+  hasScopes: boolean;
+  onCreated: (secret: string) => void;
+  onClose: () => void;
+}
+
+function TokenForm({ hasScopes, onCreated, onClose }: TokenFormProps): ReactNode {
+  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES);
   const [name, setName] = useState("");
   const [days, setDays] = useState("90");
   const [problem, setProblem] = useState<string | null>(null);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     try {
-      const made = await unwrap(api.POST("/tokens", { body: { name: name.trim(), days: days ? Number(days) : null } }));
+      const body = { name: name.trim(), days: days ? Number(days) : null, ...(hasScopes && { scopes: [...scopes] }) };
+      const made = await unwrap(api.POST("/tokens", { body }));
       onCreated(made.token);
       await queryClient.invalidateQueries({ queryKey: ["tokens"] });
     } catch (error) {
@@ -134,10 +165,27 @@ function TokenForm({ onCreated, onClose }: { onCreated: (secret: string) => void
           <option value="">{t.tokenForever}</option>
         </select>
       </label>
+      {hasScopes && (
+        <fieldset className="stack scopes">
+          <legend>{t.tokenScopes}</legend>
+          {SCOPES.map((scope) => (
+            <label key={scope} className="row">
+              <input
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                onChange={({ target }) =>
+                  setScopes(SCOPES.filter((one) => (one === scope ? target.checked : scopes.includes(one))))
+                }
+              />
+              <span>{t.scopeText[scope]}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
       {problem && <Notice kind="error">{problem}</Notice>}
       <div className="row form-end">
         <Button onClick={onClose}>{t.cancel}</Button>
-        <Button kind="primary" type="submit" disabled={!name.trim()}>
+        <Button kind="primary" type="submit" disabled={!name.trim() || !scopes.length}>
           {t.createToken}
         </Button>
       </div>

@@ -84,3 +84,37 @@ export function usageQuery(days: number) {
     },
   });
 }
+
+export function personQuery() {
+  return queryOptions({ queryKey: ["account"], queryFn: () => unwrap(api.GET("/account")) });
+}
+
+export function sessionsQuery() {
+  return queryOptions({
+    queryKey: ["account", "sessions"],
+    queryFn: async () => (await unwrap(api.GET("/account/sessions"))).sessions,
+  });
+}
+
+export function membersQuery(projectId: string) {
+  const path = { project_id: projectId };
+  return queryOptions({
+    queryKey: ["members", projectId],
+    queryFn: async () => (await unwrap(api.GET("/projects/{project_id}/members", { params: { path } }))).members,
+    enabled: projectId !== "",
+  });
+}
+
+export function invitationsQuery() {
+  return queryOptions({
+    queryKey: ["invitations"],
+    queryFn: async () => (await unwrap(api.GET("/invitations"))).invitations,
+  });
+}
+
+export function sharedProjectsQuery() {
+  return queryOptions({
+    queryKey: ["shared-projects"],
+    queryFn: async () => (await unwrap(api.GET("/shared-projects"))).projects,
+  });
+}

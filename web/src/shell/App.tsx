@@ -2,13 +2,25 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, Route, Switch } from "wouter";
 import { setSession as setClientSession, whenSignedOut } from "../api/client";
-import { currentSession, renewSession, type Session, signIn, whenAnotherTabSigns } from "../api/session";
+import { lookUp } from "../api/codes";
+import { queryClient } from "../api/queries";
+import {
+  currentSession,
+  keepSignedIn,
+  renewSession,
+  type Session,
+  signIn,
+  takeFromAddress,
+  whenAnotherTabSigns,
+} from "../api/session";
 import { ChatScreen } from "../chat/ChatScreen";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Empty, Failure, Loading } from "../ui/Notice";
+import { notify } from "../ui/Toasts";
 import { abandonUnsent, openJournal } from "../upload/unsent";
 import { resumeUploads } from "../upload/uploads";
+import { AcceptInvitation } from "./AcceptInvitation";
 import { Layout } from "./Layout";
 import { SignIn } from "./SignIn";
 
@@ -34,6 +46,8 @@ function startOver(): void {
   window.location.assign("/");
 }
 
+const arrived = takeFromAddress();
+
 export function App({ token }: { token: string | null }): ReactNode {
   const [session, setSession] = useState<Session | null>(null);
   const [isReplaced, setReplaced] = useState(false);
@@ -42,9 +56,24 @@ export function App({ token }: { token: string | null }): ReactNode {
 
   useEffect(() => {
     openSession(token).then(setSession, setFailure);
-    // The owner is remembered, so that another one is noticed.
-    whenSignedOut(() => setSession((present) => present && { ...present, signedIn: false }));
   }, [token]);
+  const person = session?.signedIn ? session.person : null;
+  useEffect(() => {
+    // The owner is remembered, so that another one is noticed.
+    const end = (): void => setSession((present) => present && { ...present, signedIn: false });
+    const goOn = (next: Session): void => {
+      const isSame = next.signedIn && next.owner === owner;
+      setSession((present) => (isSame ? next : present && { ...present, signedIn: false }));
+      if (isSame) void queryClient.invalidateQueries();
+    };
+    // The access token of an account may have expired while the machine slept.
+    whenSignedOut(() => (person === null ? end() : void currentSession().then(goOn, end)));
+  }, [person, owner]);
+  useEffect(() => (person === null ? undefined : keepSignedIn()), [person]);
+  useEffect(() => {
+    const problem = lookUp<string>(t.signInProblem, arrived.problem);
+    if (owner !== null && problem !== undefined) notify(problem);
+  }, [owner]);
   useEffect(() => {
     whenAnotherTabSigns((newcomer) => {
       if (newcomer !== null && newcomer === owner) {
@@ -71,10 +100,17 @@ export function App({ token }: { token: string | null }): ReactNode {
   if (!session) return null;
   if (isReplaced) return <Replaced />;
   if (!session.signedIn) {
-    return <SignIn onSignedIn={(next) => (owner !== null && next.owner !== owner ? startOver() : setSession(next))} />;
+    const enter = (next: Session, isNew: boolean): void => {
+      // An invitation is used up by the account that is made with it.
+      if (isNew) arrived.invitation = null;
+      if (owner !== null && next.owner !== owner) startOver();
+      else setSession(next);
+    };
+    return <SignIn session={session} invitation={arrived.invitation} problem={arrived.problem} onSignedIn={enter} />;
   }
   return (
     <Layout>
+      {person !== null && arrived.invitation !== null && <AcceptInvitation invitation={arrived.invitation} />}
       <Suspense
         fallback={
           <main className="screen">
@@ -95,7 +131,7 @@ export function App({ token }: { token: string | null }): ReactNode {
             <PlaygroundScreen />
           </Route>
           <Route path="/settings">
-            <SettingsScreen version={session.version} />
+            <SettingsScreen session={session} />
           </Route>
           <Route>
             <main className="screen">
