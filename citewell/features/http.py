@@ -51,11 +51,13 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 )
 
 
-# The model stands once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
+# The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
 _ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}}
-ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {400: {"model": ErrorResponse}} | {
-    status: {"content": _ERROR} for status in (401, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorResponse},
+    **{status: {"content": _ERROR} for status in (401, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)},
 }
+
 
 _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
