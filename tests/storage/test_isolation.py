@@ -281,10 +281,15 @@ async def _webhook(world: World, of: Estate) -> tuple[WebhookRepository, Webhook
 
 @isolates(WebhookRepository.create)
 async def _(world: World) -> None:
-    async with world.unchanged():
-        webhooks, made = await _webhook(world, world.ben)
+    _, hers = await _webhook(world, world.ada)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("citewell.storage.webhooks.MAX_WEBHOOKS", 1)
+        async with world.unchanged():
+            webhooks, made = await _webhook(world, world.ben)
+        with pytest.raises(Conflict):
+            await _webhook(world, world.ben)
     assert made.owner_id == world.ben.owner
-    assert await webhooks.all(world.ada.owner) == []
+    assert await webhooks.all(world.ada.owner) == [hers]
 
 
 @isolates(WebhookRepository.all)
@@ -367,8 +372,13 @@ async def _(world: World) -> None:
 @isolates(TriggerRepository.create)
 async def _(world: World) -> None:
     triggers = TriggerRepository(world.database)
-    async with world.unchanged():
-        made = await triggers.create(world.ben.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    with pytest.MonkeyPatch.context() as patch:  # how many one may have does not depend on what others have
+        patch.setattr("citewell.storage.triggers.MAX_TRIGGERS", 1)
+        async with world.unchanged():
+            made = await triggers.create(world.ben.owner, TriggerKind.RESULT, "n8n", None, "hash")
+        with pytest.raises(Conflict):
+            await triggers.create(world.ben.owner, TriggerKind.RESULT, "another", None, "hash")
     assert made.owner_id == world.ben.owner
 
 
@@ -563,14 +573,14 @@ async def _(world: World) -> None:
 # ---- Members and invitations ----
 
 
-async def _member(world: World) -> str:
+async def _member(world: World, name: str = "carl") -> str:
     """Somebody who is an editor of ada's project."""
     secret = (
         await InvitationRepository(world.database).create(world.ada.owner, 60, None, world.ada.project, Role.EDITOR)
     )[1]
-    carl = await OwnerRepository(world.database).ensure("carl")
-    await InvitationRepository(world.database).accept(carl, "carl@example.org", secret)
-    return carl
+    member = await OwnerRepository(world.database).ensure(name)
+    await InvitationRepository(world.database).accept(member, f"{name}@example.org", secret)
+    return member
 
 
 @isolates(MemberRepository.all)
@@ -582,20 +592,28 @@ async def _(world: World) -> None:
 
 @isolates(MemberRepository.set_role)
 async def _(world: World) -> None:
-    carl, members = await _member(world), MemberRepository(world.database)
+    carl, dora, members = await _member(world), await _member(world, "dora"), MemberRepository(world.database)
     async with world.refused():
         await members.set_role(world.ben.owner, world.ada.project, carl, Role.VIEWER)
     await members.set_role(world.ada.owner, world.ada.project, carl, Role.VIEWER)
-    assert [one.role for one in await members.all(world.ada.owner, world.ada.project)] == [Role.VIEWER]
+    roles = {one.owner_id: one.role for one in await members.all(world.ada.owner, world.ada.project)}
+    assert roles == {carl: Role.VIEWER, dora: Role.EDITOR}
 
 
 @isolates(MemberRepository.remove)
 async def _(world: World) -> None:
-    carl, members = await _member(world), MemberRepository(world.database)
+    carl, dora, members = await _member(world), await _member(world, "dora"), MemberRepository(world.database)
     async with world.refused():
         await members.remove(world.ben.owner, world.ada.project, carl)
     await members.remove(world.ada.owner, world.ada.project, carl)
     assert await members.shared_with(carl) == []
+    assert [one.owner_id for one in await members.all(world.ada.owner, world.ada.project)] == [dora]
+
+
+async def test_who_leaves_a_project_ends_no_membership_but_their_own(world: World) -> None:
+    carl, dora, members = await _member(world), await _member(world, "dora"), MemberRepository(world.database)
+    await members.leave(carl, world.ada.project)
+    assert [one.owner_id for one in await members.all(world.ada.owner, world.ada.project)] == [dora]
 
 
 @isolates(InvitationRepository.create)
@@ -1337,6 +1355,7 @@ async def _(world: World) -> None:
     before = await metadata.revision(world.ben.owner)
     said = FileChange(metadata=lambda _: {"camera": "Canon"})
     await metadata.change(world.ada.owner, world.ada.resource, said)
+    await ResourceRepository(world.database).create(new_resource(world.ada.owner, "another"), world.ada.project)
     assert await metadata.revision(world.ben.owner) == before
 
 
@@ -1521,49 +1540,6 @@ async def _talking_ada(world: World) -> TelegramChatRepository:
     return chats
 
 
-# ---- The checks run, and none is missing ----
-
-
-@pytest.mark.parametrize("method", sorted(ISOLATED))
-async def test_no_owner_reaches_what_another_has(world: World, method: str) -> None:
-    await ISOLATED[method](world)
-
-
-async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world: World) -> None:
-    """As files inside files are: by a function, which is handed the transaction of its caller."""
-    found = ResourceRepository(world.database)
-    theirs, _ = await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
-    child = new_resource(world.ben.owner, "secret")
-    async with world.unchanged(), world.database.write() as connection:
-        assert await insert_children(connection, [child], world.ben.project) == {child.id}
-    assert await found.find_by_content(world.ben.owner, child.content_hash) == child.id
-    assert await found.find_by_content(world.ada.owner, child.content_hash) == theirs.id
-
-
-def _methods() -> dict[str, Any]:
-    """The public methods of every class of storage that reads or writes rows."""
-    found: dict[str, Any] = {}
-    for module in pkgutil.iter_modules(citewell.storage.__path__, "citewell.storage."):
-        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if kind.__module__ == module.name and (name.endswith("Repository") or name.startswith("Sql")):
-                methods = inspect.getmembers(kind, inspect.isfunction)
-                found |= {f"{name}.{m}": function for m, function in methods if not m.startswith("_")}
-    return found
-
-
-def test_every_method_is_checked_or_said_to_take_no_owner() -> None:
-    methods = _methods()
-    assert len(methods) > 60
-    assert set(ISOLATED) | set(UNSCOPED) == set(methods)
-    assert not set(ISOLATED) & set(UNSCOPED)
-
-
-def test_a_method_that_takes_an_owner_is_checked() -> None:
-    scoped = {name for name, method in _methods().items() if "owner_id" in inspect.signature(method).parameters}
-    assert len(scoped) > 40
-    assert scoped <= set(ISOLATED)
-
-
 # ---- What belongs to an owner ----
 
 
@@ -1605,3 +1581,52 @@ async def _(world: World) -> None:
         assert set(await data.counts(world.ben.owner)) == {"tokens", "projects"}
         await data.erase(world.ben.owner, keep_access=False)
     assert await data.counts(world.ben.owner) == {}
+
+
+# ---- The checks run, and none is missing ----
+
+
+@pytest.mark.parametrize("method", sorted(ISOLATED))
+async def test_no_owner_reaches_what_another_has(world: World, method: str) -> None:
+    await ISOLATED[method](world)
+
+
+async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world: World) -> None:
+    """As files inside files are: by a function, which is handed the transaction of its caller."""
+    found = ResourceRepository(world.database)
+    theirs, _ = await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
+    child = new_resource(world.ben.owner, "secret")
+    async with world.unchanged(), world.database.write() as connection:
+        assert await insert_children(connection, [child], world.ben.project) == {child.id}
+    assert await found.find_by_content(world.ben.owner, child.content_hash) == child.id
+    assert await found.find_by_content(world.ada.owner, child.content_hash) == theirs.id
+
+
+def _methods() -> dict[str, Any]:
+    """The public methods of every class of storage that reads or writes rows."""
+    found: dict[str, Any] = {}
+    for module in pkgutil.iter_modules(citewell.storage.__path__, "citewell.storage."):
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if kind.__module__ == module.name and (name.endswith("Repository") or name.startswith("Sql")):
+                methods = inspect.getmembers(kind, inspect.isfunction)
+                found |= {f"{name}.{m}": function for m, function in methods if not m.startswith("_")}
+    return found
+
+
+def test_every_method_is_checked_or_said_to_take_no_owner() -> None:
+    methods = _methods()
+    assert len(methods) > 60
+    assert set(ISOLATED) | set(UNSCOPED) == set(methods)
+    assert not set(ISOLATED) & set(UNSCOPED)
+
+
+def test_every_check_is_run() -> None:
+    """A check that is defined below the test that runs them would not be."""
+    [runs] = vars(test_no_owner_reaches_what_another_has)["pytestmark"]
+    assert runs.args[1] == sorted(ISOLATED)
+
+
+def test_a_method_that_takes_an_owner_is_checked() -> None:
+    scoped = {name for name, method in _methods().items() if "owner_id" in inspect.signature(method).parameters}
+    assert len(scoped) > 40
+    assert scoped <= set(ISOLATED)
