@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from citewell.features.access import ACCESS, Reach
+from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
 from tests.server.running import RunningServer
 
@@ -141,6 +144,20 @@ def test_who_is_no_member_any_more_is_out_with_the_next_request(shared: Shared) 
     assert shared.ada.call("DELETE", path).status_code == 204
     assert member.get(f"/resources/{shared.recipe}").status_code == 404
     assert member.get("/resources", headers=shared.kept_to_it).status_code == 404
+
+
+def test_what_concerns_all_files_is_closed_to_who_names_a_project(shared: Shared) -> None:
+    member = shared.member("editor")
+    # What admins do, and MCP, concerns whom the credential speaks for, whatever project is named.
+    alike = [
+        place for place, one in ACCESS.items() if one.reach is Reach.EVERYTHING and one.scope is not AccessScope.ADMIN
+    ]
+    closed = [(method, path) for method, path in alike if path != "/mcp"]
+    assert len(closed) > 25
+    for method, path in closed:
+        address = re.sub(r"\{[^}]+\}", shared.recipe, path)
+        answer = member.call(method, address, headers=shared.kept_to_it)
+        assert (method, path, answer.status_code) == (method, path, 403)
 
 
 def test_a_token_for_a_project_is_kept_to_it(shared: Shared) -> None:

@@ -171,7 +171,7 @@ test("a key for some things is shown once, listed with how it begins, and revoke
   await dialog.getByLabel("Name").fill("search box");
   for (const scope of ["Writing", "Administration"]) await dialog.getByLabel(new RegExp(scope)).uncheck();
   await dialog.getByRole("button", { name: "Create token" }).click();
-  const secret = await dialog.getByLabel("Token").inputValue();
+  const secret = await dialog.getByRole("textbox", { name: "Token", exact: true }).inputValue();
   await dialog.getByRole("button", { name: "Close" }).last().click();
   const status = async (method: string, path: string): Promise<number> =>
     (await fetch(server.address + path, { method, headers: { Authorization: `Bearer ${secret}` } })).status;
