@@ -99,7 +99,12 @@ UNITS = {
     "politeness": "so thanks ", "requests": "how do i ", "sentences": "The fee is 5,000 in 2024. ",
 }  # fmt: skip
 # Files are cut, and answers checked, in threads; what a model says comes in pieces, each of which is a step of its own.
-UNHURRIED = {"chunk.": 10, "agent.citations.support.judge_paraphrase": 5, "agent.citations.writer.": 10}
+UNHURRIED = {
+    "agent.whole.kinds.items_of": 5,  # all kinds of items, one after the other
+    "chunk.": 10,
+    "agent.citations.support.judge_paraphrase": 5,
+    "agent.citations.writer.": 10,
+}
 SHAPES = {name: unit * (SIZE // len(unit.encode()) + 1) for name, unit in UNITS.items()} | {
     "unsorted marks": "a" + "\u0301" * (SIZE // 4) + "\u0323" * (SIZE // 4),
     "distinct words": " ".join(f"word{n}x" for n in range(SIZE // 8)),
