@@ -121,6 +121,11 @@ async def current_owner(grant: CurrentGrant) -> str:
 Owner = Annotated[str, Depends(current_owner)]
 
 
+def address_of(request: Request) -> str:
+    """The address that a request comes from; empty where the server does not know it."""
+    return request.client.host if request.client else ""
+
+
 def access_of(request: Request) -> Access:
     """The row of the request's route. Every route has one: `build` checks it."""
     return ACCESS[request.method, request.scope["route"].path]

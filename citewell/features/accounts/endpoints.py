@@ -28,7 +28,7 @@ from citewell.features.accounts.schemas import (
 from citewell.features.accounts.service import AccountService, Entry, From
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
-from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of
 from citewell.features.json_bodies import SoundRoute
 
 router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -40,7 +40,7 @@ def _service(request: Request) -> AccountService:
 
 def sender_of(request: Request) -> From:
     """Where a request comes from."""
-    return From(agent=request.headers.get("user-agent", ""), address=request.client.host if request.client else "")
+    return From(agent=request.headers.get("user-agent", ""), address=address_of(request))
 
 
 def set_cookies(request: Request, response: Response, entry: Entry) -> None:

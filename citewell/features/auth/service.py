@@ -8,9 +8,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from citewell.errors import Forbidden, InvalidInput, NotFound, RateLimited, Unauthorized, named
+from citewell.errors import Forbidden, InvalidInput, NotFound, Unauthorized, named
 from citewell.features.auth.access_tokens import AccessTokens, csrf_of
 from citewell.features.auth.jwts import JwtRules
+from citewell.features.limits import Refusals
 from citewell.storage.members import MemberRepository
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.projects import ProjectRepository
@@ -41,7 +42,7 @@ class AuthService:
     sign_up: str | None = None
     provider: str | None = None
     _known: OrderedDict[str, tuple[Principal, float]] = field(default_factory=OrderedDict[str, tuple[Principal, float]])
-    _refused_until: dict[str, float] = field(default_factory=dict[str, float])
+    _refusals: Refusals = field(default_factory=Refusals)
 
     async def authenticate(self, token: str | None) -> Principal:
         """Whom a token speaks for; raises `Unauthorized`. What is revoked, ended or suspended may pass for two more seconds."""
@@ -63,13 +64,7 @@ class AuthService:
         """Count a request; raises `RateLimited` when the owner's share of this minute is used up, on all servers of the database together."""
         if not self.requests_per_minute:
             return
-        until = self._refused_until.get(owner_id, 0.0)  # those who go on asking then cost no writing
-        if (left := until - time.monotonic()) > 0:
-            raise RateLimited(retry_after=left)
-        count, left = await self.owners.count_request(owner_id)
-        if count > self.requests_per_minute:
-            self._refused_until[owner_id] = time.monotonic() + left
-            raise RateLimited(retry_after=left)
+        await self._refusals.admit(owner_id, self.requests_per_minute, self.owners.count_request)
 
     async def grant(
         self,

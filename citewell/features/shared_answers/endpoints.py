@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from citewell.errors import NotFound, RateLimited
-from citewell.features.http import ERROR_RESPONSES, Owner, error_headers, status_of
+from citewell.features.http import ERROR_RESPONSES, Owner, address_of, error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, problem_page
 from citewell.features.shared_answers.schemas import NewShare, SharedAnswerOut, ShareIn, ShareList, ShareOut
@@ -22,10 +22,6 @@ _UNLISTED = {"X-Robots-Tag": "noindex, nofollow, noarchive"}
 
 def _service(request: Request) -> SharedAnswerService:
     return request.app.state.services.shared_answers
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 @router.post("/threads/{thread_id}/messages/{message_id}/share", status_code=201)
@@ -52,14 +48,14 @@ async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
 async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
     """What a link shows. Needs no credential: the secret, the last part of the link, is one."""
     response.headers.update(_UNLISTED)
-    return SharedAnswerOut.of(await _service(request).open(secret, _address(request)))
+    return SharedAnswerOut.of(await _service(request).open(secret, address_of(request)))
 
 
 @page_router.api_route("/shared/{secret}", methods=["GET", "HEAD"])
 async def shared_answer_page(request: Request, secret: _Secret) -> HTMLResponse:
     """The page behind a link: no script, no form, nothing from elsewhere."""
     try:
-        shown = await _service(request).open(secret, _address(request))
+        shown = await _service(request).open(secret, address_of(request))
     except (NotFound, RateLimited) as error:
         headers = PAGE_HEADERS | _UNLISTED | error_headers(error)
         return HTMLResponse(problem_page(error.message), status_of(error), headers)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 
 from citewell.agent.citations.claims import keep_known
-from citewell.errors import RateLimited
 from citewell.features.addresses import network_of
+from citewell.features.limits import Refusals
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 from citewell.types.sharing import SharedAnswer, ShownAnswer
@@ -15,7 +14,6 @@ from citewell.types.sharing import SharedAnswer, ShownAnswer
 _DAY = 86_400.0
 # How often one address may open links within a minute. Guessing a secret of 256 bits is hopeless anyway: this bounds the work.
 _SPAN_SECONDS, _MAX_OPENED = 60.0, 60
-_REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,7 @@ class SharedAnswerService:
 
     shared: SharedAnswerRepository
     attempts: AttemptRepository
-    _refused_until: dict[str, float] = field(default_factory=dict[str, float])
+    _refusals: Refusals = field(default_factory=Refusals)
 
     async def create(self, owner_id: str, thread_id: str, message_id: str, days: int) -> tuple[SharedAnswer, str]:
         """A new link and its secret, which is shown this once."""
@@ -40,18 +38,10 @@ class SharedAnswerService:
 
     async def open(self, secret: str, address: str) -> ShownAnswer:
         """What a link shows; `RateLimited` for an address that opens too many, on all servers of the database together."""
-        await self._admit(network_of(address))
+        await self._refusals.admit(network_of(address), _MAX_OPENED, self._opened)
         shown = await self.shared.open(secret)
         text, _ = keep_known(shown.text, frozenset(one.n for one in shown.passages))
         return replace(shown, text=text)
 
-    async def _admit(self, network: str) -> None:
-        until = self._refused_until.get(network, 0.0)  # those who go on asking then cost no writing
-        if (left := until - time.monotonic()) > 0:
-            raise RateLimited(retry_after=left)
-        tried, left = await self.attempts.count("shared answers", network, _SPAN_SECONDS)
-        if tried > _MAX_OPENED:
-            if len(self._refused_until) >= _REMEMBERED:
-                self._refused_until.clear()
-            self._refused_until[network] = time.monotonic() + left
-            raise RateLimited(retry_after=left)
+    async def _opened(self, network: str) -> tuple[int, float]:
+        return await self.attempts.count("shared answers", network, _SPAN_SECONDS)
