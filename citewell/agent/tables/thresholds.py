@@ -51,6 +51,7 @@ class TableThresholds:
     equal:               relative difference up to which a cell equals the sum of those above it
     least_rows:          rows from which the last one may be a total
     unnamed_columns:     columns that must all be such sums where no cell calls the row a total
+    summed_rows:         figures above 0 from which it is no chance that a further one is their sum
     """
 
     question_characters: int = 1_000
@@ -88,6 +89,7 @@ class TableThresholds:
     equal: float = 1e-6
     least_rows: int = 3
     unnamed_columns: int = 2
+    summed_rows: int = 3
 
 
 THRESHOLDS = TableThresholds()

@@ -125,10 +125,23 @@ _LIST = re.compile(
     r"|\bhow do (?:i|you|we) .{0,200} step by step\b|\bliste\b|\bauflist|\bschritte\b|\bétapes\b|\bpasos\b",
     re.I,
 )
+_PICTURE = (
+    r"(?:frames|pictures|images|photos|photographs|screenshots|stills|shots|scenes|clips|videos|bilder|fotos|aufnahmen|photographies|vid[ée]os"
+    r"|fotograf[ií]as|im[aá]genes)"
+)
+_PICTURES = re.compile(
+    r"\b(?:show|find|give|get|fetch|display|list|see|which|what|any|all|every|zeig\w*|finde?|welche|montre\w*|trouve\w*|quelles|mu[eé]stra\w*|qu[eé])\b"
+    rf"(?:[\s-]+(?!(?:of|in|on|with|from|about|by)\b)[\w']+){{0,6}}?\s+{_PICTURE}\b|^\W*{_PICTURE}\s+(?:of|with|that|from|showing|tagged|where|von|mit|de|avec|con)\b",
+    re.I,
+)
 _COUNTED = re.compile(
     r"\bhow many (?!times\b)((?:[\w'-]+\s+){0,2}[\w'-]+)\b|\bnumber of ((?:[\w'-]+\s+)?[\w'-]+)\b", re.I
 )
 _ABOUT_TABLES = re.compile(r"\b(?:columns?|fields?|headers?|tables?|sheets?|spalten?|tabellen?)\b", re.I)
+_IN_A_TABLE = re.compile(
+    r"\b(?:in|on|from|within|of|by) (?:the|this|that|these|my|our|a) (?:\w+ ){0,2}?(?:tables?|sheets?)\b|\b(?:in der|aus der|in dieser) tabelle\b",
+    re.I,
+)
 _WORD = re.compile(r"\w+")
 _STEPS = re.compile(r"\b(?:steps?|stages?|phases?|procedure|process|schritte?|étapes?|pasos)\b", re.I)
 
@@ -197,6 +210,11 @@ def without_request(text: str) -> str:
     return text[found.end() :] if found and text[found.end() :].strip() else text
 
 
+def wants_pictures(text: str) -> bool:
+    """Whether pictures, frames or videos are asked for, in the plural: "Show me frames of …"."""
+    return _PICTURES.search(text[:_CUES]) is not None
+
+
 def read_question(text: str) -> Question:
     """Rules only; no model, no index."""
     question = _read(text)
@@ -220,7 +238,7 @@ def _read(text: str) -> Question:
         expectation=expectation,
         wants_list=bool(_LIST.search(cue)),
         wants_steps=bool(_STEPS.search(cue)),
-        about_tables=bool(_ABOUT_TABLES.search(cue)),
+        about_tables=bool(_ABOUT_TABLES.search(_IN_A_TABLE.sub("", cue))),
         counted=_counted(cue, language),
     )
 

@@ -56,6 +56,8 @@ def desk(tmp_path: Path) -> Desk:
         ("How many records are in Accra?", [(3,)]),
         ("How many overdue records are in Accra or Kumasi?", [(2,)]),
         ("How many records were disbursed in 2024?", [(3,)]),
+        ("How many records were disbursed in Kumasi?", [(1,)]),
+        ("What is the total amount disbursed in Accra?", [(8300.75,)]),
         ("What is the total amount?", [(32300.75,)]),
         ("What is the average amount?", [(6460.15,)]),
         ("What is the total amount by branch?", [("Kumasi", 12000.0), ("Tamale", 12000.0), ("Accra", 8300.75)]),
@@ -68,6 +70,34 @@ async def test_a_question_gets_its_figure(desk: Desk, question: str, rows: list[
     desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     found = [row.values for row in (await desk.result(question)).rows]
     assert found == [pytest.approx(row) if isinstance(row[0], float) else row for row in rows]
+
+
+@pytest.mark.parametrize(
+    "question", ["Which loan has the highest outstanding amount?", "What is the largest amount outstanding?"]
+)
+async def test_of_two_columns_side_by_side_the_one_that_says_which_amount_is_measured(
+    desk: Desk, question: str
+) -> None:
+    desk.sheets.add(
+        {"Loan": "text", "Amount (GHS)": "number", "Outstanding (GHS)": "number"},
+        [("A", 9000.0, 10.0), ("B", 100.0, 90.0), ("C", 500.0, 50.0)],
+    )
+    assert (await desk.result(question)).rows[0].values == ("B", 90.0)
+
+
+async def test_the_difference_in_a_column_between_two_rows_is_computed(desk: Desk) -> None:
+    desk.sheets.add({"Loan": "text", "Amount": "integer"}, [("AC-1", 3000), ("AC-2", 8000), ("AC-3", 100)])
+    found = await desk.planned("What is the difference in amount between AC-1 and AC-2?")
+    assert found.plan.shape in (Shape.SPAN, Shape.COMPARE)
+    rows = (await desk.engine.run(OWNER, found.plan.table, found.plan.query)).rows
+    assert {value for row in rows for value in row.values} >= {3000, 8000}
+    assert 100 not in {value for row in rows for value in row.values}
+
+
+async def test_a_date_that_is_asked_for_is_no_condition(desk: Desk) -> None:
+    desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
+    found = await desk.planned("When was the loan of Esi Owusu disbursed?")
+    assert "Disbursed" in found.plan.query.columns
 
 
 async def test_a_figure_counts_only_the_rows_that_have_a_value(desk: Desk) -> None:
@@ -109,6 +139,29 @@ async def test_a_total_row_is_not_counted_twice(desk: Desk) -> None:
     assert (await desk.result("What is the sum of loans?")).rows[0].values == (400,)
     best = await desk.result("Which branch has the highest loans?")
     assert best.rows[0].values == ("Kumasi", 250)
+
+
+async def test_a_row_that_may_be_a_total_is_neither_added_nor_the_highest(desk: Desk) -> None:
+    rows = [("Accra", 100), ("Kumasi", 250), ("Tamale", 50), ("Turnout", 400)]
+    desk.sheets.add({"Branch": "text", "Loans": "integer"}, rows, sheet="Summary")
+    reason = "row 5 of Loans.xlsx/Summary is the sum of all the others, and may be their total"
+    assert await desk.refused("What is the sum of loans?") == Refused(reason, computes=True)
+    assert (await desk.refused("Which branch has the highest loans?")).reason == reason
+    assert (await desk.result("Which branch has the lowest loans?")).rows[0].values == ("Tamale", 50)
+    assert (await desk.planned("What is the sum of loans of branch Accra?")).left_out == ()
+
+
+async def test_one_figure_that_is_the_sum_of_two_others_says_nothing(desk: Desk) -> None:
+    desk.sheets.add(
+        {"Branch": "text", "Loans": "integer"}, [("Accra", 100), ("Kumasi", 250), ("Wa", 350)], sheet="Summary"
+    )
+    assert (await desk.result("What is the sum of loans?")).rows[0].values == (700,)
+
+
+async def test_a_career_at_the_end_is_not_the_highest_of_the_years(desk: Desk) -> None:
+    rows = [("1999", 3, 10), ("2000", 5, 12), ("2001", 4, 9), ("Career*", 12, 29)]
+    desk.sheets.add({"Year": "text", "Wins": "integer", "Starts": "integer"}, rows, sheet="Summary")
+    assert (await desk.result("Which year had the highest wins?")).rows[0].values == ("2000", 5)
 
 
 async def test_a_total_row_can_still_be_looked_up(desk: Desk) -> None:

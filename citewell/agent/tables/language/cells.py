@@ -188,6 +188,25 @@ class Grid:
         names = [c for c in self.columns if c.info.kind == "text" and c.part is None and not c.is_year]
         return max(names, key=lambda c: len(set(c.texts)) >= THRESHOLDS.alike * self.size, default=None)
 
+    def sum_of_others(self, name: str) -> int | None:
+        """The number of a row whose figure in this column is the sum of all the others there, though nothing calls it a total: whether it
+        is one cannot be told. None where there is none, or where there are too few others for that to mean anything."""
+        column = next(
+            (c for c in self.columns if c.name == name and c.is_numeric and not (c.is_year or c.is_rank)), None
+        )
+        if column is None:
+            return None
+        held = [(row, value) for row in sorted(self.rows) if (value := column.measures[row]) is not None]
+        highest, most = max(held, key=lambda pair: pair[1], default=(0, 0.0))
+        others = [value for row, value in held if row != highest]
+        if (
+            len(others) < THRESHOLDS.summed_rows
+            or min(others) < 0
+            or sum(value > 0 for value in others) < THRESHOLDS.summed_rows
+        ):
+            return None
+        return self.numbers[highest] if abs(sum(others) - most) <= THRESHOLDS.equal * most else None
+
     @cached_property
     def time(self) -> GridColumn | None:
         """The first column of dates or years."""

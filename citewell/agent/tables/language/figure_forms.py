@@ -152,6 +152,7 @@ class FigureForm(ReadingForm):
                 measure.words
                 | frozenset(range(*place))
                 | self.spare("highest", "lowest", "first", "last", "many", "years", "most", "least")
+                | (self.spare("between") if said == "difference" else frozenset())
             )
             yield self.figure("span", partial(self._span_plan, column), max(values) - min(values), used, steps)
 

@@ -75,7 +75,7 @@ class PairForm(ReadingForm):
                 used = (
                     measure.words
                     | frozenset(range(*apart))
-                    | self.spare("many", "years", "more", "less", "than", "difference")
+                    | self.spare("many", "years", "more", "less", "than", "difference", "between")
                 )
                 said = " ".join(texts[slice(*apart)])
                 steps = [*measure.steps, f"apart: {said}", f"apart by {measure.column.sort}", f"apart, {joined}"]

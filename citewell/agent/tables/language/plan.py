@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.reading import OperationMention, Reading
-from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation
+from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, norm
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -25,6 +25,7 @@ from citewell.types import TableColumn, TableInfo
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
+_MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
 _AGGREGATES = {
     Operation.SUM: Function.SUM,
     Operation.AVG: Function.AVG,
@@ -415,11 +416,28 @@ def _one_metric(reading: Reading, apart: TableColumn | None = None, *, dated: bo
     if not named:
         named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
         named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
+    if len(named) == 2:
+        named = _qualified(reading, named)
     if len(named) != 1:
         raise CannotPlan("it is not clear which column to measure")
     if named[0].kind not in kinds:
         raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
     return named[0]
+
+
+def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
+    """Of two columns named side by side, the one that says which amount: "Outstanding" of "the outstanding amount".
+
+    Its whole name must be there: the "loan" of "loan amount" is not the column "Loan Number".
+    """
+    first, second = (next(m for m in reading.columns if m.column.name == column.name) for column in named)
+    if first.last != second.first and second.last != first.first:
+        return named
+    for one, other in ((first, second), (second, first)):
+        plain = all(word.norm in _MEASURE_NOUNS for word in reading.question[one.first : one.last])
+        if plain and other.whole and other.column.kind in _NUMERIC:
+            return [other.column]
+    return named
 
 
 def _named_twice(reading: Reading, column: TableColumn) -> bool:

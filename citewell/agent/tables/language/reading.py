@@ -28,6 +28,12 @@ _MONTHS = (
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _BOUNDS = frozenset({"before", "after", "since", "until"})
+_AUXILIARIES = frozenset(
+    {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
+)
+_OVER_ROWS = frozenset(
+    {Operation.COUNT, Operation.COUNT_DISTINCT, Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_comparisons(reading)
     _read_dates(reading)
     _read_operations(reading)
+    _read_events(reading)
     _read_groups(reading)
     _read_rows_and_names(reading)
     _check_alternatives(reading)
@@ -108,6 +115,22 @@ def _read_columns_and_values(reading: Reading) -> None:
             reading.columns.append(column)
             reading.use(column.first, column.last)
     _values_to_conditions(reading)
+
+
+def _read_events(reading: Reading) -> None:
+    """`How many loans were disbursed`, `the total amount disbursed`: the rows that have a date in the column "Disbursed"."""
+    if not {o.operation for o in reading.operations} & _OVER_ROWS:
+        return
+    limited = {condition.ref.column for condition in reading.conditions}
+    numeric_ends = {m.last for m in reading.columns if m.column.kind in _NUMERIC}
+    for mention in list(reading.columns):
+        if mention.column.kind not in _DATED or mention.column.name in limited or mention.first == 0:
+            continue
+        text = reading.question[mention.first].text.casefold()
+        is_participle = text.endswith("ed") and mention.first in numeric_ends
+        if is_participle or reading.question[mention.first - 1].text.casefold() in _AUXILIARIES:
+            reading.columns.remove(mention)
+            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.NOT_EMPTY))
 
 
 def _operation_words(reading: Reading) -> set[int]:

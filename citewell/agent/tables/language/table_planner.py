@@ -76,6 +76,12 @@ class _Known:
     subtotals: bool
     grid: Grid | None = None
 
+    @property
+    def summing_rows(self) -> tuple[int, ...]:
+        """The numbers of all rows that sum up others: the last one, and those that their names and figures show."""
+        named = () if self.grid is None else (self.grid.numbers[row] for row in self.grid.totals)
+        return tuple(sorted({*self.totals, *named}))
+
 
 class TablePlanner:
     """Makes typed queries of questions, by rules."""
@@ -154,16 +160,21 @@ class TablePlanner:
                 continue
             if only or evidence.content <= chosen.reading.used:
                 plan = chosen.reading.plan
-                if known.subtotals and plan.shape in _SUMMING:
+                if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, known.grid) is not None:
                     continue
                 likely.append(Planned(plan, _left_out(plan), round(chosen.confidence, 4)))
         return likely[0] if len(likely) == 1 else None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
-        left_out = known.totals if found.shape in _WITHOUT_TOTALS else ()
+        left_out = known.summing_rows if found.shape in _WITHOUT_TOTALS else ()
         if known.subtotals and found.shape in _SUMMING:
             return Refused(
                 f"{table_name(found.table)} holds subtotals among its rows, which would be counted twice", computes=True
+            )
+        if (row := _summed_row(found, known.grid)) is not None:
+            return Refused(
+                f"row {row} of {table_name(found.table)} is the sum of all the others, and may be their total",
+                computes=True,
             )
         if left_out:
             found = replace(found, query=_without(found.query, left_out))
@@ -210,6 +221,16 @@ class TablePlanner:
         query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
         found = await self._engine.run(owner_id, table, query)
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
+
+
+def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
+    """The row that may be a total of the others, where it would be added to them or be the highest of all rows."""
+    highest = (plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending) or plan.lead == "highest"
+    adds = plan.shape is Shape.FIGURE and plan.function in (Function.SUM, Function.AVG)
+    whole = all(c.ref.column == ROW or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
+    if grid is None or plan.metric is None or not whole or not (highest or adds):
+        return None
+    return grid.sum_of_others(plan.metric.name)
 
 
 def _left_out(plan: Plan) -> tuple[int, ...]:
