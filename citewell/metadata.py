@@ -14,6 +14,8 @@ from citewell.errors import InvalidMetadata, cut
 from citewell.types import JsonValue, Metadata, MetadataKind, MetadataValue
 
 MAX_NUMBER = 2**53
+MAX_THREAD_LENGTH = 128
+"""Characters of the name of the conversation that a file was added in."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -10,6 +10,8 @@ from typing import TypeAlias
 from citewell.types import ScoredId, scored
 
 RRF_K = 60
+# Of a fused score: the best of each leg, found by it alone, have the same score, which rounding errors must not tell apart.
+_DIGITS = 9
 # A leg, the offset subtracted from each of its scores, and the factor applied afterwards.
 _Scaled: TypeAlias = tuple[Sequence[tuple[str, float]], float, float]
 
@@ -64,7 +66,7 @@ def judged_by_words(fused: Sequence[ScoredId], unseen: Container[str], lexical_w
     """
     if not 0.0 < lexical_weight < 1.0:
         return list(fused)
-    return ordered({key: score / lexical_weight if key in unseen else score for key, score in fused})
+    return _rounded({key: score / lexical_weight if key in unseen else score for key, score in fused})
 
 
 def led_by(fused: Sequence[ScoredId], named: Container[str]) -> list[ScoredId]:
@@ -110,7 +112,11 @@ def _summed(legs: Sequence[_Scaled]) -> list[ScoredId]:
             continue
         for key, score in leg:
             total[key] = total.get(key, 0.0) + (score - low) * factor
-    return ordered(total)
+    return _rounded(total)
+
+
+def _rounded(scores: Mapping[str, float]) -> list[ScoredId]:
+    return ordered({key: round(score, _DIGITS) for key, score in scores.items()})
 
 
 def _above_last(leg: Sequence[ScoredId], weight: float, least_spread: float) -> _Scaled:

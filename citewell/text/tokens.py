@@ -17,9 +17,9 @@ _MARKS = (
 )
 
 
-def _combining() -> str:
-    """The characters that a normaliser sorts among each other (those with a combining class), for a regular expression."""
-    return "".join(chr(code) for code in range(0x300, 0x1E950) if unicodedata.combining(chr(code)))
+def _combining(end: int = 0x1E950) -> str:
+    """The characters below `end` that a normaliser sorts among each other (those with a combining class), for a regular expression."""
+    return "".join(chr(code) for code in range(0x300, end) if unicodedata.combining(chr(code)))
 
 
 _WORD = rf"[\w{_MARKS}]+"
@@ -36,6 +36,9 @@ _RUNS = re.compile(
 # The longest run of combining marks that the Unicode Standard Annex 15 (Stream-Safe Text) lets a normaliser meet.
 _MAX_MARKS = 30
 _LONG_RUN = re.compile(f"([{_combining()}]{{{_MAX_MARKS}}})(?=[{_combining()}])")
+# Found in whatever the one above is found in. One range for all beyond the basic plane: the rest of the class is a table then, and looking
+# through a text takes a fortieth of the time.
+_MAY_BE_LONG_RUN = re.compile(f"[{_combining(0x10000)}\U00010000-\U0010ffff]{{{_MAX_MARKS + 1}}}")
 _UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
 
 
@@ -68,7 +71,9 @@ def normalise(text: str) -> str:
 def composed(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:
     """`text` in a normal form of Unicode. Runs of more combining marks than any script writes are parted by a joiner (U+034F),
     as sorting them takes the square of their number."""
-    return unicodedata.normalize(form, _LONG_RUN.sub("\\1\u034f", text))
+    if _MAY_BE_LONG_RUN.search(text):
+        text = _LONG_RUN.sub("\\1\u034f", text)
+    return unicodedata.normalize(form, text)
 
 
 def written_tokens(text: str) -> list[str]:

@@ -236,6 +236,13 @@ class SelfQuery(StrEnum):
     MODEL = "model"
 
 
+class FirstSearch(StrEnum):
+    """Who decides that files are searched for a question, where a chat model with tools answers: the model, or nobody, as they always are."""
+
+    MODEL = "model"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankLimits:
     """How many hits a reranker sees and keeps, and the least score it may give; None as configured."""

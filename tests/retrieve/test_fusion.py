@@ -79,7 +79,7 @@ def test_with_all_weight_on_one_leg_its_order_is_kept(one: list[ScoredId], other
     best = max(item.score for item in other)
     ranked = [item.id for item in hybrid(one, other, 0.0) if item.id in {o.id for o in other}]
     scores = {item.id: item.score / best for item in other}
-    assert [scores[key] for key in ranked] == sorted(scores.values(), reverse=True)
+    assert [scores[key] for key in ranked] == pytest.approx(sorted(scores.values(), reverse=True), abs=1e-8)
 
 
 def test_where_one_leg_found_nothing_the_other_decides_alone() -> None:
@@ -184,3 +184,13 @@ def test_what_is_named_by_a_code_comes_first_and_the_others_keep_their_order() -
     assert led_by(fused, {"c", "d", "unknown"}) == [("c", 0.9), ("d", 0.9), ("a", 0.9), ("b", 0.8)]
     assert led_by(fused, set()) == fused
     assert led_by([], {"a"}) == []
+
+
+@pytest.mark.parametrize("best", [24.88265, 45.49962, 7.3, 49.0, 99.2618])
+def test_the_best_by_meaning_and_the_best_by_words_have_the_same_score_however_the_store_rounds(best: float) -> None:
+    dense, lexical = _leg({"b": 0.566688, "c": 0.1}), _leg({"a": best, "d": 1.0})
+
+    fused = hybrid(dense, lexical, 0.5)
+
+    assert [item.id for item in fused[:2]] == ["a", "b"]
+    assert fused[0].score == fused[1].score

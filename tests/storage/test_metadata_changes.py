@@ -109,6 +109,25 @@ async def test_keys_are_read_anew_once_what_was_counted_is_too_old(database: Dat
     assert found.name == "lens"
 
 
+async def test_files_are_counted_again_once_something_was_written(
+    database: Database, ada: Estate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata, rows, read = MetadataRepository(database), database.rows, 0
+
+    async def counted(*asked: Any) -> Any:
+        nonlocal read
+        read += 1
+        return await rows(*asked)
+
+    monkeypatch.setattr(database, "rows", counted)
+    seen = [(await metadata.revision(ada.owner)).files for _ in range(3)]
+    assert (len(set(seen)), read) == (1, 1 if database.is_sqlite else 3)
+    first, _ = await _files(database, ada, 2)
+    assert (await metadata.revision(ada.owner)).files == seen[0] + 2
+    await ResourceRepository(database).delete(ada.owner, first)
+    assert (await metadata.revision(ada.owner)).files == seen[0] + 1
+
+
 async def test_files_named_beside_projects_are_those_that_are_in_them(database: Database, ada: Estate) -> None:
     projects = ProjectRepository(database)
     inside, outside = await _files(database, ada, 2)
