@@ -1,4 +1,4 @@
-"""Anthropic's native citations: a passage as a `search_result` block, and what the citations of an answer say of such blocks.
+"""Anthropic's blocks: a passage as a `search_result` and a picture as an `image`, and what the citations of an answer say of the former.
 
 The chat adapter and the channel for Claude share it. Source: Anthropic's Messages API, types `SearchResultBlockParam` and
 `CitationsSearchResultLocation`.
@@ -6,11 +6,12 @@ The chat adapter and the channel for Claude share it. Source: Anthropic's Messag
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from citewell.ports import SourceBlock
+from citewell.ports import ImageInput, SourceBlock
 
 LOCATION = "search_result_location"
 """The type of a citation that points at a `search_result` block."""
@@ -37,6 +38,12 @@ def search_result(source: SourceBlock) -> dict[str, Any]:
         "content": [{"type": "text", "text": source.text}],
         "citations": {"enabled": True},
     }
+
+
+def image_block(image: ImageInput) -> dict[str, Any]:
+    """A picture as a block of a message or of a tool's result."""
+    data = base64.b64encode(image.data).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": image.mime_type, "data": data}}
 
 
 def native_citations(citations: object) -> list[NativeCitation]:

@@ -20,6 +20,7 @@ from citewell.agent.interface import (
     FiltersInferred,
     Library,
     PageTables,
+    PictureFiles,
     Searcher,
     Tables,
     TextDelta,
@@ -31,6 +32,7 @@ from citewell.agent.interface import (
 )
 from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
+from citewell.agent.model.unsearched import UnsearchedAnswers
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.lookup.table_lookup import TableLookup
@@ -41,18 +43,20 @@ from citewell.agent.turn.state import Draft, TurnState
 from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
+from citewell.agent.whole.request import asks_for_whole
 from citewell.agent.whole.step import WholeDocuments
 from citewell.agent.whole.written import WholeBudget
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
-from citewell.ports import ChatModel, Embedder
-from citewell.types import Answer, Citation, JsonObject, Usage
+from citewell.ports import Capability, ChatModel, Embedder
+from citewell.types import Answer, Citation, FirstSearch, JsonObject, Usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 log = logging.getLogger(__name__)
 MAX_STEPS = 40
+UNCITED = "No passage of your files is cited for this answer."
 
 
 class _Channels(TypedDict):
@@ -65,7 +69,7 @@ class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
-    thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
+    first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
     """
 
     def __init__(
@@ -79,14 +83,16 @@ class Assistant:
         page_tables: PageTables | None = None,
         vocabulary: Vocabulary | None = None,
         files: WholeFiles | None = None,
+        pictures: PictureFiles | None = None,
         whole_budget: WholeBudget | None = None,
         chat_model: ChatModel | None = None,
         budget: Budget | None = None,
+        first_search: FirstSearch = FirstSearch.MODEL,
         thresholds: ExtractiveThresholds = THRESHOLDS,
     ) -> None:
         self._library = library
         self._counter = embedder.tokenizer
-        self._toolbox = Toolbox(searcher, library, tables)
+        self._toolbox = Toolbox(searcher, library, tables, files, pictures)
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
         if tables is not None:
@@ -105,9 +111,18 @@ class Assistant:
                 TableLookup(page_tables) if page_tables is not None else None,
             )
         else:
-            self._understanding = ModelUnderstanding(chat_model, reader, embedder.tokenizer)
+            # Without tools a model has no way to decide.
+            decides = first_search is FirstSearch.MODEL and Capability.TOOLS in chat_model.capabilities
+            self._understanding = ModelUnderstanding(
+                chat_model, reader, embedder.tokenizer, asks_for_whole if decides else None
+            )
             self._assistant = ModelAssistant(
-                chat_model, self._toolbox, planners, embedder.tokenizer, budget or Budget()
+                chat_model,
+                self._toolbox,
+                planners,
+                embedder.tokenizer,
+                budget or Budget(),
+                UnsearchedAnswers(self._checker) if decides else None,
             )
         if files is not None and library is not None:
             self._assistant = WholeDocuments(self._assistant, library, files, chat_model, whole_budget)
@@ -258,7 +273,13 @@ class Assistant:
         draft = turn.draft
         assert draft is not None
         with turn.timed("check_citations"):
-            checked = await self._checker.check(turn.request.owner_id, draft.text, draft.sources, settled=True)
+            checked = await self._checker.check(
+                turn.request.owner_id,
+                draft.text,
+                draft.sources,
+                settled=True,
+                seen=() if turn.dialogue.blind else turn.seen,
+            )
         cited = {citation.n for citation in checked.citations}
         if cited:
             turn.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
@@ -266,6 +287,8 @@ class Assistant:
             turn.note("removed_citations", list(checked.removed))
         if checked.reasons:
             turn.note("citation_reasons", {str(n): list(reasons) for n, reasons in checked.reasons.items()})
+        if self._is_written(turn, draft) and not checked.citations:
+            turn.notices[UNCITED] = None
         text = checked.text
         if turn.request.references and checked.citations:
             text = with_references(text, checked.citations)
@@ -283,8 +306,12 @@ class Assistant:
 
     def _confidence(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> float | None:
         """That of the draft; of what a chat model says about files, the share of its sentences whose citations hold."""
-        written = self._chat_model and draft.answered and turn.intent.kind == "document_query"
-        return round(checked.held, 4) if draft.confidence is None and written else draft.confidence
+        is_weighed = draft.confidence is None and self._is_written(turn, draft)
+        return round(checked.held, 4) if is_weighed else draft.confidence
+
+    def _is_written(self, turn: TurnState, draft: Draft) -> bool:
+        """Whether it is what a chat model says about files."""
+        return bool(self._chat_model) and draft.answered and turn.intent.kind == "document_query"
 
     async def _draw(self, turn: TurnState, citations: tuple[Citation, ...]) -> JsonObject | None:
         """The picture of the last table result that the answer cites."""

@@ -6,7 +6,7 @@ Storage and retrieval implement the protocols at the end. Their methods take the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
@@ -257,6 +257,38 @@ class WholeFiles(Protocol):
 
     async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
         """The chunks at these places that the owner has."""
+        ...
+
+
+class StoredPicture(Protocol):
+    """A picture that is kept. read: (start, end) → the pieces of that part."""
+
+    @property
+    def filename(self) -> str:
+        """The name of the file."""
+        ...
+
+    @property
+    def mime_type(self) -> str:
+        """What it is, by its content."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        ...
+
+    @property
+    def read(self) -> Callable[[int, int], AsyncIterator[bytes]]:
+        """Reads a part of it."""
+        ...
+
+
+class PictureFiles(Protocol):
+    """Gives access to the pictures of an owner's files."""
+
+    async def picture(self, owner_id: str, resource_id: str, chunk_id: str | None = None) -> StoredPicture:
+        """A file that is a picture, or the picture that this chunk of it describes; `InvalidInput` where there is none, `NotFound`."""
         ...
 
 

@@ -20,7 +20,7 @@ from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
-from citewell.agent.understand.question import read_question
+from citewell.agent.understand.question import read_question, wants_pictures
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
@@ -62,7 +62,7 @@ class RuleAssistant:
         if turn.intent.kind == "general_conversation":
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
         match turn.stage:
-            case NextStep.LOOK_UP:
+            case NextStep.LOOK_UP | NextStep.DECIDE:
                 return await first_calls(turn, self._toolbox, self._planners)
             case NextStep.READ_ROWS:
                 draft = _from_picture(turn) or _from_table(turn.table_plan, turn.results[-1])
@@ -90,8 +90,13 @@ class RuleAssistant:
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         with turn.timed("extract"):
+            message = " ".join(turn.request.message.split())
             extract = await self._answerer.answer(
-                sought, usable[:top_k], usable[top_k:], message=turn.reduced or " ".join(turn.request.message.split())
+                sought,
+                usable[:top_k],
+                usable[top_k:],
+                message=turn.reduced or message,
+                pictures=wants_pictures(message),
             )
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)

@@ -52,7 +52,7 @@ def source_service(
     return SourceService(
         sources=SourceRepository(database),
         projects=ProjectRepository(database),
-        spools=resources.open_spool,
+        spools=resources.receiving,
         size_limit=resources.max_bytes,
         keep_file=keep,
         delete_file=resources.delete,

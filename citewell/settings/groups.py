@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from citewell.settings.accounts import AccountSettings, AuthSettings, OpenIdSettings
+from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
@@ -79,6 +79,7 @@ class UploadSettings(SettingsGroup):
 
     max_bytes: Annotated[int, Field(ge=1, le=MAX_BYTES), named("max_upload_bytes", "MAX_FILE_SIZE")] = 512 * 1024 * 1024
     reserved_disk_bytes: Annotated[int, Field(ge=0, le=MAX_BYTES), named("reserved_disk_bytes")] = 256 * 1024 * 1024
+    at_once: Annotated[int, Field(ge=1, le=4_096), named("uploads_at_once")] = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,6 +336,7 @@ class AnswerSettings(SettingsGroup):
 
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
+    first_search: Annotated[Literal["model", "always"], named("agent_first_search", "AGENT_FIRST_SEARCH")] = "model"
     seconds: _AnswerSeconds = 120.0
 
 
@@ -458,6 +460,7 @@ class Settings(SettingsGroup):
     auth: AuthSettings
     accounts: AccountSettings
     openid: OpenIdSettings
+    audit: AuditSettings
     webhooks: WebhookSettings
     uploads: UploadSettings
     metadata: MetadataSettings

@@ -119,6 +119,9 @@ async def test_items_further_down_the_results_belong_to_the_list(answerer: Extra
 
 async def test_what_a_table_is_made_of_answers_only_questions_about_tables(answerer: ExtractiveAnswerer) -> None:
     assert not (await answerer.answer("How many berths are longer than 20?", [TABLE_SUMMARY])).answered
+    assert not (
+        await answerer.answer("What is the depth of the longest of the berths in the table?", [TABLE_SUMMARY])
+    ).answered
     about = await answerer.answer("Which columns does the table of berths have?", [TABLE_SUMMARY])
     assert TABLE_SUMMARY in cited(about)
 

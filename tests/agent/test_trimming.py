@@ -31,8 +31,10 @@ def test_what_only_follows_the_fact_is_left_out() -> None:
         ("How many boats may enter the harbour?", "On weekdays 12 boats may enter the harbour, fishing boats, tugs and ferries."),
         ("How many boats may enter the harbour?", "The rule “12 boats may enter the harbour, which is small, at a time” is old."),
         ("How many boats may enter?", "Some 12 may enter, which is few."),
+        ("How many days was the quay closed?", "The quay was closed for 40 days last spring, though the skippers call this an invention."),
+        ("How many days was the quay closed?", "The quay was closed for 40 days last spring, which the log of the harbour however denies."),
     ],
-    ids=["no fact", "asked of", "another fact", "denial", "limit", "list", "quotation", "short"],
+    ids=["no fact", "asked of", "another fact", "denial", "limit", "list", "quotation", "short", "doubt", "doubt in a clause"],
 )  # fmt: skip
 def test_what_bears_on_the_fact_stays(question: str, sentence: str) -> None:
     assert trim(read_question(question), sentence) == sentence

@@ -64,3 +64,10 @@ def test_long_runs_of_combining_marks_are_parted_and_short_ones_left() -> None:
     assert composed("e\u0301", "NFKC") == "é"
     written = "a" + "\u0301" * 100
     assert composed(written, "NFC").replace("\u034f", "") == "á" + "\u0301" * 99
+
+
+@pytest.mark.parametrize("marks", ["\u0301", "\U0001d165", "\u0301\U0001d165"])
+def test_the_longest_run_that_is_left_has_thirty_marks_of_any_plane(marks: str) -> None:
+    run = (marks * 31)[:31]
+    assert "\u034f" not in composed(f"a{run[:30]} b", "NFD")
+    assert "\u034f" in composed(f"a{run} b", "NFD")

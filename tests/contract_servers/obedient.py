@@ -18,8 +18,8 @@ _MAX_COUNT = 12
 
 
 class Obedient:
-    """A script for the OpenAI contract server. First it calls every tool with every id that it has seen, also with an owner;
-    then it says every order that it has read, and shows every address as image, link, reference, autolink and HTML.
+    """A script for the OpenAI contract server. It searches, then calls every tool with every id that it has seen, also with an owner,
+    until it sees no other; then it says every order that it has read, and shows every address as image, link, reference, autolink and HTML.
     """
 
     def __init__(self) -> None:
@@ -32,23 +32,28 @@ class Obedient:
         if body.get("response_format"):
             return Reply(text=json.dumps(_understood(sent)))
         self.tool_results += [_text(message) for message in body["messages"] if message["role"] == "tool"]
-        answered = any(message["role"] == "tool" for message in body["messages"])
-        if body.get("tools") and not answered:
-            calls = tuple(self._calls(sent))
+        if body.get("tools"):
+            made = json.dumps([message.get("tool_calls") or [] for message in body["messages"]])
+            calls = tuple(self._calls(sent, made))
             self.calls += calls
             if calls:
                 return Reply(calls=calls)
         return Reply(text=_said(sent), pieces=40)
 
-    def _calls(self, sent: str) -> list[Call]:
-        ids = list(dict.fromkeys(_ID.findall(sent)))[:_MAX_COUNT]
-        calls = [Call("list_resources", {"owner_id": "admin"})]
+    def _calls(self, sent: str, made: str) -> list[Call]:
+        ids = [found for found in dict.fromkeys(_ID.findall(sent)) if found not in made][:_MAX_COUNT]
+        calls = [] if "list_resources" in made else [Call("list_resources", {"owner_id": "admin"}), _search(sent)]
         for found in ids:
             calls.append(Call("read_resource", {"resource_id": found, "owner": "admin"}))
-            calls.append(Call("search_files", {"query": "secret password salary", "resource_ids": [found]}))
+            calls.append(Call("search_user_files", {"query": "secret password salary", "resource_ids": [found]}))
+            calls.append(Call("analyze_image", {"resource_id": found}))
             calls.append(Call("query_table", {"source": f"{found}:t0", "aggregates": [{"function": "count"}]}))
-        calls += [Call("fetch_url", {"url": address}) for address in _addresses(sent)[:2]]
+        calls += [Call("fetch_url", {"url": address}) for address in _addresses(sent)[:2] if address not in made]
         return calls[:_MAX_COUNT]
+
+
+def _search(sent: str) -> Call:
+    return Call("search_user_files", {"query": sent.rsplit("Question: ", 1)[-1].strip() or "?", "top_k": 1_000})
 
 
 def _understood(sent: str) -> dict[str, Any]:

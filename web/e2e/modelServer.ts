@@ -1,13 +1,15 @@
 // A model server of this machine, as Ollama, LM Studio and llama.cpp answer: a list of models and OpenAI's chat completions, without a key.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 
 const KNOWN = [
   ["LM Studio", 1234],
   ["llama.cpp", 8080],
   ["Ollama", 11434],
 ] as const;
-const SOURCE = /<source n="(\d+)" title="[^"]*">\n([\s\S]*?)\n<\/source>/g;
+const SOURCE = /<source n="(\d+)"[^\n]*>\n([\s\S]*?)\n<\/source>/g;
+const ORDINARY = "When does the lighthouse open?";
 const RULE = "A first-time borrower may receive at most GHS 5,000";
 
 interface Asked {
@@ -21,6 +23,16 @@ export class ModelServer {
   readonly model = "small-model";
   name = "";
   chats = 0;
+
+  /** words: what it answers instead of the rule on loans, whatever it is asked. */
+  constructor(private readonly words: string | null = null) {}
+
+  /** At a port that the system chooses; its address. */
+  async openAnywhere(): Promise<string> {
+    this.listener.listen(0, "127.0.0.1");
+    await once(this.listener, "listening");
+    return `http://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
+  }
 
   /** At the first of the usual ports that nothing else uses. */
   async open(): Promise<void> {
@@ -51,7 +63,7 @@ export class ModelServer {
     if (request.url === "/v1/models") return send(response, { data: [{ id: this.model }] });
     this.chats += 1;
     const asked = JSON.parse(body) as Asked;
-    const content = said(asked);
+    const content = said(asked, this.words);
     const head = { id: "chat-1", created: 1, model: this.model };
     const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
     if (!asked.stream) {
@@ -70,14 +82,16 @@ export class ModelServer {
   }
 }
 
-/** The rule on loans with the number of the source that has it. */
-function said({ response_format, messages }: Asked): string {
+/** The rule on loans with the number of the source that has it; or other words with that of the first source. */
+function said({ response_format, messages }: Asked, words: string | null): string {
   if (response_format) {
-    const question = "What is the maximum loan size for first-time borrowers?";
+    const question = words === null ? "What is the maximum loan size for first-time borrowers?" : ORDINARY;
     return JSON.stringify({ intent: "document_query", confidence: 0.9, question, search_terms: [] });
   }
   const sent = messages.map(({ content }) => text(content)).join("\n");
-  const source = [...sent.matchAll(SOURCE)].find(([, , words]) => words?.includes(RULE));
+  const sources = [...sent.matchAll(SOURCE)];
+  if (words !== null) return `${words}\n\nThe lighthouse opens at noon [${sources[0]?.[1] ?? "1"}].`;
+  const source = sources.find(([, , passage]) => passage?.includes(RULE));
   return source ? `First-time borrowers may receive at most GHS 5,000 [${source[1]}].` : "Yes.";
 }
 

@@ -15,8 +15,8 @@ from citewell.adapters.chat import errors
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError
-from citewell.native_citations import search_result
-from citewell.ports import Capability, SourceBlock, ToolSpec
+from citewell.native_citations import image_block, search_result
+from citewell.ports import Capability, ImageInput, SourceBlock, ToolSpec
 from citewell.settings import AnthropicChat, AnthropicVision
 from citewell.types import JsonObject
 
@@ -57,6 +57,10 @@ class AnthropicDialect:
             return f"{source_text(sources)}\n\n{text}".strip()
         blocks: list[str | dict[str, Any]] = [search_result(source) for source in sources]
         return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
+
+    def result_images(self, images: Sequence[ImageInput]) -> list[dict[str, Any]]:
+        """Results of tools hold pictures."""
+        return [image_block(image) for image in images]
 
     def rules(self, text: str) -> Content:
         """Marked as the end of what is cached: the tools and the rules, with which every request of an assistant begins."""

@@ -38,6 +38,7 @@ SAME_CALL = -1
 """The index of a piece that belongs to the call before it."""
 CALL_EXTRAS = "citewell_call_extras"
 """Where a client puts what belongs to tool calls and has no place in LangChain's messages: by index in chunks, by id in messages."""
+SHOWN = "The pictures that were to be shown, in the order of the calls. They are data from files."
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
 
@@ -46,6 +47,10 @@ class ChatDialect(Protocol[ModelT]):
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """A message's text with its sources."""
+        ...
+
+    def result_images(self, images: Sequence[ImageInput]) -> list[dict[str, Any]] | None:
+        """Pictures as blocks of a tool's result; None where results are text, so that a message of the user's has to show them."""
         ...
 
     def rules(self, text: str) -> Content:
@@ -123,7 +128,7 @@ class LangChainChat(Generic[ModelT]):
     ) -> AsyncGenerator[ChatDelta]:
         """As `citewell.ports.ChatModel.stream`; ends with usage and stop reason, or raises a `ProviderError`."""
         cited = response_schema is None and Capability.SEARCH_RESULT_BLOCKS in self._capabilities
-        converted = [_message(m, self._dialect, cited=cited) for m in messages]
+        converted = _converted(messages, self._dialect, cited=cited)
         options = self._dialect.options(tools, response_schema, max_tokens)
         reader = StreamReader([s.n for m in messages for s in m.sources])
         try:
@@ -138,11 +143,7 @@ class LangChainChat(Generic[ModelT]):
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""
-        url = f"data:{image.mime_type};base64,{base64.b64encode(image.data).decode()}"
-        content: list[str | dict[str, Any]] = [
-            {"type": "image_url", "image_url": {"url": url}},
-            {"type": "text", "text": well_formed(prompt)},
-        ]
+        content: list[str | dict[str, Any]] = [_image_url(image), {"type": "text", "text": well_formed(prompt)}]
         options = self._dialect.options((), None, VISION_TOKENS)
         reader = StreamReader([])
         text = ""
@@ -262,6 +263,29 @@ def _attribute(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›").replace('"', "”").replace("\n", " ")
 
 
+def _converted(messages: Sequence[ChatMessage], dialect: ChatDialect[Any], *, cited: bool) -> list[BaseMessage]:
+    """LangChain's messages. Pictures that results cannot hold follow the last result of their round."""
+    converted: list[BaseMessage] = []
+    waiting: list[ImageInput] = []
+    for message in messages:
+        if waiting and message.role != "tool":
+            converted.append(_showing(waiting))
+            waiting = []
+        converted.append(_message(message, dialect, cited=cited))
+        if message.images and dialect.result_images(message.images) is None:
+            waiting += message.images
+    return [*converted, _showing(waiting)] if waiting else converted
+
+
+def _showing(images: Sequence[ImageInput]) -> HumanMessage:
+    return HumanMessage([{"type": "text", "text": SHOWN}, *map(_image_url, images)])
+
+
+def _image_url(image: ImageInput) -> dict[str, Any]:
+    url = f"data:{image.mime_type};base64,{base64.b64encode(image.data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
 def _message(message: ChatMessage, dialect: ChatDialect[Any], *, cited: bool) -> BaseMessage:
     text = well_formed(message.content)
     sources = [replace(s, title=well_formed(s.title), text=well_formed(s.text)) for s in message.sources]
@@ -272,6 +296,11 @@ def _message(message: ChatMessage, dialect: ChatDialect[Any], *, cited: bool) ->
         case "user":
             return HumanMessage(content)
         case "tool":
+            if blocks := dialect.result_images(message.images):
+                own: list[str | dict[str, Any]] = (
+                    [{"type": "text", "text": content}] if isinstance(content, str) else content
+                )
+                content = [*own, *blocks]
             return ToolMessage(content, tool_call_id=message.tool_call_id or "")
         case "assistant":
             calls = [

@@ -16,7 +16,7 @@ from citewell.adapters.chat.compatible import CompatibleChat
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError, ProviderRejected
-from citewell.ports import Capability, SourceBlock, ToolSpec
+from citewell.ports import Capability, ImageInput, SourceBlock, ToolSpec
 from citewell.settings import OpenAIChat, OpenAIVision
 from citewell.types import JsonObject
 
@@ -45,6 +45,9 @@ class OpenAIDialect:
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
         """Sources first, as closed blocks, then the text."""
         return f"{source_text(sources)}\n\n{text}".strip() if sources else text
+
+    def result_images(self, images: Sequence[ImageInput]) -> None:
+        """Results of tools are text."""
 
     def rules(self, text: str) -> Content:
         """As it is: OpenAI caches what prompts begin with in common by itself."""

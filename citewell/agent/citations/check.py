@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.claims import Claim, claims, count_sentences, keep_known
@@ -25,8 +25,11 @@ from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import ElementLookup, Source
 from citewell.agent.offload import offload
 from citewell.ports import Embedder, FloatMatrix
-from citewell.types import Citation, Element, Hit, Verdict
+from citewell.text.analysis import analyze
+from citewell.types import Chunk, ChunkType, Citation, Element, Hit, Locator, Scores, Verdict
 
+MIN_TERMS = 2
+_SEEN = "the model was shown the picture, with which words cannot be compared"
 _ELSEWHERE = "another source of this turn states it, this one does not"
 
 
@@ -52,12 +55,19 @@ class CitationChecker:
         self._elements = elements
 
     async def check(
-        self, owner_id: str, answer: str, sources: Sequence[Source], *, settled: bool = False
+        self,
+        owner_id: str,
+        answer: str,
+        sources: Sequence[Source],
+        *,
+        settled: bool = False,
+        seen: Collection[int] = (),
     ) -> CheckedAnswer:
         """One citation per number used, with the weakest verdict of the claims that cite it.
 
         Numbers outside `sources` are removed from the text, and what it copies of a source's own is set apart, unless that has
-        been done (`settled`). A claim with several numbers is judged against the passages together.
+        been done (`settled`). A claim with several numbers is judged against the passages together. Of a passage whose picture the
+        model has `seen`, what the words do not support is weakly supported: words cannot tell whether the picture shows it.
         """
         removed: Sequence[int] = ()
         if not settled:
@@ -67,7 +77,7 @@ class CitationChecker:
         removed = tuple(dict.fromkeys((*removed, *unknown)))
         found = await offload(len(text), claims, text)
         by_number = {source.n: source.hit for source in sources}
-        each = await self._judge(found, by_number)
+        each = [_with_seen(one, seen) for one in await self._judge(found, by_number)]
         judged = _weakest(each)
         citations: list[Citation] = []
         reasons: dict[int, tuple[str, ...]] = {}
@@ -78,6 +88,21 @@ class CitationChecker:
                 reasons[n] = support.reasons
         held = await offload(len(text), _share_held, text, found, each)
         return CheckedAnswer(text, tuple(citations), removed, reasons, held)
+
+    async def supports(self, sentences: Sequence[str], texts: Sequence[str]) -> bool:
+        """Whether each of these sentences is supported by one of the texts, such as earlier messages, as a citation of it would be.
+
+        A sentence of fewer than `MIN_TERMS` terms ("Yes.") says too little to be told from what it refers to: none supports it.
+        """
+        if not texts or any(len(set(analyze(sentence))) < MIN_TERMS for sentence in sentences):
+            return False
+        hits = {n: _text_hit(n, text) for n, text in enumerate(texts, start=1)}
+        judged = await self._judge([Claim(one, one, tuple(hits)) for one in sentences], hits)
+        return all(any(support.verdict is Verdict.SUPPORTED for support in each.values()) for each in judged)
+
+    def has_figures_of(self, sentences: Sequence[str], texts: Sequence[str]) -> bool:
+        """Whether the texts together hold every figure and quotation of these sentences."""
+        return not any(find_objections(sentence, texts) for sentence in sentences)
 
     async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
         """Per claim the support of each number that it cites. What a source states word by word costs no embedding."""
@@ -116,6 +141,23 @@ class CitationChecker:
             provenance=hit.provenance,
             picture=hit.picture,
         )
+
+
+def _with_seen(judged: Mapping[int, Support], seen: Collection[int]) -> dict[int, Support]:
+    return {
+        n: replace(support, verdict=Verdict.WEAK, reasons=(*support.reasons, _SEEN))
+        if n in seen and support.verdict is Verdict.UNSUPPORTED
+        else support
+        for n, support in judged.items()
+    }
+
+
+def _text_hit(n: int, text: str) -> Hit:
+    """A text that is no file's, to hold claims against."""
+    chunk = Chunk(
+        id=str(n), owner_id="", resource_id="", version=0, ordinal=n, type=ChunkType.TEXT, text=text, locator=Locator()
+    )
+    return Hit(chunk=chunk, filename="", score=0.0, scores=Scores())
 
 
 def with_references(text: str, citations: Sequence[Citation]) -> str:

@@ -36,6 +36,12 @@ def count_sentences(answer: str) -> int:
     return sum(_WORD.search(strip_markers(sentence)) is not None for sentence, _ in _sentences(answer))
 
 
+def plain_sentences(answer: str) -> list[str]:
+    """The sentences that say something, without their markers and without what lists and emphasis put around them."""
+    plain = [_plain(strip_markers(sentence)) for sentence, _ in _sentences(answer)]
+    return [sentence for sentence in plain if _WORD.search(sentence)]
+
+
 def strip_markers(text: str) -> str:
     """The text without `[n]`."""
     return _MARKERS.sub("", text)

@@ -12,6 +12,7 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
+from citewell.agent.extractive.pictures import find_pictures
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
@@ -51,11 +52,18 @@ class ExtractiveAnswerer:
         self._scorer = StatementScorer(embedder, thresholds)
 
     async def answer(
-        self, question_text: str, hits: Sequence[Hit], more: Sequence[Hit] = (), *, message: str = ""
+        self,
+        question_text: str,
+        hits: Sequence[Hit],
+        more: Sequence[Hit] = (),
+        *,
+        message: str = "",
+        pictures: bool = False,
     ) -> Extract:
         """The answer from `hits`; `answered` is False when they hold none. The items of a list may also be in `more`.
 
-        message: what was asked as it was written, where the question adds words of the thread behind it.
+        message:  what was asked as it was written, where the question adds words of the thread behind it.
+        pictures: whether the pictures that fit are asked for, each of them.
         """
         own = message if message and question_text.startswith(message) else question_text
         asked = without_request(question_text)
@@ -71,6 +79,10 @@ class ExtractiveAnswerer:
             items, strength = await self._list(question, [*hits, *more], scored)
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
                 return self._compose(items, max(confidence, strength), len(scored), as_list=True)
+        if answerable and pictures:
+            found = find_pictures(scored, hits, self._thresholds)
+            if len(found) >= 2:
+                return self._compose(found, confidence, len(scored), as_list=True)
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
         chosen = choose(question, scored, self._thresholds)

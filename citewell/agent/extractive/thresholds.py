@@ -53,6 +53,7 @@ class ExtractiveThresholds:
     list_characters:     characters of a list (heading and first items) that are compared with the question
     list_share:          share of the best statement's score from which a list is the answer
     list_similarity, list_terms: weights of a list's similarity to the question, and of the share of its terms, in the list's score
+    picture_share:       share of the best score from which a further picture is one of those asked for
     list_answers:        similarity of a list from which it answers though no statement does
 
     Whether there is an answer at all: a logistic regression over what `citewell.agent.extractive.confidence` gathers.
@@ -99,6 +100,7 @@ class ExtractiveThresholds:
     list_terms: float = 0.25
     list_share: float = 0.75
     list_answers: float = 0.5
+    picture_share: float = 0.9
 
     score_sure: float = 4.3
     coverage_sure: float = -0.5

@@ -16,14 +16,14 @@ _BREAK = re.compile(r"(?<![\s,;–—-])(?:[,;]\s+|\s+[–—-]\s+)")
 # A clause that begins thus adds to the sentence before it; a further item of a list does not.
 _ADDS = re.compile(
     r"(?:(?:in|on|at|from|by|with|for|to|of|through|under|after)\s)?(?:which|whom|whose)\b"
-    r"|(?:who|where|while|whereas|although|though|but|because|since|with|including|such as|as well as|along with|as|so)\b"
+    r"|(?:who|where|while|whereas|because|since|with|including|such as|as well as|along with|as|so)\b"
     r"|and\s(?:he|she|it|they|we|this|these|that|there|its|his|her|their|the\s\w+\s(?:is|was|are|were|has|have|had))\b"
     r"|\w{3,}ing\s(?:the|an?|it|its|his|her|their|them|him|this|these|that|all|more|in|on|at|to|from|by|with|for|as|up|out|into|about)\b",
     re.I,
 )
-# Without such a word the sentence would say something else.
+# Without such a word the sentence would say something else, or more than its writer holds.
 _LIMITS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|unless|except|if|until|only|provided|excluding|other|rather|instead)\b|n['’]t\b",
+    r"\b(?:but|though|although|however|yet|not|no|never|none|neither|nor|without|cannot|unless|except|if|until|only|provided|excluding|other|rather|instead)\b|n['’]t\b",
     re.I,
 )
 _OPENED = re.compile(r"[(\[“«„]")

@@ -1,16 +1,17 @@
-"""Answers with a chat model: it is given what a first search found, may call tools for more, and everything it says is checked after."""
+"""Answers with a chat model: it decides what to look up, or is given what a first search found, and everything it says is checked after."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
-from citewell.agent.interface import NO_ANSWER
+from citewell.agent.interface import NO_ANSWER, TextDelta
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
+from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, source_blocks
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls
@@ -40,7 +41,11 @@ class Budget:
 
 
 class ModelAssistant:
-    """Decides with a chat model. Past a budget it is asked to answer with what it has, without tools."""
+    """Decides with a chat model. Past a budget it is asked to answer with what it has, without tools.
+
+    unsearched: judges what the model says without having looked anything up, where the first search is its decision; None where it
+    is always made. Until something was looked up nothing that the model says is shown.
+    """
 
     def __init__(
         self,
@@ -49,7 +54,9 @@ class ModelAssistant:
         planners: Planners | None,
         counter: TokenCounter,
         budget: Budget,
+        unsearched: UnsearchedAnswers | None = None,
     ) -> None:
+        self._unsearched = unsearched
         self._model = model
         self._toolbox = toolbox
         self._planners = planners
@@ -58,16 +65,23 @@ class ModelAssistant:
         self._budget = budget
 
     async def step(self, turn: TurnState) -> Step:
-        """First what the question needs in any case (a search, a table query); then as the model decides."""
+        """What the question needs in any case (a search, a table query), unless the model decides on that too; then as it decides."""
         if turn.intent.kind == "general_conversation":
             return await self._small_talk(turn)
         if turn.stage is NextStep.LOOK_UP:
-            return await first_calls(turn, self._toolbox, self._planners)
+            turn.note("first_search", "always" if self._unsearched is None else "model")
+            if self._unsearched is None:
+                return await first_calls(turn, self._toolbox, self._planners)
+            turn.stage = NextStep.DECIDE
         messages = await self._messages(turn)
         try:
             return await self._ask(turn, messages)
         except ProviderRejected as error:
             too_long = error.details.get("reason") == "context_too_long"
+            if turn.seen and not too_long and not turn.dialogue.blind:
+                turn.dialogue.blind = True
+                turn.note("picture_refused", error.message)
+                return await self._ask(turn, await self._messages(turn))
             if not too_long or turn.dialogue.context_tokens <= _MIN_CONTEXT_TOKENS:
                 raise
             turn.dialogue.context_tokens //= 4
@@ -94,9 +108,11 @@ class ModelAssistant:
         last = self._is_last(turn)
         if last:
             messages = [*messages, ChatMessage(role="user", content=prompts.LAST_CALL)]
+        held: list[TextDelta] = []
+        is_held = turn.stage is NextStep.DECIDE and not _has_looked(turn)
         if dialogue.writer is None:
             dialogue.writer = AnswerWriter(turn.emit, lambda: turn.book.sources)
-        writer = dialogue.writer
+        writer = AnswerWriter(held.append, tuple) if is_held else dialogue.writer
         # Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
         tools = Capability.TOOLS in self._model.capabilities and not (last and not dialogue.rounds)
         written_before = len(writer.text)
@@ -109,12 +125,38 @@ class ModelAssistant:
                 writer.write("\n\n")
             return calls
         text = writer.finish()
+        if is_held:
+            return await self._unsearched_step(turn, writer, held)
         if not text:
             raise ProviderUnavailable("The model returned an empty answer. Ask again.")
-        if writer.removed:
-            turn.note("removed_citations", list(dict.fromkeys(writer.removed)))
+        _note_removed(turn, writer)
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
         return Draft(text, answered, turn.book.sources, () if answered else turn.book.sources[:3])
+
+    async def _unsearched_step(self, turn: TurnState, writer: AnswerWriter, held: Sequence[TextDelta]) -> Step:
+        """The answer that was given without a look-up, where it may be shown; else the look-up, after which the model is asked again."""
+        assert self._unsearched is not None
+        thread = await self._history.recall(turn, self._thread_tokens(turn))
+        with turn.timed("check_citations"):
+            standing = await self._unsearched.judge(
+                writer.text, turn.request.message, [past.content for past in thread]
+            )
+        if standing is Standing.ASSERTS:
+            turn.note("first_search", "required")
+            if turn.dialogue.rounds:
+                turn.dialogue.rounds.append((None, len(turn.results)))
+            return await first_calls(turn, self._toolbox, self._planners)
+        turn.note("first_search", "none")
+        turn.intent = replace(turn.intent, kind="general_conversation")
+        if standing is Standing.RECALLS:
+            turn.notices[RECALLED] = None
+        for delta in held:
+            turn.emit(delta)
+        _note_removed(turn, writer)
+        return Draft(writer.text, answered=True)
+
+    def _thread_tokens(self, turn: TurnState) -> int:
+        return turn.dialogue.context_tokens // _HISTORY_SHARE
 
     async def _stream(
         self,
@@ -131,7 +173,7 @@ class ModelAssistant:
         with turn.timed("model"):
             async for delta in self._model.stream(
                 messages,
-                tools=self._toolbox.specs if tools else (),
+                tools=self._toolbox.model_specs(sees=self._sees(turn)) if tools else (),
                 max_tokens=max_tokens,
                 temperature=self._budget.temperature,
             ):
@@ -146,34 +188,58 @@ class ModelAssistant:
         return tuple(calls)
 
     async def _messages(self, turn: TurnState) -> list[ChatMessage]:
-        """System, thread, question with the first findings, then each round of calls with its results."""
+        """System, thread, question with the first findings, then each round of calls with its results, or what was looked up since."""
         dialogue, results = turn.dialogue, turn.results
         if not dialogue.context_tokens:
             dialogue.context_tokens = self._budget.context_tokens
         first = dialogue.rounds[0][1] if dialogue.rounds else len(results)
-        found = {source.n: source for result in results[:first] for source in result.sources}
-        blocks = source_blocks(list(found.values()), self._counter, dialogue.context_tokens)
-        tables = [space_markers(result.text) for result in results[:first] if result.call.name == "query_table"]
-        thread = await self._history.recall(turn, dialogue.context_tokens // _HISTORY_SHARE)
-        native = Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
-        question = prompts.question_prompt(
-            space_markers(turn.question), tables, has_sources=bool(blocks), native_citations=native
+        thread = await self._history.recall(turn, self._thread_tokens(turn))
+        rules = prompts.system_prompt(
+            native_citations=self._cites_natively,
+            decides=self._unsearched is not None,
+            instructions=turn.request.instructions,
         )
-        rules = prompts.system_prompt(native_citations=native, instructions=turn.request.instructions)
-        messages = [
-            ChatMessage(role="system", content=rules),
-            *thread,
-            ChatMessage(role="user", content=question, sources=blocks),
-        ]
+        messages = [ChatMessage(role="system", content=rules), *thread, self._question(turn, results[:first])]
         ends = [start for _, start in dialogue.rounds[1:]] + [len(results)]
         for (answer, start), end in zip(dialogue.rounds, ends, strict=False):
+            if answer is None:
+                messages.append(self._question(turn, results[start:end]))
+                continue
             messages.append(answer)
             messages += [self._tool_message(turn, result) for result in results[start:end]]
         return messages
 
+    def _question(self, turn: TurnState, results: Sequence[ToolResult]) -> ChatMessage:
+        """The question with what was looked up for it. A model that decides has the thread, and reads the message as it is."""
+        found = {source.n: source for result in results for source in result.sources}
+        blocks = source_blocks(list(found.values()), self._counter, turn.dialogue.context_tokens)
+        question = turn.question if self._unsearched is None else turn.request.message.strip()
+        prompt = prompts.question_prompt(
+            space_markers(question),
+            [space_markers(result.text) for result in results if result.call.name == "query_table"],
+            has_sources=bool(blocks),
+            native_citations=self._cites_natively,
+            searched=bool(results),
+        )
+        return ChatMessage(role="user", content=prompt, sources=blocks)
+
+    @property
+    def _cites_natively(self) -> bool:
+        return Capability.SEARCH_RESULT_BLOCKS in self._model.capabilities
+
     def _tool_message(self, turn: TurnState, result: ToolResult) -> ChatMessage:
         blocks = source_blocks(result.sources, self._counter, turn.dialogue.context_tokens // 2)
-        return ChatMessage(role="tool", content=space_markers(result.text), tool_call_id=result.call.id, sources=blocks)
+        is_hidden = bool(result.images) and not self._sees(turn)
+        return ChatMessage(
+            role="tool",
+            content=prompts.HIDDEN if is_hidden else space_markers(result.text),
+            tool_call_id=result.call.id,
+            sources=blocks,
+            images=() if is_hidden else result.images,
+        )
+
+    def _sees(self, turn: TurnState) -> bool:
+        return Capability.MULTIMODAL in self._model.capabilities and not turn.dialogue.blind
 
     def _is_last(self, turn: TurnState) -> bool:
         """Whether the model must answer now."""
@@ -184,3 +250,13 @@ class ModelAssistant:
             or dialogue.tokens >= budget.tokens * 3 // 4
             or time.monotonic() - turn.started >= budget.seconds / 2
         )
+
+
+def _note_removed(turn: TurnState, writer: AnswerWriter) -> None:
+    if writer.removed:
+        turn.note("removed_citations", list(dict.fromkeys(writer.removed)))
+
+
+def _has_looked(turn: TurnState) -> bool:
+    """Whether something was looked up that can be cited. A list of files, a page as it is and a search that found nothing cannot."""
+    return any(result.sources or result.table is not None for result in turn.results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from citewell.agent.model import prompts
@@ -25,9 +26,20 @@ _MAX_TERMS = 12
 
 
 class ModelUnderstanding:
-    """Asks a chat model, with structured output, when the message leans on the thread or says little; else the rules do."""
+    """Asks a chat model, with structured output, when the message leans on the thread or says little; else the rules do.
 
-    def __init__(self, model: ChatModel, reader: MessageReader, counter: TokenCounter) -> None:
+    needed: whether a message that leans on the thread is to be read in words of its own all the same, where the model decides on the
+    first search, and so reads the message itself: for those who look at a question before the model does. None where it does not.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        reader: MessageReader,
+        counter: TokenCounter,
+        needed: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._needed = needed
         self._reader = reader
         self._model = model
         self._history = ThreadHistory(model, counter)
@@ -37,8 +49,9 @@ class ModelUnderstanding:
         by_rules = await self._reader.read(turn.request)
         request = turn.request
         sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= THRESHOLDS.sure
-        stands_alone = not request.history and is_complete(request.message)
-        if sure or stands_alone or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
+        stands_alone = (self._needed is not None or not request.history) and is_complete(request.message)
+        unneeded = self._needed is not None and not self._needed(request.message)
+        if sure or stands_alone or unneeded or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
             return by_rules
         try:
             answer = await self._ask(turn)

@@ -17,19 +17,20 @@ from citewell.agent.tables.run.engine import TableResult
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.metering import Tally
-from citewell.ports import ChatMessage, ToolCall
+from citewell.ports import ChatMessage, ImageInput, ToolCall
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call found: a text for the model, the passages it may cite, and of a table query the rows themselves."""
+    """What a tool call found: a text for the model, the passages it may cite, of a table query the rows themselves, and the pictures it shows."""
 
     call: ToolCall
     text: str
     sources: tuple[Source, ...] = ()
     table: TableResult | None = None
     failed: bool = False
+    images: tuple[ImageInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,14 @@ class Draft:
 class NextStep(Enum):
     """What an assistant does when it is next asked for a step.
 
-    LOOK_UP:       nothing was looked up yet: plan a table query, or search
+    LOOK_UP:       nothing was looked up yet: plan a table query, or search, or let the model decide
+    DECIDE:        the model decides what to look up first, and whether to
     READ_ROWS:     the planned table query has run: answer from its rows, or search after all
     READ_PASSAGES: a search has run: answer from the passages it found
     """
 
     LOOK_UP = auto()
+    DECIDE = auto()
     READ_ROWS = auto()
     READ_PASSAGES = auto()
 
@@ -89,15 +92,18 @@ class SourceBook:
 class Dialogue:
     """What a chat model's calls in one turn hand on to each other.
 
-    rounds:         each message of the model that called tools, and how many results came before its own
+    rounds:         each message of the model that called tools, and how many results came before its own; None in place of a message
+                    for what the agent looked up by itself in between
     context_tokens: room for passages per message; 0 until the first message, less after the model refused a longer one
+    blind:          the model took no picture, so none is sent
     tokens:         sent to and got from the model so far, for the turn's budget
     summary:        of the thread's oldest messages, when this turn had one made
     """
 
     writer: AnswerWriter | None = None
-    rounds: list[tuple[ChatMessage, int]] = field(default_factory=list[tuple[ChatMessage, int]])
+    rounds: list[tuple[ChatMessage | None, int]] = field(default_factory=list[tuple[ChatMessage | None, int]])
     context_tokens: int = 0
+    blind: bool = False
     tokens: int = 0
     summary: ThreadSummary | None = None
 
@@ -113,6 +119,7 @@ class TurnState:
     table_plan: the table query planned by rules, or why there is none
     picture_plan: the query behind a picture that was asked for
     notices:    what failed in searches, each once, in order
+    seen:       the numbers of the passages whose picture the model was shown
     reduced:    the question without the words that became filters, once a search has read them; else empty
     inferred:   the filters that searches for the question have inferred from it, by id
     stuffing:   counts what sending every file in scope whole would have taken
@@ -137,6 +144,7 @@ class TurnState:
     answer: Answer | None = None
     searches: int = 0
     notices: dict[str, None] = field(default_factory=dict[str, None])
+    seen: set[int] = field(default_factory=set[int])
     reduced: str = ""
     inferred: dict[str, InferredFilter] = field(default_factory=dict[str, InferredFilter])
     stuffing: asyncio.Task[int | None] | None = None

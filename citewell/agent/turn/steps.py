@@ -8,8 +8,9 @@ from typing import Protocol, TypeAlias
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
+from citewell.agent.turn.specs import MAX_TOP_K
 from citewell.agent.turn.state import Draft, NextStep, TurnState
-from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, search_call
+from citewell.agent.turn.tools import Toolbox, search_call
 from citewell.agent.understand.question import read_question
 from citewell.agent.understand.understanding import Understood
 from citewell.ports import ToolCall

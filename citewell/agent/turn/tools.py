@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from citewell.agent.citations.provenance import provenance_words
-from citewell.agent.interface import Library, Searcher, Source, Tables
-from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Function, TextValue, parse_query
+from citewell.agent.interface import Library, PictureFiles, Searcher, Source, Tables, WholeFiles
+from citewell.agent.tables.query.typed import parse_query
 from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.arguments import (
@@ -18,7 +19,20 @@ from citewell.agent.turn.arguments import (
     text_argument,
     texts_argument,
 )
+from citewell.agent.turn.pictures import SOURCE, read_picture
+from citewell.agent.turn.specs import (
+    ANALYZE_IMAGE,
+    LIST_RESOURCES,
+    MAX_TOP_K,
+    OF_THE_MODEL,
+    QUERY_TABLE,
+    READ_RESOURCE,
+    SEARCH_FILES,
+    SEARCH_USER_FILES,
+)
 from citewell.agent.turn.state import ToolResult, TurnState
+from citewell.agent.turn.user_files import DEFAULT_TOP_K, file_conditions, threshold_argument
+from citewell.agent.turn.user_files import MAX_TOP_K as MOST_OF_USER_FILES
 from citewell.errors import (
     Conflict,
     DamagedFile,
@@ -27,14 +41,30 @@ from citewell.errors import (
     UnreadableCopy,
     named,
 )
-from citewell.filters import FIELDS, PASSAGE_FIELDS, parse_filters
+from citewell.filters import parse_filters
 from citewell.points import keyword
 from citewell.ports import ToolCall, ToolSpec
-from citewell.types import ChunkType, JsonObject, JsonValue, Operator, Scope, SearchRequest, SelfQuery, TableInfo
+from citewell.types import (
+    Category,
+    ChunkType,
+    Hit,
+    JsonObject,
+    JsonValue,
+    ResourceInfo,
+    Scope,
+    Scores,
+    SearchRequest,
+    SelfQuery,
+    StoredChunk,
+    TableInfo,
+)
 from citewell.types.json import sound
 
-MAX_TOP_K = 30
 MAX_READ = 12_000
+MAX_PICTURES = 4
+"""Shown for one answer. Each is sent again with every further call of the model."""
+MAX_IMAGES_READ = 1_000
+_NUMBER = re.compile(r"\[?\s*(\d{1,4})\s*\]?", re.ASCII)
 
 Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
 
@@ -42,27 +72,46 @@ Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
 class Toolbox:
     """Runs tool calls within the scope of a turn. Wrong arguments come back as a text that says what is wrong."""
 
-    def __init__(self, searcher: Searcher, library: Library | None = None, tables: Tables | None = None) -> None:
+    def __init__(
+        self,
+        searcher: Searcher,
+        library: Library | None = None,
+        tables: Tables | None = None,
+        files: WholeFiles | None = None,
+        pictures: PictureFiles | None = None,
+    ) -> None:
+        self._files = files
+        self._pictures = pictures
         self._searcher = searcher
         self._library = library
         self._tables = tables
-        self._tools: dict[str, tuple[ToolSpec, Handler]] = {"search_files": (SEARCH_FILES, self._search_files)}
+        self._tools: dict[str, tuple[ToolSpec, Handler]] = {
+            "search_files": (SEARCH_FILES, self._search_files),
+            "search_user_files": (SEARCH_USER_FILES, self._search_user_files),
+        }
         if library is not None:
             self._tools["list_resources"] = (LIST_RESOURCES, self._list_resources)
             self._tools["read_resource"] = (READ_RESOURCE, self._read_resource)
         if tables is not None:
             self._engine = TableEngine(tables)
             self._tools["query_table"] = (QUERY_TABLE, self._query_table)
+        if library is not None and files is not None and pictures is not None:
+            self._tools["analyze_image"] = (ANALYZE_IMAGE, self._analyze_image)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as a model sees them."""
-        return tuple(spec for spec, _ in self._tools.values())
+        """The tools as MCP clients see them."""
+        return tuple(spec for spec, _ in self._tools.values() if spec.name not in OF_THE_MODEL)
+
+    def model_specs(self, *, sees: bool = True) -> tuple[ToolSpec, ...]:
+        """The tools as the agent's own model sees them: the search is `search_user_files`. sees: whether it can be shown pictures."""
+        hidden = {SEARCH_FILES.name} if sees else {SEARCH_FILES.name, ANALYZE_IMAGE.name}
+        return tuple(spec for spec, _ in self._tools.values() if spec.name not in hidden)
 
     async def run(self, turn: TurnState, call: ToolCall) -> ToolResult:
         """The result of one call."""
         if call.name not in self._tools:
-            known = ", ".join(self._tools)
+            known = ", ".join(spec.name for spec in self.model_specs())
             return ToolResult(call, f"There is no tool {named(call.name)}. Use one of: {known}.", failed=True)
         spec, handler = self._tools[call.name]
         try:
@@ -83,12 +132,26 @@ class Toolbox:
         return await self._tables.list_tables(turn.request.owner_id, turn.request.scope)
 
     async def _search_files(self, turn: TurnState, call: ToolCall) -> ToolResult:
-        arguments = call.arguments
+        top_k = integer_argument(call.arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K)
+        return await self._search(turn, call, self._request(turn, call.arguments, top_k))
+
+    async def _search_user_files(self, turn: TurnState, call: ToolCall) -> ToolResult:
+        top_k = integer_argument(call.arguments, "top_k", DEFAULT_TOP_K, 1, MOST_OF_USER_FILES)
+        request = self._request(turn, call.arguments, top_k)
+        narrowed = replace(
+            request,
+            conditions=(*request.conditions, *file_conditions(call.arguments)),
+            vector_threshold=threshold_argument(call.arguments),
+        )
+        return await self._search(turn, call, narrowed)
+
+    def _request(self, turn: TurnState, arguments: JsonObject, top_k: int) -> SearchRequest:
+        """What both searches take, within the scope of the turn."""
         query = text_argument(arguments, "query")
-        request = SearchRequest(
+        return SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
-            top_k=integer_argument(arguments, "top_k", turn.request.top_k, 1, MAX_TOP_K),
+            top_k=top_k,
             scope=turn.request.scope,
             projects=texts_argument(arguments, "projects"),
             resource_ids=texts_argument(arguments, "resource_ids"),
@@ -102,6 +165,9 @@ class Toolbox:
             indexes=turn.request.indexes,
             debug=turn.request.debug,
         )
+
+    async def _search(self, turn: TurnState, call: ToolCall, request: SearchRequest) -> ToolResult:
+        query = request.query
         turn.searches += 1
         with turn.timed("search"):
             result = await self._searcher.search(request)
@@ -156,9 +222,19 @@ class Toolbox:
     async def _read_resource(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None
         request, arguments = turn.request, call.arguments
-        wanted = text_argument(arguments, "resource_id")
-        inside = await self._library.list_resources(request.owner_id, request.scope)
-        found = [r.id for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
+        file = await self._file(turn, text_argument(arguments, "resource_id"))
+        first = integer_argument(arguments, "first", 1, 1, 10**9)
+        last = integer_argument(arguments, "last", first, first, first + 50)
+        elements = await self._library.read_resource(request.owner_id, file.id, first, last)
+        text = "\n".join(element.text for element in elements)
+        shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
+        return ToolResult(call, shown or "Nothing stands there.")
+
+    async def _file(self, turn: TurnState, wanted: str) -> ResourceInfo:
+        """The file of this id or identifier in the scope of the turn."""
+        assert self._library is not None
+        inside = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
+        found = [r for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
         if len(found) != 1:
             problem = (
                 "Several files have this identifier; give an id."
@@ -166,12 +242,78 @@ class Toolbox:
                 else "No such file is in the scope of this question."
             )
             raise InvalidInput(problem)
-        first = integer_argument(arguments, "first", 1, 1, 10**9)
-        last = integer_argument(arguments, "last", first, first, first + 50)
-        elements = await self._library.read_resource(request.owner_id, found[0], first, last)
-        text = "\n".join(element.text for element in elements)
-        shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
-        return ToolResult(call, shown or "Nothing stands there.")
+        return found[0]
+
+    async def _analyze_image(self, turn: TurnState, call: ToolCall) -> ToolResult:
+        assert self._pictures is not None
+        if sum(len(result.images) for result in turn.results) >= MAX_PICTURES:
+            raise InvalidInput(f"{MAX_PICTURES} pictures have been shown, which is all that one answer may use.")
+        passage, is_file = await self._pictured(turn, text_argument(call.arguments, "resource_id"))
+        chunk = passage.chunk
+        with turn.timed("tools"):
+            stored = await self._pictures.picture(
+                turn.request.owner_id, chunk.resource_id, None if is_file else chunk.id
+            )
+            image = await read_picture(stored)
+        hit = Hit(
+            chunk=chunk,
+            filename=passage.filename,
+            score=0.0,
+            scores=Scores(),
+            provenance=passage.provenance,
+            picture=passage.picture,
+        )
+        (source,) = turn.book.add([hit])
+        turn.seen.add(source.n)
+        text = f"The picture of [{source.n}], {chunk.locator.label(passage.filename)}, is shown. Cite what you see in it as [{source.n}]."
+        return ToolResult(call, text, (source,), images=(image,))
+
+    async def _pictured(self, turn: TurnState, wanted: str) -> tuple[StoredChunk, bool]:
+        """The passage that stands for the picture, and whether the picture is the whole file.
+
+        It is named by the number of a passage found (of its picture, or else the first on its page), or by a file's id.
+        """
+        number = _NUMBER.fullmatch(wanted)
+        path = SOURCE.fullmatch(wanted)
+        hit = None
+        if number is not None:
+            hit = next((source.hit for source in turn.book.sources if source.n == int(number[1])), None)
+            if hit is None:
+                raise InvalidInput(f"No passage [{number[1]}] was found in this turn. Search first.")
+        file = await self._file(turn, hit.chunk.resource_id if hit else path[1] if path else wanted)
+        is_file = file.category == Category.IMAGE
+        if hit is not None and (is_file or hit.picture is not None):
+            return StoredChunk(hit.chunk, hit.filename, hit.provenance, hit.picture), is_file
+        if is_file:
+            return await self._passage_of(turn, file), True
+        pictures = [one for one in await self._passages(turn, file, (ChunkType.IMAGE,), MAX_IMAGES_READ) if one.picture]
+        if hit is not None:
+            place = hit.chunk.locator.place()
+            pictures = [one for one in pictures if place and one.chunk.locator.place() == place]
+        elif path is not None:
+            pictures = [one for one in pictures if one.chunk.id == path[2]]
+        else:
+            raise InvalidInput(
+                f"{file.filename} is not a picture. Give the number of a passage beside one, or that describes one."
+            )
+        if not pictures:
+            raise InvalidInput(f"No picture is kept of this place in {file.filename}. Answer from the passages.")
+        return pictures[0], False
+
+    async def _passage_of(self, turn: TurnState, file: ResourceInfo) -> StoredChunk:
+        """The passage that a picture is cited by."""
+        found = await self._passages(turn, file, (ChunkType.IMAGE,), 1) or await self._passages(
+            turn, file, tuple(ChunkType), 1
+        )
+        if not found:
+            raise InvalidInput(f"{file.filename} is not indexed yet, so nothing seen in it could be cited.")
+        return found[0]
+
+    async def _passages(
+        self, turn: TurnState, file: ResourceInfo, types: Sequence[ChunkType], most: int
+    ) -> Sequence[StoredChunk]:
+        assert self._files is not None
+        return await self._files.passages(turn.request.owner_id, file.id, types, most)
 
 
 def _search_details(
@@ -204,143 +346,6 @@ def _types(arguments: JsonObject) -> tuple[ChunkType, ...] | None:
     if unknown := [name for name in names if name not in known]:
         raise InvalidInput(f"`types` may hold {', '.join(sorted(known))}; not {', '.join(unknown)}.")
     return tuple(ChunkType(name) for name in names)
-
-
-_FILTERS = (
-    'All of these must hold: {"field", "operator", "value"}, or a group {"all": [...]}, {"any": [...]} or {"not": {...}}. Fields: '
-    f"{', '.join(sorted(FIELDS))}, and metadata.<key>. Operators: {', '.join(operator.value for operator in Operator)}; dates as 2025-01-31."
-)
-_FILE_FILTERS = f"Only files that satisfy these, as in `search_files`, but not by {', '.join(sorted(PASSAGE_FIELDS))}"
-SEARCH_FILES = ToolSpec(
-    "search_files",
-    "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
-    {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What to look for, in the words the files would use"},
-            "types": {
-                "type": "array",
-                "items": {"type": "string", "enum": [kind.value for kind in ChunkType]},
-                "description": "Only these kinds of passage",
-            },
-            "resource_ids": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Only these files, by id or identifier",
-            },
-            "projects": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Only files of these projects, by id or name",
-            },
-            "filters": {"type": "array", "items": {"type": "object"}, "description": _FILTERS},
-            "top_k": {"type": "integer", "minimum": 1, "maximum": MAX_TOP_K},
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    },
-)
-LIST_RESOURCES = ToolSpec(
-    "list_resources",
-    "Lists the user's files in scope, in every state, with what could not be read.",
-    {
-        "type": "object",
-        "properties": {"filters": {"type": "array", "items": {"type": "object"}, "description": _FILE_FILTERS}},
-        "additionalProperties": False,
-    },
-)
-READ_RESOURCE = ToolSpec(
-    "read_resource",
-    "Reads pages, slides or rows of one file.",
-    {
-        "type": "object",
-        "properties": {
-            "resource_id": {"type": "string", "description": "Its id or identifier"},
-            "first": {"type": "integer", "minimum": 1, "description": "First page, slide or row"},
-            "last": {"type": "integer", "minimum": 1, "description": "Last page, slide or row"},
-        },
-        "required": ["resource_id"],
-        "additionalProperties": False,
-    },
-)
-QUERY_TABLE = ToolSpec(
-    "query_table",
-    "Computes over all rows of a table (count, sum, average, highest, filters, groups); use it for every figure from data files. "
-    "Returns values and the rows they come from; cite them as [n]. The user sees values by group as a chart.",
-    {
-        "type": "object",
-        "properties": {
-            "source": {"type": "string", "description": "The table, as list_resources names it"},
-            "filters": {"type": "array", "items": {"type": "object"}, "description": _FILE_FILTERS},
-            "columns": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Columns to return, without aggregates",
-            },
-            "conditions": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in (*DatePart, *TextValue)]},
-                        "comparison": {"type": "string", "enum": [comparison.value for comparison in Comparator]},
-                        "value": {
-                            "description": "A text, number or true/false; a list for in and not_in; dates as 2025-01-31"
-                        },
-                    },
-                    "required": ["column", "comparison"],
-                    "additionalProperties": False,
-                },
-            },
-            "groups": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in (*DatePart, *TextValue)]},
-                        "bin": {
-                            "type": "number",
-                            "description": "Width of the ranges that numbers are grouped into, for a histogram",
-                        },
-                    },
-                    "required": ["column"],
-                    "additionalProperties": False,
-                },
-            },
-            "aggregates": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "function": {"type": "string", "enum": [function.value for function in Function]},
-                        "column": {"type": "string"},
-                        "part": {"type": "string", "enum": [part.value for part in TextValue]},
-                    },
-                    "required": ["function"],
-                    "additionalProperties": False,
-                },
-            },
-            "order": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "by": {"type": "string", "description": "A column, or an aggregate such as sum(Amount)"},
-                        "descending": {"type": "boolean"},
-                        "part": {"type": "string", "enum": [part.value for part in TextValue]},
-                    },
-                    "required": ["by"],
-                    "additionalProperties": False,
-                },
-            },
-            "limit": {"type": "integer", "minimum": 1, "maximum": MAX_ROWS},
-        },
-        "required": ["source"],
-        "additionalProperties": False,
-    },
-)
 
 
 def search_call(query: str, **arguments: JsonValue) -> ToolCall:

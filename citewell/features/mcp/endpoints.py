@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.errors import CitewellError
 from citewell.features.access import ACCESS
+from citewell.features.audited import record_of
 from citewell.features.auth.service import AuthService
 from citewell.features.http import check_access, error_response
 from citewell.features.mcp.service import OWNER, SCOPE, McpTools
@@ -81,6 +82,7 @@ class McpEndpoint:
         principal = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         owner_id = principal.owner_id
         await self._auth.admit(owner_id)
+        record_of(request).sent_by(principal)
         check_access(ACCESS["POST", "/mcp"], principal)
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:

@@ -1,0 +1,84 @@
+"""Who asks for pictures gets each one that fits, and not the best one's description alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.understand.question import wants_pictures
+from citewell.types import ChunkType, Hit, Locator
+from tests.agent.fakes import hit
+
+REQUEST = "Show me frames of a red car"
+
+
+def frame(name: str, summary: str, second: float | None = None) -> Hit:
+    text = f"Frame Summary: {summary}\n\nTags: outdoor, street\n\nTimestamp: 2026-11-16"
+    return hit(text, type=ChunkType.IMAGE, resource=name, filename=f"{name}.png", locator=Locator(second=second))
+
+
+CARS = [frame(f"car{n}", f"A red car outdoors, shot number {n}.") for n in range(4)]
+BOAT = frame("boat", "A grey boat in the harbour.")
+MANUAL = hit("A red car has to be washed once a week.", resource="manual", filename="manual.pdf")
+
+
+@pytest.fixture
+async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
+    embedder = BuiltinEmbedder.load()
+    yield ExtractiveAnswerer(embedder)
+    await embedder.aclose()
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Show me frames tagged 'outdoor' from last week showing a red car.", True),
+        ("Which pictures show a boat?", True),
+        ("photos of the new branch", True),
+        ("Are there any screenshots with the error?", True),
+        ("Zeig mir alle Bilder mit Booten", True),
+        ("Montre-moi les photos du port", True),
+        ("What does the picture show?", False),
+        ("What is written on the pictures of the report?", False),
+        ("How many frames per second does the camera take?", False),
+        ("Who shot the president?", False),
+    ],
+)
+def test_it_is_known_from_the_words_whether_pictures_are_asked_for(text: str, asked: bool) -> None:
+    assert wants_pictures(text) is asked
+
+
+async def test_each_picture_that_fits_is_a_source(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer(REQUEST, [*CARS, BOAT, MANUAL], pictures=True)
+
+    assert found.answered
+    assert {source.hit.filename for source in found.sources} == {f"car{n}.png" for n in range(4)}
+    lines = found.text.split("\n")
+    assert len(lines) == 4
+    assert lines[0].startswith("1. A red car outdoors, shot number")
+    assert lines[0].endswith("[1]")
+
+
+async def test_pictures_of_which_the_same_is_said_are_each_named(answerer: ExtractiveAnswerer) -> None:
+    alike = [frame(name, "A red car outdoors.") for name in ("one", "two", "three")]
+
+    found = await answerer.answer(REQUEST, alike, pictures=True)
+
+    assert [source.hit.filename for source in found.sources] == ["one.png", "two.png", "three.png"]
+
+
+async def test_moments_of_one_video_are_pictures_of_their_own(answerer: ExtractiveAnswerer) -> None:
+    moments = [frame("clip", f"A red car drives by, moment {second}.", float(second)) for second in (3, 9)]
+
+    found = await answerer.answer(REQUEST, moments, pictures=True)
+
+    assert [source.hit.chunk.locator.second for source in found.sources] == [3.0, 9.0]
+
+
+async def test_where_no_picture_fits_there_is_none(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer("Show me frames of an elephant in a bathtub", [*CARS, BOAT], pictures=True)
+
+    assert not found.answered
