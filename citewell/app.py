@@ -15,6 +15,8 @@ from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.examination import examine_configuration
 from citewell.features.accounts.endpoints import router as accounts_router
+from citewell.features.audit.endpoints import router as audit_router
+from citewell.features.audit.recorder import AuditRecorder
 from citewell.features.auth.endpoints import router as tokens_router
 from citewell.features.auth.endpoints import session_router
 from citewell.features.bodies import BodyGuard
@@ -70,6 +72,7 @@ _ROUTERS = (
     tokens_router,
     usage_router,
     owner_data_router,
+    audit_router,
     indexes_router,
     session_router,
     accounts_router,
@@ -111,6 +114,7 @@ def build(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     install_error_handlers(app)
+    app.add_middleware(AuditRecorder)
     app.add_middleware(BodyGuard, max_bytes=settings.server.max_body_bytes, seconds=settings.server.body_seconds)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)

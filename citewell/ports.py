@@ -304,13 +304,14 @@ class SourceBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """One message. `role="tool"` answers the call `tool_call_id`, with `sources` where the tool found passages."""
+    """One message. `role="tool"` answers the call `tool_call_id`, with the `sources` that the tool found and the `images` that it shows."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     sources: tuple[SourceBlock, ...] = ()
+    images: tuple[ImageInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

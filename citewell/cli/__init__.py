@@ -1,4 +1,4 @@
-"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | export | erase | accounts | webhooks | mcp | worker | telegram | doctor | token`."""
+"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | export | erase | audit | accounts | webhooks | mcp | worker | telegram | doctor | token`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ import httpx
 import typer
 
 from citewell import console
-from citewell.cli import accounts, evaluation, files, indexes, mcp, owner_data, reindexing, syncing, telegram, webhooks
+from citewell.cli import (
+    accounts,
+    audit,
+    evaluation,
+    files,
+    indexes,
+    mcp,
+    owner_data,
+    reindexing,
+    syncing,
+    telegram,
+    webhooks,
+)
 from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
@@ -24,6 +36,7 @@ app.add_typer(files.app)
 app.add_typer(mcp.app)
 app.add_typer(reindexing.app)
 app.add_typer(owner_data.app)
+app.add_typer(audit.app)
 app.add_typer(indexes.app, name="index")
 app.add_typer(syncing.app, name="sync")
 app.add_typer(evaluation.app, name="eval")

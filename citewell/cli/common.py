@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from citewell.client import call, connect
-from citewell.errors import InvalidInput
+from citewell.errors import InvalidInput, from_code
 from citewell.settings import Settings
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
@@ -58,6 +58,31 @@ async def request_json(settings: Settings, method: str, path: str, **content: An
     """The JSON answer to one request, from the server that has the data folder or one in this process; raises the error that it answered with."""
     async with connect(settings) as client:
         return await call(client, method, path, **content)
+
+
+def download(settings: Settings, path: str, target: Path, params: dict[str, Any] | None = None) -> int:
+    """Write the answer to a GET into a new file, which is there only once it is whole; its size in bytes.
+
+    Raises the error that was answered, and `InvalidInput` where the file exists.
+    """
+    if target.exists():
+        raise InvalidInput(f"{target} exists. Choose another name.")
+    return run(_download(settings, path, target, params))
+
+
+async def _download(settings: Settings, path: str, target: Path, params: dict[str, Any] | None) -> int:
+    async with connect(settings) as client, client.stream("GET", path, params=params) as response:
+        if not response.is_success:
+            error = (await response.aread(), response.json()["error"])[1]
+            raise from_code(error["code"], error["message"], error.get("details"))
+        written = target.with_name(f"{target.name}.part")
+        try:
+            with written.open("wb") as file:
+                size = sum([file.write(piece) async for piece in response.aiter_bytes()])
+            written.replace(target)
+        finally:
+            written.unlink(missing_ok=True)
+    return size
 
 
 def print_json(value: object) -> None:

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run
-from citewell.client import connect
-from citewell.errors import InvalidInput, from_code
-from citewell.settings import Settings, load_settings
+from citewell.cli.common import AsJson, Data, download, print_json, request_json, run
+from citewell.errors import InvalidInput
+from citewell.settings import load_settings
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
 app = typer.Typer()
@@ -24,9 +23,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
-    if archive.exists():
-        raise InvalidInput(f"{archive} exists. Choose another name.")
-    size = run(_export(load_settings(data=data), archive))
+    size = download(load_settings(data=data), "/export", archive)
     if as_json:
         print_json({"archive": str(archive), "bytes": size})
     else:
@@ -57,20 +54,3 @@ def erase(
             console.out.print(f"  [dim]not looked into: {console.escape(place)}[/]")
     if not receipt["complete"]:
         raise typer.Exit(1)
-
-
-async def _export(settings: Settings, archive: Path) -> int:
-    async with connect(settings) as client, client.stream("GET", "/export") as response:
-        if not response.is_success:
-            error = (await response.aread(), response.json()["error"])[1]
-            raise from_code(error["code"], error["message"], error.get("details"))
-        written = archive.with_name(f"{archive.name}.part")
-        try:
-            size = 0
-            with written.open("wb") as file:
-                async for piece in response.aiter_bytes():
-                    size += file.write(piece)
-            written.replace(archive)
-        finally:
-            written.unlink(missing_ok=True)
-    return size

@@ -48,6 +48,7 @@ from citewell.composition.working import WorkParts, build_workers
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.accounts.service import AccountService
+from citewell.features.audit.service import AuditLog
 from citewell.features.auth.service import AuthService
 from citewell.features.chat.service import ChatService
 from citewell.features.citations.service import CitationService
@@ -89,6 +90,7 @@ from citewell.ingest.records import RecordIngest
 from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import RemoteEmbedding, Settings
+from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
@@ -99,6 +101,7 @@ from citewell.storage.records import RecordRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
+from citewell.types import FirstSearch
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +112,7 @@ class Services:
 
     local_owner: str
     auth: AuthService
+    audit: AuditLog
     accounts: AccountService
     identities: IdentityService
     resources: ResourceService
@@ -230,18 +234,14 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             migration=migration,
             parsers=parsers,
             space=space,
-            capture=Capture(
-                resources=stores.resources,
-                blobs=blobs,
-                spool_folder=settings.data / "uploads",
-                max_bytes=settings.uploads.max_bytes,
-                space=space,
-            ),
+            capture=_capture(settings, stores, blobs, space),
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
         )
     )
+    await services.audit.start()
+    stack.push_async_callback(services.audit.stop)
     stack.push_async_callback(services.search.close)
     stack.push_async_callback(services.chat.finish)
     await services.resources.finish_deletions()
@@ -249,10 +249,25 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
     if settings.stages.workers:
-        for work in (services.workers, payloads, deliveries):
-            work.start()
-            stack.push_async_callback(work.stop)
+        _start(stack, services.workers, payloads, deliveries)
     return services
+
+
+def _capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskReserve) -> Capture:
+    return Capture(
+        resources=stores.resources,
+        blobs=blobs,
+        spool_folder=settings.data / "uploads",
+        max_bytes=settings.uploads.max_bytes,
+        space=space,
+        at_once=settings.uploads.at_once,
+    )
+
+
+def _start(stack: contextlib.AsyncExitStack, *work: Workers | PayloadWriter | DeliveryRunner) -> None:
+    for one in work:
+        one.start()
+        stack.push_async_callback(one.stop)
 
 
 def _check(settings: Settings) -> None:
@@ -294,7 +309,7 @@ async def _assemble(parts: _Parts) -> Services:
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
     tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
-    assistant_with = _assistants(parts, search, tables)
+    assistant_with = _assistants(parts, search, tables, resources)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
     answer_with = _exchange(answering, search, assistant_with)
@@ -307,6 +322,7 @@ async def _assemble(parts: _Parts) -> Services:
     return Services(
         local_owner=local_owner,
         auth=auth,
+        audit=AuditLog(entries=AuditRepository(stores.database), days=settings.audit.days),
         accounts=accounts,
         identities=identity_service(settings, parts.folder, accounts),
         resources=resources,
@@ -334,16 +350,20 @@ async def _assemble(parts: _Parts) -> Services:
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
-        health=HealthService(
-            indexes=parts.indexes,
-            content=stores.content,
-            jobs=stores.jobs,
-            local_owner=local_owner,
-            configuration=parts.configuration,
-        ),
+        health=_health_service(parts, local_owner),
         workers=workers,
         folder=parts.folder,
         parsers=parts.parsers,
+    )
+
+
+def _health_service(parts: _Parts, local_owner: str) -> HealthService:
+    return HealthService(
+        indexes=parts.indexes,
+        content=parts.stores.content,
+        jobs=parts.stores.jobs,
+        local_owner=local_owner,
+        configuration=parts.configuration,
     )
 
 
@@ -433,7 +453,9 @@ def _workers(parts: _Parts) -> Workers:
     )
 
 
-def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], Assistant]:
+def _assistants(
+    parts: _Parts, search: SearchService, tables: SqlTables, resources: ResourceService
+) -> Callable[[ChatModel | None], Assistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content, parts.stores.metadata)
     files = SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata)
@@ -450,9 +472,11 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
             page_tables=library,
             vocabulary=search,
             files=files,
+            pictures=resources,
             whole_budget=whole_budget,
             chat_model=model,
             budget=budget,
+            first_search=FirstSearch(parts.settings.answers.first_search),
         )
 
     return build

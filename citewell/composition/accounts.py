@@ -19,6 +19,7 @@ from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 from citewell.storage.attempts import AttemptRepository
+from citewell.storage.audit import AuditRepository
 from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import PersonRepository
@@ -56,6 +57,7 @@ def account_service(settings: Settings, database: Database, auth: AuthService) -
         members=MemberRepository(database),
         invitations=InvitationRepository(database),
         auth=auth,
+        audit=AuditRepository(database),
         passwords=Passwords(),
         is_on=accounts.is_on,
         is_private=settings.server.is_loopback,

@@ -144,6 +144,8 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     # the server
     ("GET", "/usage", _READ, Reach.EVERYTHING),
     ("GET", "/export", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/audit", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/audit/export", _ADMIN, Reach.EVERYTHING),
     ("POST", "/erasure", _ADMIN, Reach.EVERYTHING),
     ("GET", "/indexes", _READ, Reach.EVERYTHING),
     ("POST", "/indexes", _ADMIN, Reach.EVERYTHING),

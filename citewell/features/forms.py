@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -31,11 +32,11 @@ class Upload:
 
 
 async def receive_upload(
-    request: Request, open_spool: Callable[[], Spool], max_bytes: int, known: Collection[str]
+    request: Request, open_spool: Callable[[], AbstractContextManager[Spool]], max_bytes: int, known: Collection[str]
 ) -> Upload:
     """Read a `multipart/form-data` body with one part `file`, of up to `max_bytes`, and no fields but the known ones.
 
-    Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, and `IncompleteUpload` when it breaks off; then nothing is kept.
+    Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, `IncompleteUpload` when it breaks off, and what `open_spool` raises; then nothing is kept.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")

@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute
 
 from citewell import errors
 from citewell.features.access import ACCESS, Access, Reach
+from citewell.features.audited import AUDITED, NOT_AUDITED, change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request, unknown_field
@@ -81,7 +82,11 @@ async def current_principal(request: Request, credentials: _Credentials) -> Prin
         token = kept
     principal = await auth.authenticate(token)
     await auth.admit(principal.owner_id)
-    check_access(access_of(request), principal)
+    record_of(request).sent_by(principal)
+    access = access_of(request)
+    check_access(access, principal)
+    if access.reach in (Reach.NOTHING, Reach.EVERYTHING):  # whose things others are about, `current_grant` knows
+        await change_begins(request, principal.owner_id)
     return principal
 
 
@@ -90,6 +95,12 @@ CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
 
 async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:
     """Whose files the request is about, and of which projects; `X-Citewell-Project` keeps it to one, which may be another owner's."""
+    grant = await _granted(request, principal)
+    await change_begins(request, grant.owner_id)
+    return grant
+
+
+async def _granted(request: Request, principal: Principal) -> Grant:
     auth: AuthService = request.app.state.services.auth
     access, path = access_of(request), request.path_params
     if access.reach is Reach.NOTHING:
@@ -150,6 +161,8 @@ def check_rows(routes: Iterable[BaseRoute]) -> None:
                 raise LookupError(f"{method} {route.path} has no row in citewell/features/access.py")
             if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
                 raise LookupError(f"{method} {route.path} does not ask who sends it as its row says")
+            if method != "GET" and ((method, route.path) in AUDITED) is ((method, route.path) in NOT_AUDITED):
+                raise LookupError(f"{method} {route.path} has no row in citewell/features/audited.py")
             if access.reach is Reach.NARROWED and not any(
                 d.call is current_grant for d in route.dependant.dependencies
             ):
@@ -169,6 +182,12 @@ async def named_resource(
     ] = None,
 ) -> str:
     """The id of the resource in the path, which may be given by its identifier; `NotFound` outside the projects that the request is kept to."""
+    found = await _resource_in(request, resource_id, grant, in_project)
+    record_of(request).subject = found
+    return found
+
+
+async def _resource_in(request: Request, resource_id: str, grant: Grant, in_project: str | None) -> str:
     service = request.app.state.services.resources
     if grant.projects is None:
         return await service.resolve(grant.owner_id, resource_id, in_project)
@@ -252,10 +271,17 @@ def _problem(request: Request, problem: Any) -> dict[str, str]:
 async def known_parameters(request: Request) -> None:
     """Refuse query parameters that the address does not take: one that is misspelt would be ignored without a word."""
     route = request.scope["route"]
-    known = [parameter.alias for parameter in route.dependant.query_params] if isinstance(route, APIRoute) else []
+    known = list(_query_names(route.dependant)) if isinstance(route, APIRoute) else []
     wrong = [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]
     if wrong:
         raise invalid_request(wrong[:_MAX_PROBLEMS])
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    """The query parameters that an endpoint takes, and those that what it depends on takes."""
+    yield from (parameter.alias for parameter in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_names(inner)
 
 
 def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:

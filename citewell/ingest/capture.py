@@ -7,14 +7,16 @@ import contextlib
 import hashlib
 import os
 import uuid
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from citewell.disk import DiskReserve, disk_errors
-from citewell.errors import EmptyFile, NotFound, TooLarge, UnsupportedType
+from citewell.errors import EmptyFile, NotFound, RateLimited, TooLarge, UnsupportedType
 from citewell.extract.detect import detect, named_type
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
@@ -23,6 +25,9 @@ from citewell.types import DetectedType, Metadata, MetadataValue, Resource, Uplo
 
 # Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
+# A slow upload takes longer; one of a few megabytes has ended by then and left its place to the next.
+_RETRY_SECONDS = 5.0
+_TOO_MANY = "Too many files are being uploaded at the same time. Wait for the time given in `retry_after`, then send the file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,10 @@ def item_identity(item: str, bytes_hash: str) -> str:
 
 
 class Capture:
-    """Receives files. `spool_folder` must be on the file system of a local blob store."""
+    """Receives files. `spool_folder` must be on the file system of a local blob store.
+
+    at_once: how many requests may bring a file at the same time; half of them for one owner, so that nobody keeps out all others
+    """
 
     def __init__(
         self,
@@ -128,15 +136,31 @@ class Capture:
         spool_folder: Path,
         max_bytes: int,
         space: DiskReserve,
+        at_once: int = 256,
     ) -> None:
+        self._at_once = at_once
+        self._receiving = Counter[str]()
         self._resources = resources
         self._blobs = blobs
         self._folder = spool_folder
         self.max_bytes = max_bytes
         self._space = space
 
+    @contextmanager
+    def receiving(self, owner_id: str) -> Generator[Spool]:
+        """A spool for a request of this owner, as `open_spool`; `RateLimited` while as many as may be are under way."""
+        share = max(1, self._at_once // 2)
+        if self._receiving.total() >= self._at_once or self._receiving[owner_id] >= share:
+            raise RateLimited(_TOO_MANY, retry_after=_RETRY_SECONDS)
+        self._receiving[owner_id] += 1
+        try:
+            with self.open_spool() as spool:
+                yield spool
+        finally:
+            self._receiving -= Counter({owner_id: 1})  # an owner without uploads is forgotten
+
     def open_spool(self) -> Spool:
-        """A spool for one upload. Leaving its block without calling `finish` removes everything."""
+        """A spool for one file. Leaving its block without calling `finish` removes everything."""
         with disk_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
         return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space)

@@ -39,6 +39,13 @@ class AccountSettings(SettingsGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuditSettings(SettingsGroup):
+    """How long entries of the audit log are kept."""
+
+    days: Annotated[int, Field(ge=1, le=36_500), named("audit_days")] = 365
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenIdSettings(SettingsGroup):
     """The provider that people with accounts may sign in with, whose address it sends them back to, and whom it may send."""
 

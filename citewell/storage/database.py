@@ -86,6 +86,7 @@ class Database:
             **options,
         )
         self._writer = asyncio.Lock()
+        self._writes = 0
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
         event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
@@ -114,11 +115,20 @@ class Database:
     async def write(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
-        with disk_errors(), _values_checked():
-            async with turn, self._engine.connect() as connection:
-                await connection.execution_options(citewell_write=True)
-                async with connection.begin():
-                    yield connection
+        try:
+            with disk_errors(), _values_checked():
+                async with turn, self._engine.connect() as connection:
+                    await connection.execution_options(citewell_write=True)
+                    async with connection.begin():
+                        yield connection
+        finally:
+            self._writes += 1
+
+    @property
+    def writes(self) -> int:
+        """How many write transactions have ended in this process. While it stays the same, so does what an SQLite database holds of
+        files: one process at a time has the data folder."""
+        return self._writes
 
     async def migrate(self, backups: Path | None = None) -> None:
         """Bring the schema up to date; safe to call at every start.

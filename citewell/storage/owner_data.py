@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from citewell.storage.audit import removing
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT
 from citewell.storage.tables import embedding_cache, metadata, owners, projects, resource_versions, resources, tokens
@@ -43,6 +44,7 @@ EXPORTED = (
     "source_items",
     "people",
     "sessions",
+    "audit_log",
     "memberships",
     "invitations",
     "webhooks",
@@ -144,7 +146,7 @@ class OwnerDataRepository:
         Files have to be deleted before: this knows nothing of their bytes and vectors.
         """
         kept = _KEPT | ({tokens.name} if keep_access else set[str]())
-        async with self._database.write() as connection:
+        async with self._database.write() as connection, removing(connection, owner_id=owner_id):
             for table in reversed(metadata.sorted_tables):
                 condition = belongs(table, owner_id)
                 if condition is not None and table.name not in kept:

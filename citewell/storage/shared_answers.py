@@ -18,7 +18,7 @@ from citewell.storage.sharing_tables import shared_answers
 from citewell.storage.tables import citations, messages, resources, threads
 from citewell.types import Citation
 from citewell.types.accounts import PersonState
-from citewell.types.sharing import SharedAnswer, ShownAnswer, ShownPassage
+from citewell.types.sharing import OpenedAnswer, SharedAnswer, ShownAnswer, ShownPassage
 
 _UNSHARABLE = (
     "This answer cannot be shared: it cites nothing, or a file that is gone or belongs to somebody else. "
@@ -96,10 +96,12 @@ class SharedAnswerRepository:
             if not (await connection.execute(sa.delete(shared_answers).where(*mine))).rowcount:
                 raise NotFound
 
-    async def open(self, secret: str) -> ShownAnswer:
-        """What a link shows. `NotFound` alike for one that never was, has ended, or whose owner is suspended or has deleted a cited file."""
+    async def open(self, secret: str) -> OpenedAnswer:
+        """Whose a link is, and what it shows. `NotFound` alike for one that never was, has ended, or whose owner is suspended or has deleted a cited file."""
         query = (
-            sa.select(shared_answers.c.owner_id, shared_answers.c.expires_at, messages)
+            sa.select(
+                shared_answers.c.owner_id, shared_answers.c.id.label("share_id"), shared_answers.c.expires_at, messages
+            )
             .join(messages, messages.c.id == shared_answers.c.message_id)
             .join(
                 threads, sa.and_(threads.c.id == messages.c.thread_id, threads.c.owner_id == shared_answers.c.owner_id)
@@ -116,7 +118,7 @@ class SharedAnswerRepository:
             cited = [] if row is None else await _cited(connection, row["owner_id"], row["id"])
         if row is None or not cited:
             raise NotFound("This link does not work: it has expired, or what it showed is no longer shared.")
-        return ShownAnswer(
+        shown = ShownAnswer(
             text=row["content"],
             passages=tuple(
                 ShownPassage(n=one.n, label=one.label, quote=one.quote, verdict=one.verdict.value) for one in cited
@@ -124,6 +126,7 @@ class SharedAnswerRepository:
             answered_at=row["created_at"],
             expires_at=row["expires_at"],
         )
+        return OpenedAnswer(owner_id=row["owner_id"], share_id=row["share_id"], shown=shown)
 
 
 async def _cited(connection: AsyncConnection, owner_id: str, message_id: str) -> Sequence[Citation]:

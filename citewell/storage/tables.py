@@ -21,9 +21,9 @@ Time = sa.Double
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
-def owner_column(name: str = "owner_id", **options: Any) -> sa.Column[str]:
+def owner_column(name: str = "owner_id", *, nullable: bool = False, **options: Any) -> sa.Column[str]:
     """Refers to the owner with whom the row goes."""
-    return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=False, **options)
+    return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=nullable, **options)
 
 
 def _resource(primary_key: bool = False) -> sa.Column[str]:

@@ -34,3 +34,12 @@ class ShownAnswer:
     passages: tuple[ShownPassage, ...]
     answered_at: float
     expires_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedAnswer:
+    """A link that was opened: whose it is, for the audit log, and what it shows."""
+
+    owner_id: str
+    share_id: str
+    shown: ShownAnswer

@@ -80,7 +80,7 @@ async def test_an_obedient_model_reads_fetches_and_shows_nothing_foreign(
             streamed, done = await events(services, "By how much did sales of garden tools rise?", mine)
     text = done.answer.text
     assert "IGNORE ALL PREVIOUS" in text, "the model did not obey, so this shows nothing"
-    assert {"read_resource", "search_files", "fetch_url"} <= {call.name for call in model.calls}
+    assert {"read_resource", "search_user_files", "fetch_url"} <= {call.name for call in model.calls}
     assert any(foreign in json.dumps(call.arguments) for call in model.calls)
     assert model.tool_results
     assert SECRET not in "".join(model.tool_results) + streamed + json.dumps(done.answer.trace)

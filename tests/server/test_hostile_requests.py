@@ -8,9 +8,11 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
+import jwt
 import pytest
 from starlette.requests import Request
 
@@ -24,6 +26,7 @@ HEAD_SECONDS, BODY_SECONDS, MAX_BODY, MAX_UPLOAD = 1.0, 1.5, 100_000, 20_000_000
 PATIENCE = 30.0  # seconds: no limit of the server's, only the end of what a test waits for
 BOUNDARY = "b0undary"
 FILE_HEAD = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'.encode()
+SECRET = "only for these tests, 32 bytes or more"
 END = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
@@ -54,6 +57,30 @@ def _head(server: RunningServer, path: str, length: int, kind: str, method: str 
 
 def _upload_head(server: RunningServer, length: int, extra: str = "") -> bytes:
     return _head(server, "/ingest", length, f"multipart/form-data; boundary={BOUNDARY}", extra=extra)
+
+
+def _token(owner: str) -> str:
+    return jwt.encode({"sub": owner, "exp": int(time.time()) + 3_600}, SECRET, algorithm="HS256")
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _begun(server: RunningServer, token: str) -> socket.socket:
+    """An upload of four bytes of which none has come yet."""
+    connection = _connect(server)
+    length = len(FILE_HEAD) + 4 + len(END)
+    head = f"POST /ingest HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n"
+    connection.sendall(f"{head}Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n\r\n".encode() + FILE_HEAD)
+    return connection
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def _rest(connection: socket.socket) -> bytes:
@@ -89,6 +116,33 @@ def _nothing_left(server: RunningServer) -> None:
     while any((server.data / "uploads").iterdir()) and time.monotonic() < end:
         time.sleep(0.05)
     assert not list((server.data / "uploads").iterdir())
+
+
+def test_beyond_the_uploads_of_an_owner_and_of_all_there_is_429_until_one_has_ended(tmp_path: Path) -> None:
+    """Four at once, so two of an owner: a third is refused at its head, another owner's is not, and what is refused holds no file."""
+    with RunningServer(tmp_path / "data", CITEWELL_UPLOADS_AT_ONCE="4", CITEWELL_AUTH_SECRET=SECRET) as server:
+        ann, bob, eve = (_token(name) for name in ("ann", "bob", "eve"))
+        slow = [_begun(server, token) for token in (ann, ann)]
+        _until(lambda: len(list((server.data / "uploads").iterdir())) == 2)
+        with _begun(server, ann) as third:
+            status, body = _answer(third)
+        assert (status, _code(body)) == (429, "rate_limited")
+        slow += [_begun(server, token) for token in (bob, bob)]
+        _until(lambda: len(list((server.data / "uploads").iterdir())) == 4)
+        refused = httpx.post(
+            f"{server.url}/ingest", files={"file": ("a.txt", b"a")}, headers=_bearer(eve), timeout=PATIENCE
+        )
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limited")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert len(list((server.data / "uploads").iterdir())) == 4
+        slow[0].sendall(b"slow" + END)
+        assert _answer(slow[0])[0] == 201
+        again = httpx.post(
+            f"{server.url}/ingest", files={"file": ("a.txt", b"a")}, headers=_bearer(eve), timeout=PATIENCE
+        )
+        assert again.status_code == 201
+        for one in slow:
+            one.close()
 
 
 def test_a_head_that_does_not_end_is_cut_off_in_time(strict: RunningServer) -> None:

@@ -10,9 +10,12 @@ import httpx2
 import pytest
 from mcp import MCPError
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.agent.turn.tools import Toolbox
+from citewell.features.audited import AuditRecord, keep_record
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.mcp.service import McpTools
 from citewell.types.accounts import Principal
@@ -149,10 +152,23 @@ _ASK: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "para
 _HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
+def _recorded(app: ASGIApp) -> ASGIApp:
+    """Gives each request its record, as the server does, and enters it nowhere."""
+
+    async def nothing(_: object) -> None:
+        return None
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        keep_record(Request(scope), AuditRecord(network="", begin=nothing))
+        await app(scope, receive, send)
+
+    return answer
+
+
 async def test_the_first_requests_are_answered_though_they_come_together_and_one_of_them_leaves() -> None:
     endpoint = McpEndpoint()
     tools = McpTools(toolbox=Toolbox(WordSearcher([])), projects=None, ledger=None, top_k=10)  # type: ignore[arg-type]
-    app = Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])])
+    app = _recorded(Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])]))
     for _ in range(2):  # an application may be started again after it was stopped
         async with (
             endpoint.run(tools, _OneOwner()),  # type: ignore[arg-type]

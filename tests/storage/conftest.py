@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.settings import load_settings
+from citewell.storage.audit import removing
+from citewell.storage.audit_tables import audit_removals
 from citewell.storage.database import Database
 from citewell.storage.tables import metadata
 
@@ -64,8 +67,9 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     """The database, empty."""
     opened = Database(database_url)
     if not opened.is_sqlite:
-        async with opened.write() as connection:
+        async with opened.write() as connection, removing(connection, before=math.inf):
             for table in reversed(metadata.sorted_tables):
-                await connection.execute(sa.delete(table))
+                if table is not audit_removals:
+                    await connection.execute(sa.delete(table))
     yield opened
     await opened.close()

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 import citewell.storage
 from citewell.errors import Conflict, InvalidFilter, NotFound
 from citewell.filters import parse_filters
+from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
@@ -72,6 +73,7 @@ from citewell.types import (
     Webhook,
 )
 from citewell.types.accounts import Role
+from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilter, AuditOutcome
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 from tests.storage.rows import owner_of
 
@@ -186,6 +188,10 @@ UNSCOPED: dict[str, str] = {
     "MemberRepository.holding": _MEMBER,
     "MemberRepository.leave": _MEMBER,
     "MemberRepository.shared_with": _MEMBER,
+    "AuditRepository.begin": "adds what says whose it is",
+    "AuditRepository.add": "adds what says whose it is",
+    "AuditRepository.finish_interrupted": _WORKERS,
+    "AuditRepository.prune": _WORKERS,
     "SharedAnswerRepository.open": "by the secret of a link, which says whose answer it shows",
     "RecordRepository.mark_indexed": _WORKERS,
     "PayloadChangeRepository.claim": _WORKERS,
@@ -267,6 +273,29 @@ def isolates(method: Any) -> Callable[[Check], Check]:
 @pytest.fixture
 async def world(database: Database) -> World:
     return World(database, await add_estate(database, "ada"), await add_estate(database, "ben"))
+
+
+# ---- The audit log ----
+
+
+@isolates(AuditRepository.page)
+async def _(world: World) -> None:
+    audit = AuditRepository(world.database)
+    entry = AuditEntry(
+        at=time.time(),
+        owner_id=world.ada.owner,
+        actor=AuditActor.TOKEN,
+        actor_id=world.ben.owner,
+        action=AuditAction.FILE_READ,
+        subject=world.ada.resource,
+        outcome=AuditOutcome.DONE,
+        request_id="r",
+    )
+    await audit.add([entry])
+    wanted = AuditFilter(subject=world.ada.resource)
+    assert await audit.page(world.ben.owner, wanted, 9) == ([], None)
+    found, _ = await audit.page(world.ada.owner, wanted, 9)
+    assert [one.request_id for one in found] == ["r"]
 
 
 # ---- Webhooks ----
@@ -657,7 +686,7 @@ async def _(world: World) -> None:
         async with world.refused():
             await shared.create(owner, thread, answer, 60)
     _, secret = await shared.create(ada.owner, ada.thread.id, ada.answer.id, 60)
-    assert [one.quote for one in (await shared.open(secret)).passages] == ["Fees"]
+    assert [one.quote for one in (await shared.open(secret)).shown.passages] == ["Fees"]
     await shared.create(ada.owner, ada.thread.id, ada.answer.id, -60)
     async with world.unchanged():  # ben's next link clears away his expired ones, not hers
         await shared.create(ben.owner, ben.thread.id, ben.answer.id, 60)

@@ -37,6 +37,9 @@ async def test_a_suspended_person_is_nobody_in_telegram(database: Database) -> N
     ada, links = await add_estate(database, "ada"), TelegramLinkRepository(database)
     await links.add_code(ada.owner, "code", time.time() + 60)
     await links.redeem(1, "Ann", "code")
+    ben = await add_estate(database, "ben")
+    await links.add_code(ben.owner, "another code", time.time() + 60)
+    await links.redeem(2, "Ben", "another code")
     person = {"id": "p", "owner_id": ada.owner, "email": "ann@example.org", "name": "Ann", "created_at": 1.0}
     async with database.write() as connection:
         await connection.execute(sa.insert(people).values(**person, is_administrator=False, state="active"))
@@ -44,6 +47,7 @@ async def test_a_suspended_person_is_nobody_in_telegram(database: Database) -> N
     async with database.write() as connection:
         await connection.execute(sa.update(people).values(state="suspended"))
     assert await links.owner_of(1) is None
+    assert await links.owner_of(2) == ben.owner, "somebody else's suspension is not theirs"
 
 
 async def test_an_update_is_kept_once_and_done_in_order(database: Database) -> None:

@@ -21,8 +21,9 @@ from citewell.features.webhooks.signing import new_secret
 from citewell.storage.content import insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
-from citewell.storage.outbox import MAX_BODY_BYTES
+from citewell.storage.outbox import MAX_BODY_BYTES, announce_ended
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.tables import resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.webhook_tables import webhook_deliveries
 from citewell.storage.webhooks import MAX_WEBHOOKS, DeliveryRepository, WebhookRepository
@@ -167,6 +168,17 @@ async def test_nobody_is_told_of_what_another_owner_has(database: Database) -> N
     assert len(await told(database, ada)) == 1
     assert of_ben not in str(await told(database, ada))
     assert await told(database, ben) == []
+
+
+async def test_files_of_several_owners_that_end_together_are_each_told_to_their_own(database: Database) -> None:
+    both = [await add_resource(database, "ada"), await add_resource(database, "ben")]
+    for owner, _ in both:
+        await register(database, owner)
+    async with database.write() as connection:
+        await connection.execute(sa.update(resources).values(status=Status.INDEXED))
+        await announce_ended(connection, [resource for _, resource in both])
+    for owner, resource in both:
+        assert [one["data"]["resource_id"] for one in await told(database, owner)] == [resource]
 
 
 async def test_a_delivery_is_signed_and_taken_once(database: Database) -> None:

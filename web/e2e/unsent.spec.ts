@@ -133,12 +133,12 @@ test("signing out asks while files upload; another owner in the same browser nei
   await expect(dialog).toBeHidden(); // both have a button of that name while it closes
   await page.getByRole("button", { name: "Sign out" }).click();
   await dialog.getByRole("button", { name: "Sign out" }).click();
-  await expect(page.getByLabel("Token")).toBeVisible();
+  await expect(page.getByLabel("Token", { exact: true })).toBeVisible();
   expect(first.asked).toEqual([]);
   expect(first.begun).toEqual(["1.txt", "2.txt", "3.txt"]);
 
   const signIn = async (token: string): Promise<void> => {
-    await page.getByLabel("Token").fill(token);
+    await page.getByLabel("Token", { exact: true }).fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await expect(question(page)).toBeVisible();
   };

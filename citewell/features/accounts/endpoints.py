@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.errors import Unauthorized
+from citewell.errors import Unauthorized, WrongCredentials
 from citewell.features.accounts.schemas import (
     AcceptIn,
     AccountChange,
@@ -26,6 +26,7 @@ from citewell.features.accounts.schemas import (
     SignUpIn,
 )
 from citewell.features.accounts.service import AccountService, Entry, From
+from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of
@@ -46,6 +47,7 @@ def sender_of(request: Request) -> From:
 def set_cookies(request: Request, response: Response, entry: Entry) -> None:
     """Give the browser the tokens of a session that has just begun or been renewed."""
     service = _service(request)
+    record_of(request).signed_in(entry.person.owner_id, entry.signed_in.id)
     set_session(request, response, entry.access_token, service.access_seconds)
     set_refresh(request, response, entry.refresh_token, int(service.session_seconds))
 
@@ -77,7 +79,13 @@ async def sign_up(request: Request, response: Response, body: SignUpIn) -> Sessi
 async def sign_in_with_password(request: Request, response: Response, body: SignInIn) -> SessionOut:
     """Sign in with a password. The answer sets two cookies that scripts cannot read."""
     check_own_page(request)
-    return _signed_in(request, response, await _service(request).sign_in(body.email, body.password, sender_of(request)))
+    service = _service(request)
+    try:
+        entry = await service.sign_in(body.email, body.password, sender_of(request))
+    except WrongCredentials:
+        record_of(request).refused(await service.owner_called(body.email))
+        raise
+    return _signed_in(request, response, entry)
 
 
 @router.post("/session/refresh")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+import uuid
 from dataclasses import dataclass
 
 from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
@@ -11,6 +13,7 @@ from citewell.features.addresses import network_of
 from citewell.features.auth.service import AuthService
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
+from citewell.storage.audit import AuditRepository
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import NewPerson, PersonRepository
 from citewell.storage.sessions import SessionRepository
@@ -24,6 +27,7 @@ from citewell.types.accounts import (
     SharedProject,
     SignedIn,
 )
+from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 
 _OFF = "There are no accounts here. Set CITEWELL_ACCOUNTS=on, or use a token."
 _NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server: `citewell accounts create-admin`."
@@ -64,6 +68,7 @@ class AccountService:
     members: MemberRepository
     invitations: InvitationRepository
     auth: AuthService
+    audit: AuditRepository
     passwords: Passwords
     is_on: bool
     is_private: bool
@@ -91,7 +96,18 @@ class AccountService:
         email = checked_email(email)
         check_password(password, email, "password")
         new = NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password))
-        return await self.people.create(new, needs_invitation=False, administrator=True)
+        person = await self.people.create(new, needs_invitation=False, administrator=True)
+        made = AuditEntry(
+            at=time.time(),
+            owner_id=person.owner_id,
+            actor=AuditActor.SYSTEM,
+            action=AuditAction.ADMINISTRATOR_MADE,
+            subject=person.id,
+            outcome=AuditOutcome.DONE,
+            request_id=str(uuid.uuid4()),
+        )
+        await self.audit.add([made])
+        return person
 
     async def sign_in(self, email: str, password: str, sender: From) -> Entry:
         """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
@@ -109,6 +125,11 @@ class AccountService:
         if self.passwords.is_outdated(known):
             await self.people.rehash(person.id, known, await self.passwords.hash(password))
         return await self.enter(person, sender)
+
+    async def owner_called(self, email: str) -> str | None:
+        """The owner whose account has this address, for the audit log; None where there is none."""
+        found = await self.people.by_email(checked_email(email))
+        return found and found[0].owner_id
 
     async def refresh(self, refresh_token: str | None) -> Entry | None:
         """Fresh tokens for those of a browser; None when they are not valid. A token's second use ends its session."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from fastapi import APIRouter, Request, Response
 
 from citewell.errors import Unauthorized
+from citewell.features.audited import record_of
 from citewell.features.auth.cookies import (
     check_csrf,
     check_own_page,
@@ -78,9 +81,12 @@ async def sign_in(request: Request, response: Response, body: SessionIn) -> Sess
     """Exchange a token for a cookie that scripts cannot read."""
     check_own_page(request)
     token = body.token.strip()
-    owner = (await _service(request).authenticate(token)).owner_id
+    principal = await _service(request).authenticate(token)
+    record_of(request).sent_by(principal)
     set_session(request, response, token)
-    return SessionOut(signed_in=True, owner=owner, csrf=_service(request).csrf_of(token), version=request.app.version)
+    return SessionOut(
+        signed_in=True, owner=principal.owner_id, csrf=_service(request).csrf_of(token), version=request.app.version
+    )
 
 
 @session_router.delete("/session", status_code=204)
@@ -89,6 +95,8 @@ async def sign_out(request: Request) -> Response:
     token, service = session_token(request), _service(request)
     if token is not None:
         check_csrf(request, service.csrf_of(token))
+        with contextlib.suppress(Unauthorized):
+            record_of(request).sent_by(await service.authenticate(token))
     await service.end_session(token, refresh_token(request))
     response = Response(status_code=204)
     end_session(request, response, with_refresh=refresh_token(request) is not None)

@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.interface import Done, Failed, FiltersInferred, PartsRead, TextDelta, UsedDocs
 from citewell.errors import Forbidden, from_code
+from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, CurrentPrincipal
@@ -52,6 +53,7 @@ async def chat(request: Request, body: ChatIn, grant: CurrentGrant, principal: C
             debug=body.debug,
         )
     )
+    record_of(request).subject = turn.thread.id
     if body.stream:
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from citewell.features.accounts.endpoints import sender_of, set_cookies
+from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_flow, flow_token, set_flow
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
 from citewell.features.identities.schemas import LinkIn, OpenIdIn, OpenIdOut
@@ -61,6 +62,8 @@ async def finish_openid(
     end_flow(request, response)
     if done.entry is not None:
         set_cookies(request, response, done.entry)
+    else:
+        record_of(request).refused(None)
     return response
 
 

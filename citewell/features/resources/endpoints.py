@@ -99,7 +99,7 @@ async def ingest(request: Request, response: Response, grant: CurrentGrant) -> I
     out stay as the file has them.
     """
     service = _service(request)
-    upload = await receive_upload(request, service.open_spool, service.max_bytes, _UPLOAD_FIELDS)
+    upload = await receive_upload(request, lambda: service.receiving(grant.owner_id), service.max_bytes, _UPLOAD_FIELDS)
     options, strict = _options(upload)
     said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
     resource, outcome = await service.upload(
@@ -197,7 +197,7 @@ async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) 
     """Upload a new version of a resource."""
     service = _service(request)
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, service.open_spool, service.max_bytes, _VERSION_FIELDS)
+    upload = await receive_upload(request, lambda: service.receiving(owner), service.max_bytes, _VERSION_FIELDS)
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)

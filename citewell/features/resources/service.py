@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
-from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
+from citewell.metadata import MAX_THREAD_LENGTH, MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
@@ -53,7 +54,6 @@ _POLLS_PER_LOOK = 5
 _PIECE = 1024 * 1024
 # How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
 _APPLIED_SECONDS = 10.0
-MAX_THREAD_LENGTH = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,12 @@ class ResourceService:
     space: DiskReserve
 
     def open_spool(self) -> Spool:
-        """A place for the bytes of one upload; leave its block without `finish`, and nothing is left behind."""
+        """A place for the bytes of one file; leave its block without `finish`, and nothing is left behind."""
         return self.capture.open_spool()
+
+    def receiving(self, owner_id: str) -> AbstractContextManager[Spool]:
+        """The same for a request that brings a file; `RateLimited` while too many are under way."""
+        return self.capture.receiving(owner_id)
 
     @property
     def max_bytes(self) -> int:

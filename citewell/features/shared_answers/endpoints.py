@@ -8,11 +8,14 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from citewell.errors import NotFound, RateLimited
+from citewell.features.audited import record_of
 from citewell.features.http import ERROR_RESPONSES, Owner, address_of, error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, problem_page
 from citewell.features.shared_answers.schemas import NewShare, SharedAnswerOut, ShareIn, ShareList, ShareOut
 from citewell.features.shared_answers.service import SharedAnswerService
+from citewell.types.audit import AuditActor
+from citewell.types.sharing import ShownAnswer
 
 router = APIRouter(tags=["shared answers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 page_router = APIRouter(include_in_schema=False)
@@ -22,6 +25,14 @@ _UNLISTED = {"X-Robots-Tag": "noindex, nofollow, noarchive"}
 
 def _service(request: Request) -> SharedAnswerService:
     return request.app.state.services.shared_answers
+
+
+async def _opened(request: Request, secret: str) -> ShownAnswer:
+    """What a link shows; that it was opened is in its owner's audit log."""
+    opened = await _service(request).open(secret, address_of(request))
+    record_of(request).opened(AuditActor.LINK, opened.owner_id, opened.share_id)
+    record_of(request).subject = opened.share_id
+    return opened.shown
 
 
 @router.post("/threads/{thread_id}/messages/{message_id}/share", status_code=201)
@@ -48,14 +59,14 @@ async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
 async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
     """What a link shows. Needs no credential: the secret, the last part of the link, is one."""
     response.headers.update(_UNLISTED)
-    return SharedAnswerOut.of(await _service(request).open(secret, address_of(request)))
+    return SharedAnswerOut.of(await _opened(request, secret))
 
 
 @page_router.api_route("/shared/{secret}", methods=["GET", "HEAD"])
 async def shared_answer_page(request: Request, secret: _Secret) -> HTMLResponse:
     """The page behind a link: no script, no form, nothing from elsewhere."""
     try:
-        shown = await _service(request).open(secret, address_of(request))
+        shown = await _opened(request, secret)
     except (NotFound, RateLimited) as error:
         headers = PAGE_HEADERS | _UNLISTED | error_headers(error)
         return HTMLResponse(problem_page(error.message), status_of(error), headers)

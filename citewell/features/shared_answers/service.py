@@ -9,7 +9,7 @@ from citewell.features.addresses import network_of
 from citewell.features.limits import Refusals
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
-from citewell.types.sharing import SharedAnswer, ShownAnswer
+from citewell.types.sharing import OpenedAnswer, SharedAnswer
 
 _DAY = 86_400.0
 # How often one address may open links within a minute. Guessing a secret of 256 bits is hopeless anyway: this bounds the work.
@@ -36,12 +36,12 @@ class SharedAnswerService:
         """End a link at once."""
         await self.shared.revoke(owner_id, share_id)
 
-    async def open(self, secret: str, address: str) -> ShownAnswer:
-        """What a link shows; `RateLimited` for an address that opens too many, on all servers of the database together."""
+    async def open(self, secret: str, address: str) -> OpenedAnswer:
+        """Whose a link is, and what it shows; `RateLimited` for an address that opens too many, on all servers of the database together."""
         await self._refusals.admit(network_of(address), _MAX_OPENED, self._opened)
-        shown = await self.shared.open(secret)
-        text, _ = keep_known(shown.text, frozenset(one.n for one in shown.passages))
-        return replace(shown, text=text)
+        opened = await self.shared.open(secret)
+        text, _ = keep_known(opened.shown.text, frozenset(one.n for one in opened.shown.passages))
+        return replace(opened, shown=replace(opened.shown, text=text))
 
     async def _opened(self, network: str) -> tuple[int, float]:
         return await self.attempts.count("shared answers", network, _SPAN_SECONDS)

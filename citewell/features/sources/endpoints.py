@@ -105,7 +105,7 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
     service = _service(request)
     await service.get(owner, name)
-    upload = await receive_upload(request, service.open_spool, service.max_bytes, _FIELDS)
+    upload = await receive_upload(request, lambda: service.receiving(owner), service.max_bytes, _FIELDS)
     try:
         item = _item(upload)
     except BaseException:

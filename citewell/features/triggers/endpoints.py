@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from citewell.features.audited import change_begins, record_of
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.triggers.schemas import (
@@ -22,7 +23,8 @@ from citewell.features.triggers.schemas import (
     TriggerOut,
 )
 from citewell.features.triggers.service import MAX_KEY_CHARACTERS, TriggerService
-from citewell.types import TriggerKind
+from citewell.types import Trigger, TriggerKind
+from citewell.types.audit import AuditActor
 
 router = APIRouter(tags=["triggers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _bearer = HTTPBearer(auto_error=False, scheme_name="TriggerSecret", description="The secret of the trigger: `trg_…`.")
@@ -43,6 +45,14 @@ def _service(request: Request) -> TriggerService:
 
 def _secret(credentials: Secret) -> str | None:
     return credentials.credentials if credentials else None
+
+
+async def _opened(request: Request, trigger_id: str, kind: TriggerKind, credentials: Secret) -> Trigger:
+    """The trigger that the secret opens, whose call is noted before anything is done."""
+    trigger = await _service(request).open(trigger_id, kind, _secret(credentials))
+    record_of(request).opened(AuditActor.TRIGGER, trigger.owner_id, trigger.id)
+    await change_begins(request, trigger.owner_id)
+    return trigger
 
 
 @router.get("/webhooks/incoming", operation_id="list_triggers", summary="List triggers")
@@ -74,7 +84,7 @@ async def trigger_fetch(
     request: Request, trigger_id: str, body: FetchIn, credentials: Secret, key: Key = None
 ) -> FetchOut:
     """Records of a table elsewhere, such as Airtable's: each is searched and cited; one with a known id replaces what it was."""
-    trigger = await _service(request).open(trigger_id, TriggerKind.FETCH, _secret(credentials))
+    trigger = await _opened(request, trigger_id, TriggerKind.FETCH, credentials)
     records = [record.model_dump() for record in body.records]
     return FetchOut.model_validate(await _service(request).fetch(trigger, records, key))
 
@@ -86,7 +96,7 @@ async def trigger_chunk(
     request: Request, trigger_id: str, body: ChunkIn, credentials: Secret, key: Key = None
 ) -> ChunkFileOut:
     """What another program made of a `chunk.stored` event, such as tags, becomes metadata that searches filter by."""
-    trigger = await _service(request).open(trigger_id, TriggerKind.CHUNK, _secret(credentials))
+    trigger = await _opened(request, trigger_id, TriggerKind.CHUNK, credentials)
     return ChunkFileOut.model_validate(await _service(request).chunk(trigger, body.resource_id, body.metadata, key))
 
 
@@ -95,5 +105,5 @@ async def trigger_result(
     request: Request, trigger_id: str, body: ResultIn, credentials: Secret, key: Key = None
 ) -> ResultOut:
     """A question of another program, such as a form or a messenger; the answer has its citations, each checked."""
-    trigger = await _service(request).open(trigger_id, TriggerKind.RESULT, _secret(credentials))
+    trigger = await _opened(request, trigger_id, TriggerKind.RESULT, credentials)
     return ResultOut.model_validate(await _service(request).result(trigger, body.message, body.thread_id, key))

@@ -5,6 +5,7 @@ import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";
+import { AuditCard } from "./AuditCard";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
@@ -34,6 +35,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
         {session.person !== null && <MembersCard isAdministrator={session.isAdministrator} />}
         <TokensCard hasScopes={session.accounts} />
         <WebhooksCard />
+        <AuditCard isAdministrator={session.isAdministrator} />
         <Account version={session.version} />
       </div>
     </main>

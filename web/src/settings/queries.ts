@@ -1,5 +1,5 @@
 // What the settings read of the server.
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
 import { oneOf } from "../api/codes";
 
@@ -82,6 +82,19 @@ export function usageQuery(days: number) {
       const since = Math.floor(Date.now() / 86_400_000 - days + 1) * 86_400;
       return unwrap(api.GET("/usage", { params: { query: { since, by: "day" } } }));
     },
+  });
+}
+
+/** Pages of the audit log, newest first: one's own, or everybody's. */
+export function auditQuery(action: Schemas["AuditAction"] | null, everybody: boolean) {
+  return infiniteQueryOptions({
+    queryKey: ["audit", action, everybody],
+    queryFn: ({ pageParam }) => {
+      const query = { limit: 20, action, cursor: pageParam, owner: everybody ? "all" : null };
+      return unwrap(api.GET("/audit", { params: { query } }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
   });
 }
 

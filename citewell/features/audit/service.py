@@ -1,0 +1,164 @@
+"""The audit log: entries are written together, kept until they are, read by owners and administrators, and deleted by age."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass, field
+
+import orjson
+
+from citewell.errors import Forbidden, Unavailable
+from citewell.storage.audit import AuditRepository
+from citewell.types.accounts import Principal
+from citewell.types.audit import AuditEntry, AuditFilter
+
+log = logging.getLogger(__name__)
+MAX_WAITING = 10_000
+"""Entries that wait while the database cannot be written to. Beyond them, what would have to be logged is refused."""
+EVERYBODY = "all"
+_BATCH = 200
+_PAGE = 500
+_PAUSE_SECONDS = 1.0
+_TIDY_SECONDS = 3_600.0
+_DAY = 86_400.0
+# Requests for one thing within this time are one entry: a viewer asks for a file in many pieces.
+_SAME_SECONDS = 60.0
+_MAX_SEEN = 4_096
+_FULL = "The audit log cannot be written at present. Try again shortly."
+
+
+@dataclass(kw_only=True)
+class AuditLog:
+    """Writes and reads the log. Entries that arrive together are written together; one that cannot be written is kept and tried again.
+
+    days: how long entries are kept
+    """
+
+    entries: AuditRepository
+    days: int
+    pause_seconds: float = _PAUSE_SECONDS
+    _waiting: deque[AuditEntry] = field(default_factory=deque[AuditEntry])
+    _written: asyncio.Event = field(default_factory=asyncio.Event)
+    _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    _failing: bool = False
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
+    _seen: OrderedDict[tuple[object, ...], float] = field(default_factory=OrderedDict[tuple[object, ...], float])
+
+    async def start(self) -> None:
+        """Enter what was under way when a server stopped, and begin to write; call within the event loop that runs everything else."""
+        if found := await self.entries.finish_interrupted():
+            log.warning(
+                "%d changes were under way when the server stopped; the audit log has them as interrupted", found
+            )
+        self._tasks = [asyncio.create_task(self._loop()), asyncio.create_task(self._tidy())]
+
+    async def stop(self) -> None:
+        """Write what waits. What cannot be written goes to the server's log, as JSON, so that it is not lost."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        try:
+            while self._waiting:
+                await self._write_some()
+        except Exception:  # the database may be unavailable, and this is the last chance
+            log.exception("the audit log cannot be written; %d entries follow", len(self._waiting))
+            for entry in self._waiting:
+                log.error("audit %s", orjson.dumps(asdict(entry)).decode())
+
+    async def begin(self, entry: AuditEntry) -> None:
+        """Note a change before it is made. Raises what the database raises: then it must not be made."""
+        await self.entries.begin(entry)
+
+    async def write(self, entry: AuditEntry, *, is_noted: bool) -> None:
+        """Return when the entry is in the log; at once while the database cannot be written to: then it is kept, and written when it can.
+
+        is_noted: whether `begin` has noted it. Raises `Unavailable` when so many wait that one that is not noted could be lost.
+        """
+        if len(self._waiting) >= MAX_WAITING:
+            if is_noted:  # on disk it says that the change was begun, and the next start enters it
+                return
+            raise Unavailable(_FULL)
+        self._waiting.append(entry)
+        self._wakeup.set()
+        while not self._failing and self._tasks and any(one is entry for one in self._waiting):
+            await self._written.wait()
+
+    def is_repeated(self, entry: AuditEntry) -> bool:
+        """Whether the same asker did the same to the same thing within the last minute, and this is entered."""
+        key = (entry.action, entry.owner_id, entry.actor_id, entry.credential_id, entry.subject, entry.outcome)
+        key = (*key, entry.network)
+        now = time.monotonic()
+        if self._seen.get(key, now - _SAME_SECONDS) > now - _SAME_SECONDS:
+            return True
+        self._seen[key] = now
+        self._seen.move_to_end(key)
+        while len(self._seen) > _MAX_SEEN:
+            self._seen.popitem(last=False)
+        return False
+
+    async def page(
+        self, principal: Principal, owner: str | None, wanted: AuditFilter, limit: int, cursor: str | None
+    ) -> tuple[list[AuditEntry], str | None]:
+        """A page of the principal's log, newest first; for administrators also of another owner's, or of everybody's (`all`)."""
+        return await self.entries.page(_whose(principal, owner), wanted, limit, cursor)
+
+    def export(self, principal: Principal, owner: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
+        """All of it, in pages, newest first. Raises `Forbidden` as `page` does, before anything is sent."""
+        return self._pages(_whose(principal, owner), wanted)
+
+    async def _pages(self, owner_id: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
+        cursor: str | None = None
+        while True:
+            found, cursor = await self.entries.page(owner_id, wanted, _PAGE, cursor)
+            yield found
+            if cursor is None:
+                return
+
+    async def _loop(self) -> None:
+        while True:
+            if not self._waiting:
+                self._wakeup.clear()
+                await self._wakeup.wait()
+            try:
+                await self._write_some()
+                self._failing = False
+            except Exception:  # the disk may be full or the database away for a while; entries are kept
+                if not self._failing:
+                    log.exception("the audit log cannot be written; entries are kept, and written when it can")
+                self._failing = True
+            self._tell()
+            if self._failing:
+                await asyncio.sleep(self.pause_seconds)
+
+    async def _write_some(self) -> None:
+        some = list(itertools.islice(self._waiting, _BATCH))
+        await self.entries.add(some)
+        for _ in some:
+            self._waiting.popleft()
+
+    def _tell(self) -> None:
+        """Wake those who wait for what has been written."""
+        self._written.set()
+        self._written = asyncio.Event()
+
+    async def _tidy(self) -> None:
+        while True:
+            try:
+                await self.entries.prune(time.time() - self.days * _DAY)
+            except Exception:  # the database may be unavailable for a while, and the loop must survive that
+                log.exception("old entries of the audit log were not removed; trying again later")
+            await asyncio.sleep(_TIDY_SECONDS)
+
+
+def _whose(principal: Principal, owner: str | None) -> str | None:
+    """The owner whose log is meant; None for everybody's."""
+    if owner is None or owner == principal.owner_id:
+        return principal.owner_id
+    if not principal.is_administrator:
+        raise Forbidden("Only administrators see the audit log of others.")
+    return None if owner == EVERYBODY else owner
