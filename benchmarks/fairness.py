@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jwt
 import report
 import server
 
@@ -85,8 +84,7 @@ def measure(first: httpx.Client, second: httpx.Client, options: argparse.Namespa
 
 
 def client(ours: server.Server, secret: str, name: str) -> httpx.Client:
-    token = jwt.encode({"sub": name, "exp": int(time.time()) + 86_400}, secret, algorithm="HS256")
-    headers = {"Authorization": f"Bearer {token}"}
+    headers = server.bearer(secret, name)
     return httpx.Client(base_url=f"http://127.0.0.1:{ours.port}", headers=headers, timeout=120)
 
 

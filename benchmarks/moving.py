@@ -33,10 +33,9 @@ from typing import Any
 
 import generated
 import httpx
-import jwt
 import report
 from process import wait
-from server import CITEWELL
+from server import CITEWELL, bearer
 from stores import postgres
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,11 +115,6 @@ class Server:
         raise RuntimeError(f"Not within {DEADLINE:.0f} s: {what}.")
 
 
-def bearer(owner: str) -> dict[str, str]:
-    claims = {"sub": owner, "exp": int(time.time()) + 24 * 3_600}
-    return {"Authorization": f"Bearer {jwt.encode(claims, SECRET, algorithm='HS256')}"}
-
-
 @dataclass
 class Library:
     """The documents that were acknowledged, and how they are asked for."""
@@ -145,7 +139,7 @@ class Library:
         body = {"records": [self.document(owner) for _ in range(count)]}
         while True:
             try:
-                answer = client.post(f"{self.server.address}/records", json=body, headers=bearer(owner))
+                answer = client.post(f"{self.server.address}/records", json=body, headers=bearer(SECRET, owner))
             except httpx.TransportError:
                 time.sleep(0.2)
                 continue
@@ -160,7 +154,7 @@ class Library:
         started = time.perf_counter()
         body = {"query": f"note with the reference {word}", "top_k": 10}
         try:
-            answer = client.post(f"{self.server.address}/search", json=body, headers=bearer(owner))
+            answer = client.post(f"{self.server.address}/search", json=body, headers=bearer(SECRET, owner))
         except httpx.TransportError:
             self.counts["while down"] += 1
             return

@@ -67,7 +67,8 @@ def measure(name: str, job: Job) -> Measured:
         return systems.measure_peer(name, job)
     measured = systems.measure_citewell(job)
     command = [sys.executable, Path(__file__).with_name("embed_alone.py"), job.scratch / "citewell"]
-    measured.embed_alone_seconds = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    measured.embed_alone_seconds = float(printed.split()[0])
     return measured
 
 

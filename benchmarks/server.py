@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import jwt
 from process import cpu_seconds, wait
 
 CITEWELL = Path(sys.executable).parent / "citewell"
@@ -55,6 +56,12 @@ def serving(data: Path, command: Sequence[str | Path] = (CITEWELL,)) -> Iterator
     finally:
         process.terminate()
         wait(process)
+
+
+def bearer(secret: str, owner: str) -> dict[str, str]:
+    """The header of a JWT for this owner, of a server whose `CITEWELL_AUTH_SECRET` is `secret`; good for a day."""
+    token = jwt.encode({"sub": owner, "exp": int(time.time()) + 86_400}, secret, algorithm="HS256")
+    return {"Authorization": f"Bearer {token}"}
 
 
 def add_file(client: httpx.Client, path: Path) -> dict:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.scripts.loading import ROOT, load_script
 
 STORAGE = """
 async def get(self, owner_id, n):
@@ -26,13 +24,7 @@ async def get(self, owner_id, n):
 @pytest.fixture(scope="module")
 def mutation() -> ModuleType:
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location("mutation", ROOT / "scripts/mutation.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
+    return load_script("mutation")
 
 
 def test_each_statement_loses_all_its_owners_at_once_and_joins_stay(mutation: ModuleType) -> None:
