@@ -38,6 +38,7 @@ from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.samples.endpoints import router as samples_router
 from citewell.features.search.endpoints import router as search_router
+from citewell.features.service_accounts.endpoints import router as service_accounts_router
 from citewell.features.shared_answers.endpoints import page_router as shared_page_router
 from citewell.features.shared_answers.endpoints import router as shared_answers_router
 from citewell.features.sources.endpoints import router as sources_router
@@ -77,6 +78,7 @@ _ROUTERS = (
     session_router,
     accounts_router,
     identities_router,
+    service_accounts_router,
     return_router,
     suggestions_router,
     samples_router,

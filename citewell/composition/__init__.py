@@ -22,6 +22,7 @@ from citewell.composition.accounts import (
     account_service,
     auth_service,
     identity_service,
+    service_account_service,
     shared_answer_service,
 )
 from citewell.composition.configured import (
@@ -66,6 +67,7 @@ from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
+from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.features.sources.service import SourceService
 from citewell.features.suggestions.service import SuggestionService
@@ -115,6 +117,7 @@ class Services:
     audit: AuditLog
     accounts: AccountService
     identities: IdentityService
+    service_accounts: ServiceAccountService
     resources: ResourceService
     estimates: EstimateService
     search: SearchService
@@ -317,14 +320,19 @@ async def _assemble(parts: _Parts) -> Services:
     await local_models.resume()
     turns = turn_runner(settings, stores, parts.ledger, answering)
     threads = ThreadRepository(stores.database)
-    auth, accounts = _people(parts, local_owner)
+    auth = auth_service(settings, parts.folder, stores, local_owner)
+    accounts = account_service(settings, stores.database, auth)
     chat = _chat_service(parts, turns, threads, search)
+    owner_data = owner_data_service(
+        settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
+    )
     return Services(
         local_owner=local_owner,
         auth=auth,
         audit=AuditLog(entries=AuditRepository(stores.database), days=settings.audit.days),
         accounts=accounts,
         identities=identity_service(settings, parts.folder, accounts),
+        service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
@@ -340,9 +348,7 @@ async def _assemble(parts: _Parts) -> Services:
         usage=UsageService(usage=parts.ledger.usage),
         webhooks=webhook_service(settings, stores.database, parts.deliveries),
         triggers=await trigger_service(stores.database, stores.projects, resources, chat, auth.admit),
-        owner_data=owner_data_service(
-            settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
-        ),
+        owner_data=owner_data,
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=suggestion_service(settings, stores, extractive),
@@ -407,11 +413,6 @@ def _search_service(parts: _Parts) -> SearchService:
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
         top_k=parts.settings.retrieval.top_k,
     )
-
-
-def _people(parts: _Parts, local_owner: str) -> tuple[AuthService, AccountService]:
-    auth = auth_service(parts.settings, parts.folder, parts.stores, local_owner)
-    return auth, account_service(parts.settings, parts.stores.database, auth)
 
 
 def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, search: SearchService) -> ChatService:

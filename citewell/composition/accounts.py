@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from urllib.parse import urlsplit
 
 from citewell.adapters.webhook.guarded import GuardedSender
@@ -15,6 +15,7 @@ from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.service import AuthService
 from citewell.features.identities.openid import OpenIdProvider
 from citewell.features.identities.service import IdentityService
+from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
@@ -23,6 +24,7 @@ from citewell.storage.audit import AuditRepository
 from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import PersonRepository
+from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 
@@ -64,6 +66,15 @@ def account_service(settings: Settings, database: Database, auth: AuthService) -
         is_open=accounts.sign_up == "open",
         session_seconds=accounts.session_days * _DAY,
         access_seconds=accounts.access_minutes * 60,
+    )
+
+
+def service_account_service(
+    stores: Stores, auth: AuthService, erase: Callable[[str, str], Awaitable[object]]
+) -> ServiceAccountService:
+    """Accounts of programs. erase: removes everything of an owner."""
+    return ServiceAccountService(
+        accounts=ServiceAccountRepository(stores.database), owners=stores.owners, auth=auth, erase=erase
     )
 
 

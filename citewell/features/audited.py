@@ -52,6 +52,12 @@ AUDITED: Mapping[tuple[str, str], Audited] = {
     ("PATCH", "/people/{person_id}"): Audited(_A.PERSON_CHANGED, subject="person_id"),
     ("POST", "/tokens"): Audited(_A.TOKEN_CREATED, answer="id"),
     ("DELETE", "/tokens/{token_id}"): Audited(_A.TOKEN_REVOKED, subject="token_id"),
+    ("POST", "/service-accounts"): Audited(_A.SERVICE_ACCOUNT_CREATED, answer="id"),
+    ("PATCH", "/service-accounts/{account_id}"): Audited(_A.SERVICE_ACCOUNT_CHANGED, subject="account_id"),
+    ("DELETE", "/service-accounts/{account_id}"): Audited(_A.SERVICE_ACCOUNT_DELETED, subject="account_id"),
+    ("POST", "/service-accounts/{account_id}/keys"): Audited(_A.TOKEN_CREATED, answer="id"),
+    ("POST", "/service-accounts/{account_id}/keys/{key_id}/rotation"): Audited(_A.TOKEN_ROTATED, subject="key_id"),
+    ("DELETE", "/service-accounts/{account_id}/keys/{key_id}"): Audited(_A.TOKEN_REVOKED, subject="key_id"),
     ("POST", "/invitations"): Audited(_A.INVITATION_CREATED, answer="id"),
     ("POST", "/invitations/accept"): Audited(_A.INVITATION_ACCEPTED),
     ("DELETE", "/invitations/{invitation_id}"): Audited(_A.INVITATION_REVOKED, subject="invitation_id"),
@@ -158,6 +164,8 @@ class AuditRecord:
         """Somebody's credential came with the request."""
         if principal.session_id is not None:
             self.actor, self.credential_id = AuditActor.PERSON, principal.session_id
+        elif principal.managed_by is not None:
+            self.actor, self.credential_id = AuditActor.SERVICE_ACCOUNT, principal.token_id
         elif principal.token_id is not None:
             self.actor, self.credential_id = AuditActor.TOKEN, principal.token_id
         else:

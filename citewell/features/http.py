@@ -21,7 +21,7 @@ from citewell import errors
 from citewell.features.access import ACCESS, Access, Reach
 from citewell.features.audited import AUDITED, NOT_AUDITED, change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
-from citewell.features.auth.service import AuthService
+from citewell.features.auth.service import AuthService, check_person
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
@@ -81,8 +81,10 @@ async def current_principal(request: Request, credentials: _Credentials) -> Prin
         check_csrf(request, auth.csrf_of(kept))
         token = kept
     principal = await auth.authenticate(token)
-    await auth.admit(principal.owner_id)
+    await auth.admit(principal.managed_by or principal.owner_id)
     record_of(request).sent_by(principal)
+    if credentials is None:
+        check_person(principal)
     access = access_of(request)
     check_access(access, principal)
     if access.reach in (Reach.NOTHING, Reach.EVERYTHING):  # whose things others are about, `current_grant` knows

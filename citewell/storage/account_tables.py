@@ -1,4 +1,4 @@
-"""The tables of accounts: people, where they are signed in, whom they invite, and what others may do in their projects."""
+"""The tables of accounts: people, where they are signed in, whom they invite, what others may do in their projects, and service accounts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.storage.tables import Id, Time, metadata, owner_column
+from citewell.types.accounts import PersonState
 
 
 def _project(**options: Any) -> sa.Column[str]:
@@ -87,3 +88,27 @@ invitations = sa.Table(
     sa.Column("expires_at", Time, nullable=False),
     sa.Column("used_at", Time),
 )
+
+# Accounts of programs. What is theirs has an owner of its own, as what is a person's has; `owner_id` is who made them and manages them.
+service_accounts = sa.Table(
+    "service_accounts",
+    metadata,
+    sa.Column("id", Id, primary_key=True),
+    owner_column(index=True),
+    owner_column("acts_as", unique=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("created_at", Time, nullable=False),
+    sa.UniqueConstraint("owner_id", "name"),
+)
+
+
+def is_suspended(owner_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether the person or service account that an owner is, or the person who manages that service account, is suspended."""
+    person, account, ended = people.alias(), service_accounts.alias(), PersonState.SUSPENDED.value
+    managed = account.c.acts_as == owner_id
+    return sa.or_(
+        sa.exists().where(person.c.owner_id == owner_id, person.c.state == ended),
+        sa.exists().where(managed, account.c.state == ended),
+        sa.exists().where(managed, person.c.owner_id == account.c.owner_id, person.c.state == ended),
+    )

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import InvalidCursor
-from citewell.storage.account_tables import people
+from citewell.storage.account_tables import people, service_accounts
 from citewell.storage.audit_tables import audit_begun, audit_log, audit_removals
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database, insert_new
@@ -99,8 +99,9 @@ async def _add(connection: AsyncConnection, entries: Sequence[AuditEntry]) -> No
 
 def _query(owner_id: str | None, wanted: AuditFilter) -> sa.Select[*tuple[Any, ...]]:
     table = audit_log
-    named = sa.select(*table.c, people.c.name.label("actor_name"))
-    query = named.outerjoin(people, people.c.owner_id == table.c.actor_id)
+    name = sa.func.coalesce(people.c.name, service_accounts.c.name)
+    named = sa.select(*table.c, name.label("actor_name")).outerjoin(people, people.c.owner_id == table.c.actor_id)
+    query = named.outerjoin(service_accounts, service_accounts.c.acts_as == table.c.actor_id)
     if owner_id is not None:
         query = query.where(table.c.owner_id == owner_id)
     for column in (table.c.action, table.c.outcome, table.c.actor_id, table.c.subject):

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Forbidden, NotFound
-from citewell.storage.account_tables import invitations, memberships, people
-from citewell.storage.database import Database
+from citewell.storage.account_tables import invitations, memberships, people, service_accounts
+from citewell.storage.database import Database, upsert
 from citewell.storage.owners import hash_token
 from citewell.storage.people import join_project, use_invitation
 from citewell.storage.tables import owners, projects, resource_projects
@@ -35,12 +35,13 @@ class MemberRepository:
 
     async def all(self, owner_id: str, project_id: str) -> list[ProjectMember]:
         """The members of a project of this owner, oldest first; none for another's."""
-        shown = sa.func.coalesce(people.c.name, owners.c.name).label("name")
+        shown = sa.func.coalesce(people.c.name, service_accounts.c.name, owners.c.name).label("name")
         query = (
-            sa.select(memberships, shown)
+            sa.select(memberships, shown, service_accounts.c.id.is_not(None).label("is_service"))
             .join(projects, projects.c.id == memberships.c.project_id)
             .join(owners, owners.c.id == memberships.c.member_id)
             .outerjoin(people, people.c.owner_id == memberships.c.member_id)
+            .outerjoin(service_accounts, service_accounts.c.acts_as == memberships.c.member_id)
             .where(projects.c.owner_id == owner_id, projects.c.id == project_id)
             .order_by(memberships.c.created_at)
         )
@@ -51,14 +52,24 @@ class MemberRepository:
                 role=Role(row["role"]),
                 name=row["name"],
                 created_at=row["created_at"],
+                is_service=row["is_service"],
             )
             for row in await self._database.rows(query)
         ]
 
     async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
-        """Give a member another role; `NotFound` for another owner's project, and for somebody who is no member."""
+        """Give a member another role, or make a service account of the owner one; `NotFound` for another owner's project, and for anybody else."""
+        mine = (service_accounts.c.owner_id == owner_id, service_accounts.c.acts_as == member_id)
         change = sa.update(memberships).where(*_of(owner_id, project_id, member_id)).values(role=role.value)
-        await self._change(change)
+        async with self._database.write() as connection:
+            if (await connection.execute(change)).rowcount:
+                return
+            if await connection.scalar(sa.select(service_accounts.c.id).where(*mine)) is None:
+                raise NotFound
+            await _require_own(connection, owner_id, project_id)
+            leave = {memberships.c.project_id: project_id, memberships.c.member_id: member_id}
+            values = {memberships.c.role: role.value, memberships.c.created_at: time.time()}
+            await upsert(connection, leave | values, {memberships.c.role: role.value})
 
     async def remove(self, owner_id: str, project_id: str, member_id: str) -> None:
         """End a membership; `NotFound` for another owner's project, and for somebody who is no member."""

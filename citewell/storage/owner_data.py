@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from citewell.storage.account_tables import service_accounts
 from citewell.storage.audit import removing
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT
@@ -43,6 +44,7 @@ EXPORTED = (
     "sources",
     "source_items",
     "people",
+    "service_accounts",
     "sessions",
     "audit_log",
     "memberships",
@@ -108,6 +110,11 @@ class OwnerDataRepository:
                 return
             after = tuple(found[-1][column.name] for column in key)
 
+    async def service_owners(self, owner_id: str) -> list[str]:
+        """What the owner's service accounts have, by whom it belongs to."""
+        query = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == owner_id)
+        return [row["acts_as"] for row in await self._database.rows(query)]
+
     async def resource_ids(self, owner_id: str, *, inside_others: bool = False) -> list[str]:
         """The owner's files; those inside another one only if wanted."""
         query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id)
@@ -143,10 +150,13 @@ class OwnerDataRepository:
     async def erase(self, owner_id: str, *, keep_access: bool) -> None:
         """Delete every row of the owner; with `keep_access` the owner, its tokens and an empty project stay.
 
-        Files have to be deleted before: this knows nothing of their bytes and vectors.
+        Files, and what service accounts have, have to be deleted before: this knows nothing of bytes and vectors. Keys of a
+        service account that was made meanwhile end.
         """
         kept = _KEPT | ({tokens.name} if keep_access else set[str]())
+        managed = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == owner_id)
         async with self._database.write() as connection, removing(connection, owner_id=owner_id):
+            await connection.execute(sa.delete(tokens).where(tokens.c.owner_id.in_(managed)))
             for table in reversed(metadata.sorted_tables):
                 condition = belongs(table, owner_id)
                 if condition is not None and table.name not in kept:

@@ -13,8 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import Conflict, Forbidden, NotFound
 from citewell.storage.account_tables import invitations, memberships, people, sessions
 from citewell.storage.database import Database, insert_new
-from citewell.storage.owners import DEFAULT_PROJECT, hash_token
-from citewell.storage.tables import owners, projects
+from citewell.storage.owners import add_owner, hash_token
 from citewell.types.accounts import Person, PersonState
 
 _ONE_AT_A_TIME = sa.text("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE")
@@ -62,7 +61,7 @@ class PersonRepository:
         invitation: its secret, which is used up, and which makes a member of the project that it names. Raises `Conflict` for a
         known address, and `Forbidden` without a valid invitation where one is needed.
         """
-        now, person_id, owner_id = time.time(), str(uuid.uuid4()), str(uuid.uuid4())
+        now, person_id = time.time(), str(uuid.uuid4())
         async with self._database.write() as connection:
             if not self._database.is_sqlite:
                 await connection.execute(_ONE_AT_A_TIME)
@@ -72,12 +71,8 @@ class PersonRepository:
             leave = await use_invitation(connection, invitation, new.email, now) if invitation else None
             if leave is None and (invitation or (needs_invitation and not is_first and not administrator)):
                 raise Forbidden(_NOT_INVITED if invitation else None)
-            await connection.execute(sa.insert(owners).values(id=owner_id, name=f"person:{person_id}", created_at=now))
-            await connection.execute(
-                sa.insert(projects).values(
-                    id=str(uuid.uuid4()), owner_id=owner_id, name=DEFAULT_PROJECT, created_at=now, settings={}
-                )
-            )
+            owner_id = await add_owner(connection, f"person:{person_id}")
+            assert owner_id is not None
             issuer, subject = new.identity or (None, None)
             row = {
                 "id": person_id,

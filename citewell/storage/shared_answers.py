@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound
-from citewell.storage.account_tables import people
+from citewell.storage.account_tables import is_suspended
 from citewell.storage.database import Database
 from citewell.storage.owners import hash_token
 from citewell.storage.sharing_tables import shared_answers
 from citewell.storage.tables import citations, messages, resources, threads
 from citewell.types import Citation
-from citewell.types.accounts import PersonState
 from citewell.types.sharing import OpenedAnswer, SharedAnswer, ShownAnswer, ShownPassage
 
 _UNSHARABLE = (
@@ -106,11 +105,10 @@ class SharedAnswerRepository:
             .join(
                 threads, sa.and_(threads.c.id == messages.c.thread_id, threads.c.owner_id == shared_answers.c.owner_id)
             )
-            .outerjoin(people, people.c.owner_id == shared_answers.c.owner_id)
             .where(
                 shared_answers.c.token_hash == hash_token(secret),
                 shared_answers.c.expires_at > time.time(),
-                sa.or_(people.c.state.is_(None), people.c.state == PersonState.ACTIVE.value),
+                sa.not_(is_suspended(shared_answers.c.owner_id)),
             )
         )
         async with self._database.read() as connection:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import NotFound
-from citewell.storage.account_tables import people
+from citewell.storage.account_tables import is_suspended
 from citewell.storage.database import Database, insert_new, upsert
 from citewell.storage.telegram_tables import (
     telegram_codes,
@@ -21,7 +21,6 @@ from citewell.storage.telegram_tables import (
     telegram_updates,
 )
 from citewell.types import JsonObject, JsonValue
-from citewell.types.accounts import PersonState
 
 _KEPT_SECONDS = 7 * 86_400.0
 """Telegram sends an update again for a day at most; a week leaves room for a stopped clock."""
@@ -137,11 +136,10 @@ class TelegramLinkRepository:
         return int(row.tries)
 
     async def owner_of(self, user_id: int) -> str | None:
-        """The owner that a user is linked to; None while that person is suspended."""
+        """The owner that a user is linked to; None while that owner is suspended."""
         owner = telegram_links.c.owner_id
-        suspended = sa.exists().where(people.c.owner_id == owner, people.c.state == PersonState.SUSPENDED.value)
         rows = await self._database.rows(
-            sa.select(owner).where(telegram_links.c.user_id == user_id, sa.not_(suspended))
+            sa.select(owner).where(telegram_links.c.user_id == user_id, sa.not_(is_suspended(owner)))
         )
         return rows[0]["owner_id"] if rows else None
 

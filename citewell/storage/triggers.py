@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, NotFound
+from citewell.storage.account_tables import is_suspended
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database, insert_new
 from citewell.storage.webhook_tables import trigger_calls, triggers
@@ -76,8 +77,9 @@ class TriggerRepository:
                 raise NotFound("There is no such trigger, or it is not yours.")
 
     async def find(self, trigger_id: str) -> tuple[Trigger, str] | None:
-        """The trigger of an address, and the hash of its secret."""
-        rows = await self._database.rows(sa.select(triggers).where(triggers.c.id == trigger_id))
+        """The trigger of an address, and the hash of its secret; None while its owner is suspended."""
+        usable = sa.not_(is_suspended(triggers.c.owner_id))
+        rows = await self._database.rows(sa.select(triggers).where(triggers.c.id == trigger_id, usable))
         if not rows:
             return None
         values = dict(rows[0])

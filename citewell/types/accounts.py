@@ -81,6 +81,22 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccount:
+    """An account of a program, which has keys and no password. `owner_id` manages it; what belongs to it has `acts_as`.
+
+    projects: those of its manager that it may use.
+    """
+
+    id: str
+    owner_id: str
+    acts_as: str
+    name: str
+    state: PersonState
+    created_at: float
+    projects: tuple[SharedProject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignedIn:
     """A place where somebody is signed in: a family of refresh tokens, of which one is valid at a time."""
 
@@ -95,7 +111,10 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who sends a request, and what the credential is good for. project_ids: only these; None for all that the owner has."""
+    """Who sends a request, and what the credential is good for.
+
+    project_ids: only these; None for all that the owner has. managed_by: the owner who manages the service account that asks, if one does.
+    """
 
     owner_id: str
     scopes: frozenset[AccessScope] = ALL_SCOPES
@@ -105,17 +124,19 @@ class Principal:
     session_id: str | None = None
     is_administrator: bool = False
     name: str | None = None
+    managed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectMember:
-    """Somebody who may use a project of another owner."""
+    """Somebody who may use a project of another owner. is_service: whether that is a service account."""
 
     project_id: str
     owner_id: str
     role: Role
     name: str
     created_at: float
+    is_service: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

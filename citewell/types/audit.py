@@ -20,6 +20,10 @@ class AuditAction(StrEnum):
     ADMINISTRATOR_MADE = "person.administrator_created"
     TOKEN_CREATED = "token.created"  # noqa: S105 - no password
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - no password
+    TOKEN_ROTATED = "token.rotated"  # noqa: S105 - no password
+    SERVICE_ACCOUNT_CREATED = "service_account.created"
+    SERVICE_ACCOUNT_CHANGED = "service_account.changed"
+    SERVICE_ACCOUNT_DELETED = "service_account.deleted"
     INVITATION_CREATED = "invitation.created"
     INVITATION_ACCEPTED = "invitation.accepted"
     INVITATION_REVOKED = "invitation.revoked"
@@ -77,6 +81,7 @@ class AuditActor(StrEnum):
 
     PERSON = "person"
     TOKEN = "token"  # noqa: S105 - no password
+    SERVICE_ACCOUNT = "service_account"
     EXTERNAL = "external"
     LINK = "link"
     TRIGGER = "trigger"

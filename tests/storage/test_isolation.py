@@ -38,6 +38,7 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import RecordRepository, TextRecord
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository, insert_children
+from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 from citewell.storage.sources import SourceRepository
 from citewell.storage.table_copies import SqlTables
@@ -72,7 +73,7 @@ from citewell.types import (
     Usage,
     Webhook,
 )
-from citewell.types.accounts import Role
+from citewell.types.accounts import PersonState, Role, ServiceAccount
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilter, AuditOutcome
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 from tests.storage.rows import owner_of
@@ -501,6 +502,17 @@ async def _(world: World) -> None:
     assert await owner_of(owners, world.ben.token) == world.ben.owner
 
 
+@isolates(OwnerRepository.rotate_token)
+async def _(world: World) -> None:
+    owners = OwnerRepository(world.database)
+    async with world.refused():
+        await owners.rotate_token(world.ben.owner, world.ada.token_id)
+    _, secret = await owners.rotate_token(world.ada.owner, world.ada.token_id)
+    assert await owner_of(owners, secret) == world.ada.owner
+    assert await owner_of(owners, world.ada.token) is None
+    assert await owner_of(owners, world.ben.token) == world.ben.owner
+
+
 @isolates(OwnerRepository.count_request)
 async def _(world: World) -> None:
     owners = OwnerRepository(world.database)
@@ -597,6 +609,71 @@ async def _(world: World) -> None:
     sources = SourceRepository(world.database)
     await sources.forget(world.ben.owner, hers, "a")
     assert await sources.item(world.ada.owner, hers, "a") is not None
+
+
+# ---- Service accounts ----
+
+
+async def _robots(world: World) -> tuple[ServiceAccount, ServiceAccount]:
+    """One of ada's and one of ben's, with the same name, each a member of its manager's project."""
+    made: list[ServiceAccount] = []
+    for estate in (world.ada, world.ben):
+        made.append(await ServiceAccountRepository(world.database).create(estate.owner, "robot"))
+        await MemberRepository(world.database).set_role(estate.owner, estate.project, made[-1].acts_as, Role.EDITOR)
+    return made[0], made[1]
+
+
+@isolates(ServiceAccountRepository.create)
+async def _(world: World) -> None:
+    async with world.unchanged():
+        made = await ServiceAccountRepository(world.database).create(world.ben.owner, "robot")
+    assert (made.owner_id, made.projects) == (world.ben.owner, ())
+    assert made.acts_as not in (world.ada.owner, world.ben.owner)
+
+
+@isolates(ServiceAccountRepository.all)
+async def _(world: World) -> None:
+    _, his = await _robots(world)
+    listed = await ServiceAccountRepository(world.database).all(world.ben.owner)
+    assert [(one.id, [shared.id for shared in one.projects]) for one in listed] == [(his.id, [world.ben.project])]
+
+
+@isolates(ServiceAccountRepository.get)
+async def _(world: World) -> None:
+    hers, _ = await _robots(world)
+    found = ServiceAccountRepository(world.database)
+    async with world.refused():
+        await found.get(world.ben.owner, hers.id)
+    assert (await found.get(world.ada.owner, hers.id)).id == hers.id
+
+
+@isolates(ServiceAccountRepository.change)
+async def _(world: World) -> None:
+    hers, _ = await _robots(world)
+    found = ServiceAccountRepository(world.database)
+    async with world.refused():
+        await found.change(world.ben.owner, hers.id, name="mine", state=PersonState.SUSPENDED)
+    await found.change(world.ada.owner, hers.id, state=PersonState.SUSPENDED)
+    assert (await found.get(world.ada.owner, hers.id)).state is PersonState.SUSPENDED
+    assert (await found.all(world.ben.owner))[0].state is PersonState.ACTIVE
+
+
+@isolates(ServiceAccountRepository.end)
+async def _(world: World) -> None:
+    hers, his = await _robots(world)
+    found = ServiceAccountRepository(world.database)
+    async with world.refused():
+        await found.end(world.ben.owner, hers.id)
+    await found.end(world.ada.owner, hers.id)
+    members = MemberRepository(world.database)
+    assert await members.shared_with(hers.acts_as) == []
+    assert [one.id for one in await members.shared_with(his.acts_as)] == [world.ben.project]
+
+
+@isolates(OwnerDataRepository.service_owners)
+async def _(world: World) -> None:
+    _, his = await _robots(world)
+    assert await OwnerDataRepository(world.database).service_owners(world.ben.owner) == [his.acts_as]
 
 
 # ---- Members and invitations ----

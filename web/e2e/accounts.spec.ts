@@ -187,3 +187,54 @@ test("a key for some things is shown once, listed with how it begins, and revoke
   await expect(row).toHaveCount(0);
   await expect(async () => expect(await status("GET", "/projects")).toBe(401)).toPass();
 });
+
+test("a service account has keys and projects, and is suspended and deleted", async ({ browser }) => {
+  const page = await ada(browser);
+  await page.goto(`${server.address}/settings`);
+  const card = page.getByRole("region", { name: "Service accounts" });
+  await card.getByRole("button", { name: "Create service account" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("night run");
+  await dialog.getByRole("button", { name: "Create service account" }).click();
+  await expect(card).toContainText("In no project");
+  await card.getByLabel("Add night run to a project").selectOption({ label: "My files" });
+  await expect(card).toContainText("My files (Viewer)");
+  await expect(page.getByRole("region", { name: "Members" }).getByLabel("Role of night run")).toHaveValue("viewer");
+
+  await card.getByRole("button", { name: "New key for night run" }).click();
+  await dialog.getByLabel("Name").fill("cron");
+  await expect(dialog.getByLabel(/^Writing/)).not.toBeChecked();
+  await dialog.getByRole("button", { name: "New key" }).click();
+  const shown = async (label: string): Promise<string> => {
+    const secret = await dialog.getByRole("textbox", { name: label, exact: true }).inputValue();
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    return secret;
+  };
+  const first = await shown("Token");
+  const status = async (secret: string, path = "/projects"): Promise<number> =>
+    (await fetch(server.address + path, { headers: { Authorization: `Bearer ${secret}` } })).status;
+  expect(await status(first)).toBe(200);
+  expect(await status(first, "/tokens")).toBe(403);
+  expect(await serious(page)).toEqual([]);
+
+  await card.getByRole("button", { name: "Rotate cron" }).click();
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  const second = await shown("New key");
+  expect(second).not.toBe(first);
+  await expect(async () => expect(await status(first)).toBe(401)).toPass();
+  expect(await status(second)).toBe(200);
+
+  const guest = await visitor(browser);
+  await guest.goto(`${server.address}/?token=${second}`);
+  await expect(guest.getByRole("button", { name: "Sign in", exact: true })).toBeVisible();
+
+  await card.getByRole("button", { name: "Suspend night run" }).click();
+  await expect(card).toContainText("its keys are refused");
+  await expect(async () => expect(await status(second)).toBe(401)).toPass();
+  await card.getByRole("button", { name: "Let night run in again" }).click();
+  await expect(async () => expect(await status(second)).toBe(200)).toPass();
+  await card.getByRole("button", { name: "Delete night run" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(card.getByRole("listitem")).toHaveCount(0);
+  await expect(async () => expect(await status(second)).toBe(401)).toPass();
+});

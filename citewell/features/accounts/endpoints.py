@@ -184,7 +184,7 @@ async def list_members(request: Request, project_id: str, owner: Owner) -> Membe
 async def change_member(
     request: Request, project_id: str, member_id: str, body: MemberChange, owner: Owner
 ) -> Response:
-    """Give a member another role; it takes effect with the next request."""
+    """Give a member another role, or make a service account of yours a member; it takes effect with the next request."""
     await _service(request).set_role(owner, project_id, member_id, body.role)
     return Response(status_code=204)
 

@@ -167,17 +167,20 @@ class AcceptIn(RequestBody):
 
 
 class MemberOut(BaseModel):
-    """Somebody who may use a project."""
+    """Somebody who may use a project. `service` says that it is a service account."""
 
     id: str
     name: str
     role: Role
     since: datetime
+    service: bool
 
     @staticmethod
     def of(one: ProjectMember) -> MemberOut:
         """The public form of a member."""
-        return MemberOut(id=one.owner_id, name=one.name, role=one.role, since=utc(one.created_at))
+        return MemberOut(
+            id=one.owner_id, name=one.name, role=one.role, since=utc(one.created_at), service=one.is_service
+        )
 
 
 class MemberList(BaseModel):

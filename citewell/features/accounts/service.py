@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.addresses import network_of
-from citewell.features.auth.service import AuthService
+from citewell.features.auth.service import AuthService, check_person
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.audit import AuditRepository
@@ -197,6 +197,7 @@ class AccountService:
     ) -> tuple[Invitation, str]:
         """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once."""
         self._require()
+        check_person(principal)
         if project_id is None:
             self._administer(principal)
         address = checked_email(email) if email is not None else None
@@ -224,7 +225,7 @@ class AccountService:
         return await self.members.all(owner_id, project_id)
 
     async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
-        """Give a member another role."""
+        """Give a member another role, or make a service account of the owner a member."""
         self._require()
         await self.members.set_role(owner_id, project_id, member_id, role)
 

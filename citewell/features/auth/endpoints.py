@@ -6,7 +6,7 @@ import contextlib
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.errors import Unauthorized
+from citewell.errors import Forbidden, Unauthorized
 from citewell.features.audited import record_of
 from citewell.features.auth.cookies import (
     check_csrf,
@@ -17,7 +17,7 @@ from citewell.features.auth.cookies import (
     set_session,
 )
 from citewell.features.auth.schemas import NewToken, SessionIn, SessionOut, TokenIn, TokenList, TokenOut
-from citewell.features.auth.service import AuthService
+from citewell.features.auth.service import AuthService, check_person
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 
@@ -63,7 +63,8 @@ async def get_session(request: Request) -> SessionOut:
     )
     try:
         principal = await service.authenticate(token)
-    except Unauthorized:
+        check_person(principal)
+    except (Unauthorized, Forbidden):
         return offered
     update = {
         "signed_in": True,
@@ -83,6 +84,7 @@ async def sign_in(request: Request, response: Response, body: SessionIn) -> Sess
     token = body.token.strip()
     principal = await _service(request).authenticate(token)
     record_of(request).sent_by(principal)
+    check_person(principal)
     set_session(request, response, token)
     return SessionOut(
         signed_in=True, owner=principal.owner_id, csrf=_service(request).csrf_of(token), version=request.app.version

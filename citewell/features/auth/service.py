@@ -80,6 +80,8 @@ class AuthService:
         project: the one that the request asks to be kept to, by id or name; project_id, resource_id: what its path names. Raises
         `NotFound` for a project that is not open to the principal, and `Forbidden` for what its role in it is not good for.
         """
+        if principal.project_ids is not None and (kept := await self.shared_projects(principal)):
+            return _granted(_called(kept, project), scope)
         own = Grant(owner_id=principal.owner_id, projects=await self._names(principal))
         if project is not None:
             with contextlib.suppress(NotFound):
@@ -103,10 +105,12 @@ class AuthService:
         return _granted(shared, scope) if shared else own
 
     async def shared_projects(self, principal: Principal) -> list[SharedProject]:
-        """The projects of others that the principal may use."""
-        if not self.has_accounts or principal.project_ids is not None:
+        """The projects of others that the principal may use; of a service account's key for some projects, those."""
+        kept = principal.project_ids
+        if not self.has_accounts or (kept is not None and principal.managed_by is None):
             return []
-        return await self.members.shared_with(principal.owner_id)
+        found = await self.members.shared_with(principal.owner_id)
+        return [one for one in found if kept is None or one.id in kept]
 
     async def create_token(
         self,
@@ -119,8 +123,7 @@ class AuthService:
         """A new token and its secret, shown this once; `Forbidden` when it would be good for more than the credential that asks for it."""
         if not name.strip():
             raise InvalidInput("The token has no name. Give it one.")
-        if not (scopes or principal.scopes) <= principal.scopes:
-            raise Forbidden("A token cannot make another one that is good for more than itself.")
+        check_no_more(principal, scopes or principal.scopes)
         owner_id = principal.owner_id
         ids = principal.project_ids
         if projects is not None:
@@ -208,6 +211,28 @@ class AuthService:
             return None
         subject = await self.jwt_rules.subject(token)
         return Principal(owner_id=await self.owners.ensure(f"jwt:{subject}"), scopes=ALL_SCOPES)
+
+
+def check_no_more(principal: Principal, scopes: frozenset[AccessScope]) -> None:
+    """Raise `Forbidden` for scopes of a new credential that the one that makes it does not have."""
+    if not scopes <= principal.scopes:
+        raise Forbidden("A token cannot make another one that is good for more than itself.")
+
+
+def check_person(principal: Principal) -> None:
+    """Raise `Forbidden` for a service account: for what only people do."""
+    if principal.managed_by is not None:
+        raise Forbidden(
+            "A service account may not do this. Its keys are for programs; sign in with an account of your own."
+        )
+
+
+def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[SharedProject]:
+    """The one with this id or name, or all where none is asked for; `NotFound` where it is not among them."""
+    found = [one for one in shared if project is None or project in (one.id, one.name)]
+    if not found:
+        raise NotFound(f"There is no project called {named(project or '')}.")
+    return found
 
 
 def _granted(shared: Sequence[SharedProject], scope: AccessScope | None) -> Grant:

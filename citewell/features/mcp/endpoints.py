@@ -81,7 +81,7 @@ class McpEndpoint:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         principal = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         owner_id = principal.owner_id
-        await self._auth.admit(owner_id)
+        await self._auth.admit(principal.managed_by or owner_id)
         record_of(request).sent_by(principal)
         check_access(ACCESS["POST", "/mcp"], principal)
         known = ("project",)

@@ -8,7 +8,7 @@ import io
 import re
 import time
 import zipfile
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,11 +132,20 @@ class OwnerDataService:
         yield pieces.take()
 
     async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
-        """Remove everything of the owner, and look whether anything is left. `InvalidInput` without the right words."""
+        """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""
         if confirmation != ERASURE_CONFIRMATION:
             raise InvalidInput(
                 f"Nothing was erased. To erase everything, send `confirm` with the words '{ERASURE_CONFIRMATION}'."
             )
+        managed, removed = await self.data.service_owners(owner_id), list[Removed]()
+        for one in (*managed, owner_id):
+            removed += await self._erase(one)
+        if managed:  # each went with what it had
+            left = await self.data.service_owners(owner_id)
+            removed.append(Removed("table service_accounts", len(managed), len(left)))
+        return ErasureReceipt(owner_id, time.time(), _together(removed), self._elsewhere())
+
+    async def _erase(self, owner_id: str) -> list[Removed]:
         before = await self._found(owner_id)
         passages = await self._text_keys(owner_id)
         copies = [copy_path(self.cache, key) for key in await self._keys(owner_id)]
@@ -157,7 +166,7 @@ class OwnerDataService:
         removed = [Removed(place, before.get(place, 0), after.get(place, 0)) for place in places]
         removed.append(Removed("cache of embeddings", forgotten, 0))
         removed.append(Removed("copies of tables on this machine", removed_copies, 0))
-        return ErasureReceipt(owner_id, time.time(), tuple(removed), self._elsewhere())
+        return removed
 
     async def _found(self, owner_id: str) -> dict[str, int]:
         """What there is of the owner, by place."""
@@ -186,6 +195,15 @@ class OwnerDataService:
             "logs of the server and of what is in front of it, which may have names of files",
             "backups that the operator makes, and what providers keep of the texts that were sent to them",
         )
+
+
+def _together(removed: Sequence[Removed]) -> tuple[Removed, ...]:
+    """The same places of several owners as one."""
+    found: dict[str, Removed] = {}
+    for one in removed:
+        known = found.get(one.place, Removed(one.place, 0, 0))
+        found[one.place] = Removed(one.place, known.before + one.before, known.after + one.after)
+    return tuple(found.values())
 
 
 def _unlinked(path: Path) -> bool:

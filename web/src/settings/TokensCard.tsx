@@ -77,7 +77,7 @@ export function TokensCard({ hasScopes = false }: { hasScopes?: boolean }): Reac
 }
 
 /** How it begins, what it is good for, and when it was last used. */
-function TokenDetails({ token }: { token: Token }): ReactNode {
+export function TokenDetails({ token }: { token: Token }): ReactNode {
   const scopes = token.scopes ?? [];
   return (
     <>
@@ -89,20 +89,36 @@ function TokenDetails({ token }: { token: Token }): ReactNode {
   );
 }
 
+/** How the form makes a token: its secret. */
+type Make = (body: Schemas["TokenIn"]) => Promise<string>;
+
+async function makeToken(body: Schemas["TokenIn"]): Promise<string> {
+  const made = await unwrap(api.POST("/tokens", { body }));
+  await queryClient.invalidateQueries({ queryKey: ["tokens"] });
+  return made.token;
+}
+
 interface CreateTokenProps {
   open: boolean;
   hasScopes: boolean;
   onClose: () => void;
+  make?: Make;
+  title?: string;
+  text?: string;
+  /** What is ticked at first. */
+  initial?: readonly Scope[];
 }
 
-function CreateToken({ open, hasScopes, onClose }: CreateTokenProps): ReactNode {
+export function CreateToken(props: CreateTokenProps): ReactNode {
+  const { open, hasScopes, onClose, make = makeToken, initial = SCOPES } = props;
+  const { title = t.createToken, text = t.tokensText } = props;
   const [secret, setSecret] = useState<string | null>(null);
   const close = (): void => {
     setSecret(null);
     onClose();
   };
   return (
-    <Dialog open={open} onClose={close} title={t.createToken} description={secret ? undefined : t.tokensText}>
+    <Dialog open={open} onClose={close} title={title} description={secret ? undefined : text}>
       {secret ? (
         <Secret
           secret={secret}
@@ -113,7 +129,14 @@ function CreateToken({ open, hasScopes, onClose }: CreateTokenProps): ReactNode 
           onClose={close}
         />
       ) : (
-        <TokenForm hasScopes={hasScopes} onCreated={setSecret} onClose={close} />
+        <TokenForm
+          hasScopes={hasScopes}
+          make={make}
+          action={title}
+          initial={initial}
+          onCreated={setSecret}
+          onClose={close}
+        />
       )}
     </Dialog>
   );
@@ -121,12 +144,15 @@ function CreateToken({ open, hasScopes, onClose }: CreateTokenProps): ReactNode 
 
 interface TokenFormProps {
   hasScopes: boolean;
+  make: Make;
+  action: string;
+  initial: readonly Scope[];
   onCreated: (secret: string) => void;
   onClose: () => void;
 }
 
-function TokenForm({ hasScopes, onCreated, onClose }: TokenFormProps): ReactNode {
-  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES);
+function TokenForm({ hasScopes, make, action, initial, onCreated, onClose }: TokenFormProps): ReactNode {
+  const [scopes, setScopes] = useState(initial);
   const [name, setName] = useState("");
   const [days, setDays] = useState("90");
   const [problem, setProblem] = useState<string | null>(null);
@@ -134,9 +160,7 @@ function TokenForm({ hasScopes, onCreated, onClose }: TokenFormProps): ReactNode
     event.preventDefault();
     try {
       const body = { name: name.trim(), days: days ? Number(days) : null, ...(hasScopes && { scopes: [...scopes] }) };
-      const made = await unwrap(api.POST("/tokens", { body }));
-      onCreated(made.token);
-      await queryClient.invalidateQueries({ queryKey: ["tokens"] });
+      onCreated(await make(body));
     } catch (error) {
       setProblem(error instanceof ApiError ? error.message : t.noConnection);
     }
@@ -186,7 +210,7 @@ function TokenForm({ hasScopes, onCreated, onClose }: TokenFormProps): ReactNode
       <div className="row form-end">
         <Button onClick={onClose}>{t.cancel}</Button>
         <Button kind="primary" type="submit" disabled={!name.trim() || !scopes.length}>
-          {t.createToken}
+          {action}
         </Button>
       </div>
     </form>

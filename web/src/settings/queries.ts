@@ -62,6 +62,21 @@ export function tokensQuery() {
   return queryOptions({ queryKey: ["tokens"], queryFn: async () => (await unwrap(api.GET("/tokens"))).tokens });
 }
 
+export function serviceAccountsQuery() {
+  return queryOptions({
+    queryKey: ["service-accounts"],
+    queryFn: async () => (await unwrap(api.GET("/service-accounts"))).service_accounts,
+  });
+}
+
+export function serviceKeysQuery(accountId: string) {
+  const path = { account_id: accountId };
+  return queryOptions({
+    queryKey: ["service-accounts", accountId, "keys"],
+    queryFn: async () => (await unwrap(api.GET("/service-accounts/{account_id}/keys", { params: { path } }))).tokens,
+  });
+}
+
 export function webhooksQuery() {
   return queryOptions({ queryKey: ["webhooks"], queryFn: async () => (await unwrap(api.GET("/webhooks"))).webhooks });
 }

@@ -1,0 +1,84 @@
+"""HTTP for service accounts and their keys."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from citewell.features.auth.schemas import NewToken, TokenList, TokenOut
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.service_accounts.schemas import (
+    ServiceAccountChange,
+    ServiceAccountIn,
+    ServiceAccountList,
+    ServiceAccountOut,
+    ServiceKeyIn,
+)
+from citewell.features.service_accounts.service import ServiceAccountService
+
+router = APIRouter(tags=["service accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+def _service(request: Request) -> ServiceAccountService:
+    return request.app.state.services.service_accounts
+
+
+@router.get("/service-accounts")
+async def list_service_accounts(request: Request, principal: CurrentPrincipal) -> ServiceAccountList:
+    """Your service accounts, and the projects that they may use."""
+    found = await _service(request).all(principal)
+    return ServiceAccountList(service_accounts=[ServiceAccountOut.of(one) for one in found])
+
+
+@router.post("/service-accounts", status_code=201)
+async def create_service_account(
+    request: Request, body: ServiceAccountIn, principal: CurrentPrincipal
+) -> ServiceAccountOut:
+    """A new service account. Make keys for it, and make it a member of projects (`PUT /projects/{id}/members/{owner}`)."""
+    return ServiceAccountOut.of(await _service(request).create(principal, body.name))
+
+
+@router.patch("/service-accounts/{account_id}")
+async def change_service_account(
+    request: Request, account_id: str, body: ServiceAccountChange, principal: CurrentPrincipal
+) -> ServiceAccountOut:
+    """Give a service account another name, suspend it, or let it in again; it takes effect within two seconds."""
+    return ServiceAccountOut.of(await _service(request).change(principal, account_id, body.name, body.state))
+
+
+@router.delete("/service-accounts/{account_id}", status_code=204)
+async def delete_service_account(request: Request, account_id: str, principal: CurrentPrincipal) -> Response:
+    """Delete a service account: its keys end, and its own files and chats are erased. What it added to your projects stays."""
+    await _service(request).delete(principal, account_id)
+    return Response(status_code=204)
+
+
+@router.get("/service-accounts/{account_id}/keys")
+async def list_service_keys(request: Request, account_id: str, principal: CurrentPrincipal) -> TokenList:
+    """Valid keys of a service account."""
+    return TokenList(tokens=[TokenOut.of(one) for one in await _service(request).keys(principal, account_id)])
+
+
+@router.post("/service-accounts/{account_id}/keys", status_code=201)
+async def create_service_key(
+    request: Request, account_id: str, body: ServiceKeyIn, principal: CurrentPrincipal
+) -> NewToken:
+    """A new key of a service account. It is shown this once."""
+    info, secret = await _service(request).create_key(
+        principal, account_id, body.name, body.days, frozenset(body.scopes), body.projects
+    )
+    return NewToken(**TokenOut.of(info).model_dump(), token=secret)
+
+
+@router.post("/service-accounts/{account_id}/keys/{key_id}/rotation", status_code=201)
+async def rotate_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> NewToken:
+    """A new key that is good for the same, and for as long, in place of this one, which ends."""
+    info, secret = await _service(request).rotate_key(principal, account_id, key_id)
+    return NewToken(**TokenOut.of(info).model_dump(), token=secret)
+
+
+@router.delete("/service-accounts/{account_id}/keys/{key_id}", status_code=204)
+async def revoke_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> Response:
+    """End a key of a service account."""
+    await _service(request).revoke_key(principal, account_id, key_id)
+    return Response(status_code=204)
