@@ -199,6 +199,7 @@ def locate(slices: Sequence[Slice], headings: tuple[str, ...]) -> Locator:
         row_end=row_end if row_end != first.row else first.row_end,
         cell=first.cell,
         slide=first.slide,
+        second=first.second,
         char_start=min(starts) if starts else None,
         char_end=max(ends) if ends else None,
         headings=headings,

@@ -357,6 +357,15 @@ def test_text_in_an_image_becomes_an_image_chunk() -> None:
     assert (chunk.type, chunk.text, chunk.locator.page) == (ChunkType.IMAGE, "Total 42", 2)
 
 
+def test_the_text_of_a_frame_keeps_its_second() -> None:
+    frames = [
+        Element(id=f"e{n}", type=ElementType.IMAGE, text=f"HARBOUR ROAD {n}", locator=Locator(second=6.0 * n))
+        for n in (0, 1)
+    ]
+    chunks = chunked(frames)
+    assert [(one.text, one.locator.second) for one in chunks] == [("HARBOUR ROAD 0", 0.0), ("HARBOUR ROAD 1", 6.0)]
+
+
 def test_a_chunk_stays_on_its_slide_and_headings_do_not_leak() -> None:
     first = [Element(id="e0", type=ElementType.TITLE, text="Growth", level=1, locator=Locator(slide=1))]
     second = [Element(id="e1", type=ElementType.PARAGRAPH, text=SENTENCE, locator=Locator(slide=n)) for n in (1, 2)]
