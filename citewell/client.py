@@ -48,9 +48,15 @@ async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
 
 async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
     """The JSON answer of a call; raises the error that the server answered with."""
+    response = await fetch(client, method, path, **request)
+    return response.json() if response.content else None
+
+
+async def fetch(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> httpx.Response:
+    """What a call was answered with; raises the error that the server answered with."""
     response = await client.request(method, path, **request)
     if response.is_success:
-        return response.json() if response.content else None
+        return response
     try:
         error = response.json()["error"]
         raise from_code(error["code"], error["message"], error.get("details"))

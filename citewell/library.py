@@ -263,11 +263,17 @@ class AsyncCitewell:
             run = await services.reindexing.run(owner, run.id)
         return run
 
-    async def picture(self, resource: str, chunk_id: str | None = None) -> StoredBytes:
-        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none."""
-        services = self._services
-        resource_id = await services.resources.resolve(services.local_owner, resource)
-        return await services.resources.picture(services.local_owner, resource_id, chunk_id)
+    async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
+        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none.
+
+        within: projects, files and conditions, as of a search; `NotFound` for a file outside them
+        """
+        files, owner = self._services.resources, self._services.local_owner
+        project, conditions = within.get("project"), as_filters(within.get("conditions", ()))
+        resource_id = await files.resolve(owner, resource, project)
+        projects = projects_named(project, within.get("projects"))
+        await files.require_within(owner, resource_id, projects, within.get("resource_ids"), conditions)
+        return await files.picture(owner, resource_id, chunk_id)
 
     async def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
         """An answer that somebody else wrote from passages of `search`, with its citations checked.
@@ -286,8 +292,7 @@ class AsyncCitewell:
     async def export(self, archive: str | Path) -> None:
         """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
         services = self._services
-        file = await asyncio.to_thread(Path(archive).open, "wb")
-        with file:
+        with await asyncio.to_thread(Path(archive).open, "wb") as file:
             async for piece in services.owner_data.export(services.local_owner):
                 await asyncio.to_thread(file.write, piece)
 
@@ -443,16 +448,12 @@ class Citewell:
     def reindex(
         self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
     ) -> Reindex:
-        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL.
-
-        Unchanged texts are not embedded again. What is unfinished when the folder is closed goes on when it is opened again.
-        read_again: also read the bytes again
-        """
+        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL, as `AsyncCitewell.reindex`."""
         return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
 
-    def picture(self, resource: str, chunk_id: str | None = None) -> StoredBytes:
-        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none."""
-        return self._call(self._citewell.picture(resource, chunk_id))
+    def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
+        """A file that is a picture, or the picture that this chunk of it describes, as `AsyncCitewell.picture`."""
+        return self._call(self._citewell.picture(resource, chunk_id, **within))
 
     def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
         """An answer that somebody else wrote from passages of `search`, with its citations checked, as `AsyncCitewell.check` does."""

@@ -1,26 +1,29 @@
-"""A running Citewell server, as channels ask it: searching and checking over HTTP, with a base address and a token."""
+"""A running Citewell server, as channels ask it: searching, fetching pictures and checking over HTTP, with a base address and a token."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import quote, unquote
 
 import httpx
 
-from citewell.client import call
+from citewell.client import call, fetch
 from citewell.errors import InvalidInput, Unavailable
 from citewell.features.citations.schemas import MAX_SEEN_IDS
+from citewell.features.turns import projects_named
 from citewell.filters import as_filters, to_json
 from citewell.types import Answer, AnswerPiece, Chunk, ChunkType, Citation, Hit, Locator, Provenance, Scores
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from citewell.library import SearchWishes
+    from citewell.library import SearchWishes, Wishes
 
 T = TypeVar("T")
 _TIMEOUT = httpx.Timeout(120.0, connect=5.0)
@@ -33,6 +36,24 @@ class FoundPassages:
 
     hits: tuple[Hit, ...]
     notice: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPicture:
+    """A picture that a server sent."""
+
+    filename: str
+    mime_type: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return len(self.data)
+
+    async def read(self, start: int, end: int) -> AsyncIterator[bytes]:
+        """A part of it."""
+        yield self.data[start:end]
 
 
 class AsyncCitewellServer:
@@ -86,12 +107,29 @@ class AsyncCitewellServer:
             )
         )
 
+    async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> ServedPicture:
+        """A picture of the size and format that models take, as `AsyncCitewell.picture`. Raises the server's error, or `Unavailable`."""
+        project, named = within.get("project"), within.get("resource_ids")
+        filters = [to_json(one) for one in as_filters(within.get("conditions", ()))]
+        body = {"chunk_id": chunk_id, "projects": projects_named(project, within.get("projects")), "filters": filters}
+        body["resource_ids"] = None if named is None else list(named)
+        path = f"/resources/{quote(resource, safe='')}/picture"
+        async with self._asking() as client:
+            found = await fetch(client, "POST", path, json=body, params={"in_project": project} if project else {})
+        name = found.headers.get("content-disposition", "").partition("filename*=UTF-8''")[2]
+        return ServedPicture(unquote(name), found.headers.get("content-type", ""), found.content)
+
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
+        async with self._asking() as client:
+            return await call(client, "POST", path, json=body)
+
+    @asynccontextmanager
+    async def _asking(self) -> AsyncGenerator[httpx.AsyncClient]:
         try:
             async with httpx.AsyncClient(
                 base_url=self._url, headers=self._headers, timeout=_TIMEOUT, verify=self._tls
             ) as client:
-                return await call(client, "POST", path, json=body)
+                yield client
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(f"{self._url} does not answer. Check the address, and that the server runs.") from error
         except ValueError as error:

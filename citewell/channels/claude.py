@@ -17,7 +17,7 @@ from citewell.agent.turn.arguments import (
     integer_argument,
     text_argument,
 )
-from citewell.agent.turn.pictures import SHOWS, SOURCE, read_picture
+from citewell.agent.turn.pictures import SHOWS, SOURCE, read_picture, source_path
 from citewell.agent.turn.user_files import (
     DEFAULT_TOP_K,
     EXCERPTS_ARE_DATA,
@@ -64,8 +64,6 @@ _TOOLS: Mapping[str, tuple[str, JsonObject]] = {
         ANALYZE_IMAGE,
     ),
 }
-_OVER_HTTP = ("search_user_files",)
-"""The tools that a server has; a picture is shown by an open folder only."""
 Block: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
@@ -77,12 +75,10 @@ class _Dumps(Protocol):
 
 
 class AsyncClaudeFiles:
-    """The files of an open `AsyncCitewell` as tools: give Claude `tools`, send `results(reply)` back, read `answer(reply)`.
-
-    Those on an `AsyncCitewellServer` are the same but for `analyze_image`, which needs the folder.
+    """The files of an open `AsyncCitewell`, or of an `AsyncCitewellServer`, as tools: give Claude `tools`, send `results(reply)` back, read `answer(reply)`.
 
     threshold: the least cosine of a result with its query, 0..1, where a call does not say; None as configured.
-    Further arguments narrow every search, as in `AsyncCitewell.search`: `project`, `resource_ids`, `conditions` and the like.
+    Further arguments narrow what both tools see, as in `AsyncCitewell.search`: `project`, `resource_ids`, `conditions` and the like.
     """
 
     def __init__(
@@ -93,14 +89,13 @@ class AsyncClaudeFiles:
         **within: Unpack[Wishes],
     ) -> None:
         self._citewell = citewell
-        self._offered = _OVER_HTTP if isinstance(citewell, AsyncCitewellServer) else tuple(_TOOLS)
         self._threshold = threshold
         self._within = within
 
     @property
     def tools(self) -> list[ToolParam]:
         """The definitions, for `tools` of `messages.create`."""
-        return tool_definitions(self._offered)
+        return tool_definitions()
 
     async def results(self, reply: object) -> list[ToolResultBlockParam]:
         """A `tool_result` for each call of these tools in a reply: the content of the next message. Calls of other tools are left to the caller.
@@ -134,8 +129,8 @@ class AsyncClaudeFiles:
         return await self._citewell.check(pieces, [one for message in messages for one in _seen(_blocks(message))])
 
     async def _run(self, name: str, given: object) -> list[Block]:
-        if name not in self._offered:
-            raise InvalidInput(f"There is no tool {named(name)}. Use one of: {', '.join(self._offered)}.")
+        if name not in _TOOLS:
+            raise InvalidInput(f"There is no tool {named(name)}. Use one of: {', '.join(_TOOLS)}.")
         try:
             arguments = sound(cast(JsonValue, given), finite=False)
         except ValueError as error:
@@ -165,11 +160,10 @@ class AsyncClaudeFiles:
         return [*blocks, *([_text(found.notice)] if found.notice else [])]
 
     async def _picture(self, arguments: JsonObject) -> list[Block]:
-        assert not isinstance(self._citewell, AsyncCitewellServer)  # which has no such tool
         wanted = text_argument(arguments, "resource_id")
         source = SOURCE.fullmatch(wanted)
         try:
-            stored = await self._citewell.picture(*(source.groups() if source else (wanted,)))
+            stored = await self._citewell.picture(*(source.groups() if source else (wanted,)), **self._within)
         except NotFound as error:
             raise NotFound(
                 f"The user has no file or passage {named(wanted)}. Give the source of a search result."
@@ -178,7 +172,7 @@ class AsyncClaudeFiles:
         return [_text(f"Picture: {_line(stored.filename)}"), image_block(picture)]
 
     def _is_own(self, block: Block) -> bool:
-        return block.get("type") == "tool_use" and block.get("name") in self._offered
+        return block.get("type") == "tool_use" and block.get("name") in _TOOLS
 
 
 class ClaudeFiles:
@@ -193,7 +187,7 @@ class ClaudeFiles:
     @property
     def tools(self) -> list[ToolParam]:
         """The definitions, for `tools` of `messages.create`."""
-        return tool_definitions(_OVER_HTTP if isinstance(self._citewell, CitewellServer) else _TOOLS)
+        return tool_definitions()
 
     def results(self, reply: object) -> list[ToolResultBlockParam]:
         """A `tool_result` for each call of these tools in a reply, as `AsyncClaudeFiles.results`."""
@@ -213,22 +207,16 @@ class ClaudeFiles:
         return self._citewell.run(lambda opened: work(self._over(opened)))
 
 
-def tool_definitions(offered: Iterable[str] = tuple(_TOOLS)) -> list[ToolParam]:
-    """The tools of these names, `search_user_files` and `analyze_image`, as the Messages API takes them."""
+def tool_definitions() -> list[ToolParam]:
+    """The tools as the Messages API takes them."""
     return [
         cast("ToolParam", {"name": name, "description": description, "input_schema": dict(schema)})
         for name, (description, schema) in _TOOLS.items()
-        if name in offered
     ]
 
 
-def source_of(hit: Hit) -> str:
-    """What names a passage in a `search_result` block: its path in the HTTP API, by ids that no two passages share."""
-    return f"resources/{hit.chunk.resource_id}/chunks/{hit.chunk.id}"
-
-
 def _source_block(n: int, hit: Hit) -> SourceBlock:
-    return SourceBlock(n=n, title=_title(hit), source=source_of(hit), text=well_formed(passage_text(hit)))
+    return SourceBlock(n=n, title=_title(hit), source=source_path(hit), text=well_formed(passage_text(hit)))
 
 
 def _title(hit: Hit) -> str:

@@ -91,6 +91,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("GET", "/resources/{resource_id}/events", _READ, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/blobs", _READ, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/blobs/{name:path}", _READ, Reach.RESOURCE),
+    ("POST", "/resources/{resource_id}/picture", _READ, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/tables/{table_id}/rows", _READ, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/tables/{table_id}/spread", _READ, Reach.RESOURCE),
     ("POST", "/reindex", _WRITE, Reach.EVERYTHING),

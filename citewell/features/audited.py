@@ -80,6 +80,7 @@ AUDITED: Mapping[tuple[str, str], Audited] = {
     ("GET", "/resources/{resource_id}/chunks"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/chunks/{chunk_id}"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/blobs/{name:path}"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
+    ("POST", "/resources/{resource_id}/picture"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/tables/{table_id}/rows"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/tables/{table_id}/spread"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("POST", "/reindex"): Audited(_A.FILES_REINDEXED, answer="id"),

@@ -265,6 +265,21 @@ def test_claude_is_sent_the_picture_by_its_own_client(files: Files) -> None:
     assert [block["type"] for block in result["content"]] == ["text", "image"]
 
 
+def test_a_picture_outside_of_what_the_tools_see_is_not_shown(files: Files) -> None:
+    call = {"type": "tool_use", "id": "t", "name": "analyze_image", "input": {"resource_id": files.sign.id}}
+    image = {"field": "category", "value": "image"}
+    inside = ClaudeFiles(files.citewell, conditions=[image], resource_ids=[files.sign.id])
+    assert "is_error" not in inside.result(call)
+    for narrowed in (
+        ClaudeFiles(files.citewell, conditions={"not": image}),
+        ClaudeFiles(files.citewell, resource_ids=[files.policy.id]),
+        ClaudeFiles(files.citewell, project="no such"),
+    ):
+        told = cast(dict[str, Any], narrowed.result(call))
+        assert told["is_error"]
+        assert told["content"].startswith("The user has no file or passage")
+
+
 @pytest.mark.parametrize("wanted", ["nothing", "resources/a/chunks/b", "../../etc/passwd", "r" * 5_000])
 def test_what_is_no_picture_of_the_user_is_told(files: Files, wanted: str) -> None:
     assert files.call("analyze_image", {"resource_id": wanted})["is_error"]

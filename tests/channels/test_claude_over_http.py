@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import base64
+import io
 import re
 import uuid
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from typing import Any, cast
 import anthropic
 import pytest
 from anthropic.types import MessageParam
+from PIL import Image, ImageDraw
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -39,6 +42,13 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         server.add("Loan Policy.pdf", (ROOT / "samples" / "Loan Policy.pdf").read_bytes())
         server.add("Lighthouse.md", b"The lamp of the lighthouse turns once every twelve seconds.")
         yield server
+
+
+def _sign() -> bytes:
+    image = Image.new("RGB", (640, 200), "white")
+    ImageDraw.Draw(image).text((20, 60), "Lamp room: no entry", fill="black", font_size=48)
+    image.save(written := io.BytesIO(), "PNG")
+    return written.getvalue()
 
 
 def _token(server: RunningServer) -> str:
@@ -73,7 +83,7 @@ def test_the_program_of_the_documentation_prints_a_checked_answer(
     assert capsys.readouterr().out == f"{STATEMENT} [1]. [(1, 'Loan Policy.pdf (p. 3)', 'supported')]\n"
     statements = [one for one in ast.walk(ast.parse(program)) if isinstance(one, ast.stmt)]
     assert len([one for one in statements if not isinstance(one, ast.Import | ast.ImportFrom)]) <= 10
-    assert [tool["name"] for tool in server.requests[0]["tools"]] == ["search_user_files"]
+    assert [tool["name"] for tool in server.requests[0]["tools"]] == ["search_user_files", "analyze_image"]
 
 
 def test_results_are_as_those_of_the_open_folder(files: ClaudeFiles) -> None:
@@ -120,12 +130,51 @@ async def test_citations_are_checked_with_asyncio_too(own: RunningServer) -> Non
     assert removed.trace["removed_citations"] == [nobodys]
 
 
-def test_analyze_image_is_neither_offered_nor_answered(files: ClaudeFiles) -> None:
-    assert [tool["name"] for tool in files.tools] == ["search_user_files"]
-    call = {**CALL, "name": "analyze_image", "input": {"resource_id": "a"}}
-    assert files.results({"content": [call]}) == []
-    told = cast(dict[str, Any], files.result(call))
-    assert told["content"] == "There is no tool 'analyze_image'. Use one of: search_user_files."
+def _looked(files: ClaudeFiles, wanted: str) -> dict[str, Any]:
+    return cast(dict[str, Any], files.result({**CALL, "name": "analyze_image", "input": {"resource_id": wanted}}))
+
+
+def test_a_picture_is_sent_to_claude_by_its_own_client(own: RunningServer, files: ClaudeFiles) -> None:
+    sign = own.add("Sign.png", _sign(), project="Coast", identifier="sign-7")["id"]
+    script = Searching({"resource_id": sign}, "It forbids entry", "no such evidence", tool="analyze_image")
+    server = AnthropicServer(script)
+    messages: list[MessageParam] = [{"role": "user", "content": "What does the sign say?"}]
+    with serving(server.app) as url:
+        claude = anthropic.Anthropic(api_key=KEY, base_url=url)
+        while True:
+            reply = claude.messages.create(model="claude-test", max_tokens=1024, tools=files.tools, messages=messages)
+            if reply.stop_reason != "tool_use":
+                break
+            messages.append({"role": "assistant", "content": reply.content})
+            messages.append({"role": "user", "content": files.results(reply)})
+    (result,) = server.requests[-1]["messages"][-1]["content"]
+    label, image = result["content"]
+    assert label == {"type": "text", "text": "Picture: Sign.png"}
+    assert image["source"]["media_type"] == "image/png"
+    assert base64.b64decode(image["source"]["data"]) == _sign()
+    (found,) = _search(files, query="lamp room entry", file_types=["image"])
+    for wanted in (found["source"], "sign-7"):
+        assert _looked(files, wanted)["content"] == result["content"]
+
+
+def test_a_picture_outside_of_what_the_tools_see_is_not_shown(own: RunningServer) -> None:
+    sign = own.add("Sign.png", _sign(), project="Coast", identifier="sign-7")["id"]
+    server = CitewellServer(own.url, _token(own))
+    own.add("Inland.md", b"The meadow is mown in June.", project="Inland")
+    image = {"field": "category", "value": "image"}
+    assert "is_error" not in _looked(ClaudeFiles(server, project="Coast", conditions=[image]), sign)
+    for narrowed in (
+        ClaudeFiles(server, project="Inland"),
+        ClaudeFiles(server, resource_ids=["no such"]),
+        ClaudeFiles(server, conditions={"not": image}),
+    ):
+        told = _looked(narrowed, sign)
+        assert told["is_error"]
+        assert told["content"].startswith("The user has no file or passage")
+    (lighthouse,) = [r["id"] for r in own.client.get("/resources?q=Lighthouse").json()["resources"]]
+    assert _looked(ClaudeFiles(server), lighthouse)["content"].startswith("Lighthouse.md is not a picture.")
+    for nothing in ("nothing", "resources/a/chunks/b", "../../etc/passwd"):
+        assert _looked(ClaudeFiles(server), nothing)["is_error"]
 
 
 async def test_it_works_where_a_loop_is_running_as_in_a_notebook(files: ClaudeFiles) -> None:

@@ -24,7 +24,7 @@ async def _search(data: Path) -> str:
     )
     async with Client(stdio_client(program)) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools == ["search_files", "list_resources", "read_resource", "query_table"]
+        assert tools == ["search_files", "list_resources", "read_resource", "query_table", "analyze_image"]
         result = await client.call_tool("search_files", {"query": "How often does the lamp turn?"})
         (shown,) = result.content
         assert isinstance(shown, TextContent)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import TextContent
+from mcp.types import ImageContent, TextContent
 
 from tests.server.running import RunningServer
 
@@ -22,6 +22,7 @@ class Result:
     text: str
     content: dict[str, Any]
     is_error: bool
+    image: ImageContent | None = None
 
 
 class Tools:
@@ -32,9 +33,11 @@ class Tools:
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> Result:
         result = await self.client.call_tool(tool, dict(arguments))
-        (shown,) = result.content
+        shown, *images = result.content
         assert isinstance(shown, TextContent)
-        return Result(shown.text, result.structured_content or {}, bool(result.is_error))
+        assert len(images) <= 1
+        image = next((one for one in images if isinstance(one, ImageContent)), None)
+        return Result(shown.text, result.structured_content or {}, bool(result.is_error), image)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""`/mcp` with the official client: the four tools, scoped by token and project, and what is wrong told to the model."""
+"""`/mcp` with the official client: the five tools, scoped by token and project, and what is wrong told to the model."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tests.server.mcp_client import connected
 from tests.server.running import RunningServer
 
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
+TOOLS = ["search_files", "list_resources", "read_resource", "query_table", "analyze_image"]
 SALES = b"Month,Visitors\nJan,120\nFeb,340\nMar,95\n"
 
 
@@ -34,10 +35,10 @@ def _files(server: RunningServer) -> None:
     server.add("Meadow.md", b"# Meadow\n\nThe meadow is mown in June.\n", project="Inland")
 
 
-async def test_four_tools_that_only_read_and_none_that_takes_an_owner(server: RunningServer) -> None:
+async def test_five_tools_that_only_read_and_none_that_takes_an_owner(server: RunningServer) -> None:
     async with connected(server) as client:
         tools = (await client.client.list_tools()).tools
-    assert [tool.name for tool in tools] == ["search_files", "list_resources", "read_resource", "query_table"]
+    assert [tool.name for tool in tools] == TOOLS
     assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
     assert not any("owner" in str(tool.input_schema).lower() for tool in tools)
 

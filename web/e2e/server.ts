@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PYTHON = process.env.CITEWELL_PYTHON ?? join(import.meta.dirname, "../../.venv/bin/python");
+export const PYTHON = process.env.CITEWELL_PYTHON ?? join(import.meta.dirname, "../../.venv/bin/python");
 const SECRET = "only for the browser tests, 32 bytes or more";
 const START_SECONDS = 90;
 
@@ -23,15 +23,11 @@ export class Server {
     const environment = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith("CITEWELL_")),
     );
-    const child = spawn(
-      PYTHON,
-      ["-m", "citewell.cli", "serve", "--data", join(this.folder, "data"), "--port", String(port)],
-      {
-        env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300", ...this.settings },
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
+    const child = spawn(PYTHON, ["-m", "citewell.cli", "serve", "--data", this.data, "--port", String(port)], {
+      env: { ...environment, CITEWELL_AUTH_SECRET: SECRET, COLUMNS: "300", ...this.settings },
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.process = child;
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
@@ -50,6 +46,11 @@ export class Server {
       child.stderr.on("data", read);
       child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${this.log}`)));
     });
+  }
+
+  /** Where it keeps everything. */
+  get data(): string {
+    return join(this.folder, "data");
   }
 
   get link(): string {

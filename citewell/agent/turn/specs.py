@@ -76,6 +76,22 @@ ANALYZE_IMAGE = ToolSpec(
         "additionalProperties": False,
     },
 )
+ANALYZE_IMAGE_BY_PATH = ToolSpec(
+    "analyze_image",
+    SHOWS.replace(SEARCH_USER_FILES.name, SEARCH_FILES.name),
+    {
+        "type": "object",
+        "properties": {
+            "resource_id": {
+                "type": "string",
+                "description": "The `picture` of a passage, such as resources/…/chunks/…, or the id of an image file",
+            }
+        },
+        "required": ["resource_id"],
+        "additionalProperties": False,
+    },
+)
+"""For clients whose calls are turns of their own: a number would name nothing there."""
 OF_THE_MODEL = frozenset({SEARCH_USER_FILES.name, ANALYZE_IMAGE.name})
 LIST_RESOURCES = ToolSpec(
     "list_resources",

@@ -22,6 +22,7 @@ from citewell.agent.turn.arguments import (
 from citewell.agent.turn.pictures import SOURCE, read_picture
 from citewell.agent.turn.specs import (
     ANALYZE_IMAGE,
+    ANALYZE_IMAGE_BY_PATH,
     LIST_RESOURCES,
     MAX_TOP_K,
     OF_THE_MODEL,
@@ -100,8 +101,9 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as MCP clients see them."""
-        return tuple(spec for spec, _ in self._tools.values() if spec.name not in OF_THE_MODEL)
+        """The tools as MCP clients see them: passages have no numbers from one call to the next, and pictures are named by their path."""
+        alike = tuple(spec for spec, _ in self._tools.values() if spec.name not in OF_THE_MODEL)
+        return (*alike, ANALYZE_IMAGE_BY_PATH) if ANALYZE_IMAGE.name in self._tools else alike
 
     def model_specs(self, *, sees: bool = True) -> tuple[ToolSpec, ...]:
         """The tools as the agent's own model sees them: the search is `search_user_files`. sees: whether it can be shown pictures."""
@@ -180,7 +182,8 @@ class Toolbox:
         sources = turn.book.add(result.hits)
         if turn.request.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
-        found = f"{len(sources)} passages found." if sources else "Nothing was found."
+        counted = f"{len(sources)} passage{'s' if len(sources) > 1 else ''} found."
+        found = counted if sources else "Nothing was found."
         if within := "; ".join(one.label for one in result.inferred if one.applied):
             found += f" Searched within what the question asks for: {within}."
         return ToolResult(call, found, sources)
@@ -279,7 +282,9 @@ class Toolbox:
         if number is not None:
             hit = next((source.hit for source in turn.book.sources if source.n == int(number[1])), None)
             if hit is None:
-                raise InvalidInput(f"No passage [{number[1]}] was found in this turn. Search first.")
+                raise InvalidInput(
+                    f"No passage [{number[1]}] was found in this turn. Search first, or give its path, such as resources/…/chunks/…."
+                )
         file = await self._file(turn, hit.chunk.resource_id if hit else path[1] if path else wanted)
         is_file = file.category == Category.IMAGE
         if hit is not None and (is_file or hit.picture is not None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 from mcp import types
@@ -9,16 +10,18 @@ from mcp import types
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.provenance import passage_title
 from citewell.agent.interface import Source
+from citewell.agent.turn.pictures import source_path
 from citewell.agent.turn.state import ToolResult
 from citewell.errors import CitewellError
 from citewell.features.schemas import said_json
-from citewell.ports import ToolSpec
+from citewell.ports import ImageInput, ToolSpec
 
 _TITLES = {
     "search_files": "Search files",
     "list_resources": "List files",
     "read_resource": "Read a file",
     "query_table": "Compute over a table",
+    "analyze_image": "Look at a picture",
 }
 
 
@@ -34,10 +37,13 @@ def tool(spec: ToolSpec) -> types.Tool:
 
 
 def tool_result(result: ToolResult) -> types.CallToolResult:
-    """The text for the model with the passages under it, and the same as data."""
+    """The text for the model with the passages under it, the pictures that are shown, and the text and passages as data.
+
+    Pictures are no part of the data: clients that pass it on to their model would pass them on as text.
+    """
     text = "\n\n".join([result.text, *(_passage(source) for source in result.sources)])
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
+        content=[types.TextContent(type="text", text=text), *(_image(picture) for picture in result.images)],
         structured_content={"text": result.text, "passages": [_data(source) for source in result.sources]},
         is_error=result.failed,
     )
@@ -45,11 +51,17 @@ def tool_result(result: ToolResult) -> types.CallToolResult:
 
 def _passage(source: Source) -> str:
     hit = source.hit
-    return f"[{source.n}] {passage_title(hit)}\n{space_markers(hit.chunk.text)}"
+    pictured = f"\nPicture: {source_path(hit)}" if hit.picture is not None else ""
+    return f"[{source.n}] {passage_title(hit)}{pictured}\n{space_markers(hit.chunk.text)}"
+
+
+def _image(picture: ImageInput) -> types.ImageContent:
+    return types.ImageContent(type="image", data=base64.b64encode(picture.data).decode(), mime_type=picture.mime_type)
 
 
 def _data(source: Source) -> dict[str, Any]:
     hit = source.hit
+    pictured = {"picture": source_path(hit)} if hit.picture is not None else {}
     return {
         "n": source.n,
         "label": hit.chunk.locator.label(hit.filename),
@@ -60,7 +72,7 @@ def _data(source: Source) -> dict[str, Any]:
         "text": hit.chunk.text,
         "locator": hit.chunk.locator.to_json(),
         "score": round(hit.score, 6),
-    } | said_json(hit)
+    } | {**said_json(hit), **pictured}
 
 
 def tool_error(error: CitewellError) -> types.CallToolResult:

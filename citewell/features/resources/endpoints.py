@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from citewell.agent.turn.pictures import require_showable
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, Owner, ResourceId
@@ -22,6 +23,7 @@ from citewell.features.resources.schemas import (
     FacetsOut,
     IngestedOut,
     OptionsIn,
+    PictureIn,
     ReceiptOut,
     RecordsIn,
     RecordsOut,
@@ -287,6 +289,17 @@ async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: 
     """One file that extraction made."""
     stored = await _service(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers.get("range"))
+
+
+@router.post("/resources/{resource_id}/picture", response_class=Response)
+async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn, grant: CurrentGrant) -> Response:
+    """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
+    service, owner = _service(request), grant.owner_id
+    projects, filters = grant.narrowed(body.projects), parse_filters(body.filters)
+    await service.require_within(owner, resource_id, projects, body.resource_ids, filters)
+    stored = await service.picture(owner, resource_id, body.chunk_id)
+    require_showable(stored)
+    return await stored_bytes(stored, None)
 
 
 def _check_status(status: str | None) -> None:

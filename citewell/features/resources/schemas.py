@@ -9,8 +9,10 @@ from pydantic import BaseModel, Field
 
 from citewell.features.resources.service import Deleted, Said
 from citewell.features.schemas import (
+    MAX_PROJECTS,
     CoverageJson,
     ElementJson,
+    FiltersIn,
     JsonIn,
     LocatorJson,
     MetadataJson,
@@ -173,6 +175,17 @@ class OptionsIn(RequestBody):
     def asked(self) -> AskedOptions:
         """The form that the service takes."""
         return AskedOptions(**self.model_dump())
+
+
+class PictureIn(RequestBody):
+    """Which picture of a file, and within what the file must be."""
+
+    chunk_id: str | None = Field(
+        default=None, max_length=64, description="of the passage that describes it; none for a file that is a picture"
+    )
+    projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
+    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
+    filters: FiltersIn = Field(default=[], description="all of which must hold of the file")
 
 
 def _options(options: UploadOptions) -> OptionsOut:

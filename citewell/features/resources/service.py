@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,12 +36,14 @@ from citewell.types import (
     AskedOptions,
     Category,
     Chunk,
+    Expression,
     Facets,
     Filter,
     JsonValue,
     Resource,
     ResourceFilter,
     ResourceSummary,
+    Scope,
     Status,
     StoredBlob,
     UploadOptions,
@@ -369,8 +371,30 @@ class ResourceService:
         previews = await self.content.blobs(resource_id, resource.version, PREVIEW)
         small = next((one.name for one in previews if blob is None or one.metadata.get("of") == blob), None)
         if small or blob:
-            return await self.extracted_bytes(owner_id, resource_id, small or blob or "")
+            kept = await self.extracted_bytes(owner_id, resource_id, small or blob or "")
+            return replace(kept, filename=resource.filename)
         return await self.original(owner_id, resource_id, None)
+
+    async def require_within(
+        self,
+        owner_id: str,
+        resource_id: str,
+        projects: Sequence[str] | None,
+        resource_ids: Iterable[str] | None = None,
+        filters: tuple[Expression, ...] = (),
+    ) -> None:
+        """Raise `NotFound` for a file outside these projects, files and filters; None is everywhere.
+
+        projects: by id or name; resource_ids: ids or identifiers. `InvalidFilter` for a filter that no list of files takes.
+        """
+        project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
+        wanted = None if resource_ids is None else tuple(resource_ids)
+        named = None if wanted is None else await self.metadata.resolve(owner_id, wanted, project_ids)
+        scope = Scope(project_ids, (resource_id,) if named is None or resource_id in named else ())
+        if filters:
+            scope = await self.metadata.narrowed(owner_id, scope, filters)
+        if not await self.projects.named_within(owner_id, scope):
+            raise NotFound
 
     async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
         """Run stage 3 again; a FAILED resource, and one that other `options` are named for, is read again from the start."""
