@@ -121,6 +121,10 @@ class Conflict(CitewellError):
     code = "conflict"
 
 
+class VersionTaken(Conflict):
+    """Another version of this file was made at the same time. Send the file again."""
+
+
 class LocalModelRefused(Conflict):
     """No model of this machine can be chosen here: the settings decide which model answers."""
 

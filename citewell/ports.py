@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
+from citewell.types import BlobLink, Filter, JsonObject, Point, ScoredId, VectorQuery
 
 FloatMatrix: TypeAlias = npt.NDArray[np.float32]
 TextKind: TypeAlias = Literal["document", "query"]
@@ -99,8 +99,7 @@ class Embedder(Protocol):
 
 async def close_connections(model: object) -> None:
     """Close a model's connections to its provider, if it has any."""
-    close = getattr(model, "close", None)
-    if close is not None:
+    if (close := getattr(model, "close", None)) is not None:
         await close()
 
 
@@ -435,8 +434,7 @@ class VectorIndex(Protocol):
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """At most `query.limit`, best first; only points that the filter admits.
 
-        A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so
-        that other owners' data neither affects nor leaks into it.
+        A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so that no other owner's data affects it or leaks into it.
         """
         ...
 
@@ -477,8 +475,8 @@ class BlobStore(Protocol):
         """`local`, `s3`, `gcs`, `azure` or `memory`."""
         ...
 
-    async def put_file(self, key: str, path: Path) -> None:
-        """Move the file at `path` into the store (it is gone afterwards), durably and atomically: after an error `key` is unchanged."""
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
+        """Move the file at `path` into the store (it is gone afterwards), durably and atomically: after an error `key` is unchanged. A `link` calls it `name`."""
         ...
 
     def local_copy(self, key: str) -> AbstractAsyncContextManager[Path]:
@@ -487,6 +485,10 @@ class BlobStore(Protocol):
 
     def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """The bytes [start, end) in pieces; `NotFound` when there is nothing under `key`."""
+        ...
+
+    async def link(self, key: str, size: int) -> BlobLink | None:
+        """Where a browser can save these `size` bytes without credentials; None where the store gives no such address. As `get`, but `DamagedFile` for another size."""
         ...
 
     async def delete(self, key: str) -> None:

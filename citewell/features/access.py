@@ -84,6 +84,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("DELETE", "/resources/{resource_id}", _WRITE, Reach.RESOURCE),
     ("PUT", "/resources/{resource_id}/file", _WRITE, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/file", _READ, Reach.RESOURCE),
+    ("POST", "/resources/{resource_id}/link", _READ, Reach.RESOURCE),
     ("POST", "/resources/{resource_id}/reindex", _WRITE, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/elements", _READ, Reach.RESOURCE),
     ("GET", "/resources/{resource_id}/chunks", _READ, Reach.RESOURCE),

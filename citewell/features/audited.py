@@ -76,6 +76,7 @@ AUDITED: Mapping[tuple[str, str], Audited] = {
     ("PUT", "/resources/{resource_id}/file"): Audited(_A.FILE_REPLACED, subject=_RESOURCE),
     ("POST", "/resources/{resource_id}/reindex"): Audited(_A.FILE_REINDEXED, subject=_RESOURCE),
     ("GET", "/resources/{resource_id}/file"): Audited(_A.FILE_DOWNLOADED, _VIEW, _RESOURCE),
+    ("POST", "/resources/{resource_id}/link"): Audited(_A.FILE_DOWNLOADED, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/elements"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/chunks"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),
     ("GET", "/resources/{resource_id}/chunks/{chunk_id}"): Audited(_A.FILE_READ, _VIEW, _RESOURCE),

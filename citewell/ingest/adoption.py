@@ -72,7 +72,7 @@ class Adoption:
         for new, spooled in found:
             if new.content_hash not in known:
                 kept.setdefault(new.content_hash, (new, spooled))
-        await self._keep_bytes([(new.blob_key, spooled.path) for new, spooled in kept.values()])
+        await self._keep_bytes(list(kept.values()))
         # Whoever has no bytes of its own here shares its content with one that has, or with a resource of the owner's.
         listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
         made: set[str] = set()
@@ -80,16 +80,17 @@ class Adoption:
             async with self.jobs.fenced(job) as connection:
                 made = await insert_children(connection, listed, project_id, before)
                 # What the owner had when we looked may have been deleted since.
-                late = [(n.blob_key, s.path) for n, s in found if n.id in made and n.content_hash not in kept]
+                late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]
                 await self._keep_bytes(late)
         finally:
             for new, _ in kept.values():
                 if new.id not in made:
                     await self.blobs.delete(new.blob_key)
 
-    async def _keep_bytes(self, files: Sequence[tuple[str, Path]]) -> None:
+    async def _keep_bytes(self, files: Sequence[tuple[NewResource, Spooled]]) -> None:
         for start in range(0, len(files), _BLOBS_AT_ONCE):
-            puts = [self.blobs.put_file(key, path) for key, path in files[start : start + _BLOBS_AT_ONCE]]
+            batch = files[start : start + _BLOBS_AT_ONCE]
+            puts = [self.blobs.put_file(new.blob_key, spooled.path, new.filename) for new, spooled in batch]
             for outcome in await asyncio.gather(*puts, return_exceptions=True):
                 if outcome is not None:
                     raise outcome

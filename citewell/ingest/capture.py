@@ -6,18 +6,20 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import shutil
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from citewell.disk import DiskReserve, disk_errors
-from citewell.errors import EmptyFile, NotFound, RateLimited, TooLarge, UnsupportedType
+from citewell.errors import EmptyFile, NotFound, RateLimited, TooLarge, UnsupportedType, VersionTaken
 from citewell.extract.detect import detect, named_type
+from citewell.ingest.blob_keys import original_key
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.resources import NewResource, ResourceRepository
@@ -194,30 +196,53 @@ class Capture:
     async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
         """Make a spooled file the next version of a resource of the same owner."""
         try:
-            await self._resources.get(request.owner_id, resource_id)
-            new = await self._new(spooled, request, keep=True)
+            current = await self._resources.get(request.owner_id, resource_id)
+            new = await self._new(spooled, request, keep=True, of=current)
         finally:
             spooled.path.unlink(missing_ok=True)
         try:
-            return await self._resources.add_version(request.owner_id, resource_id, new)
+            while True:
+                try:
+                    return await self._resources.add_version(request.owner_id, resource_id, new)
+                except VersionTaken:
+                    new = await self._moved(new)
         except Exception:
             await self._blobs.delete(new.blob_key)
             raise
+
+    async def _moved(self, new: NewResource) -> NewResource:
+        """The bytes of a version whose number another upload has got, under a key with the next number."""
+        current = await self._resources.get(new.owner_id, new.id)
+        version = current.version + 1
+        moved = replace(new, version=version, blob_key=original_key(new.owner_id, new.id, version))
+        copy = self._folder / f"{uuid.uuid4().hex}.part"
+        try:
+            async with self._blobs.local_copy(new.blob_key) as kept:
+                with disk_errors():
+                    await asyncio.to_thread(shutil.copyfile, kept, copy)
+            await self._blobs.put_file(moved.blob_key, copy, moved.filename)
+        finally:
+            copy.unlink(missing_ok=True)
+        await self._blobs.delete(new.blob_key)
+        return moved
 
     async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
         """Write the bytes over those of a known resource, which may be damaged or lost."""
         with contextlib.suppress(NotFound):  # deleted in the meantime
             original = await self._resources.original(owner_id, resource_id)
-            await self._blobs.put_file(original.key, spooled.path)
+            await self._blobs.put_file(original.key, spooled.path, original.filename)
 
-    async def _new(self, spooled: Spooled, request: UploadRequest, keep: bool) -> NewResource:
+    async def _new(
+        self, spooled: Spooled, request: UploadRequest, keep: bool, of: Resource | None = None
+    ) -> NewResource:
+        """What a file becomes: a resource, or the next version `of` one. `keep` stores its bytes."""
         filename = clean_filename(request.filename)
         detected = await asyncio.to_thread(detect, spooled.path, filename)
         if request.strict and detected.extractor is None:
             raise UnsupportedType(mime_type=detected.mime_type)
-        new = self._described(spooled, request, filename, detected)
+        new = self._described(spooled, request, filename, detected, of)
         if keep:
-            await self._blobs.put_file(new.blob_key, spooled.path)
+            await self._blobs.put_file(new.blob_key, spooled.path, filename)
         return new
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
@@ -226,10 +251,16 @@ class Capture:
         return self._described(spooled, request, filename, named_type(filename))
 
     def _described(
-        self, spooled: Spooled, request: UploadRequest, filename: str, detected: DetectedType
+        self,
+        spooled: Spooled,
+        request: UploadRequest,
+        filename: str,
+        detected: DetectedType,
+        of: Resource | None = None,
     ) -> NewResource:
+        resource_id, version = (str(uuid.uuid4()), 1) if of is None else (of.id, of.version + 1)
         return NewResource(
-            id=str(uuid.uuid4()),
+            id=resource_id,
             owner_id=request.owner_id,
             filename=filename,
             identifier=request.identifier,
@@ -241,7 +272,8 @@ class Capture:
             type=detected.label,
             source=request.source,
             storage_backend=self._blobs.backend,
-            blob_key=f"originals/{request.owner_id}/{uuid.uuid4().hex}",
+            blob_key=original_key(request.owner_id, resource_id, version),
+            version=version,
             options=request.options,
             parent_id=request.parent_id,
             metadata=request.metadata,

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import shutil
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from citewell.disk import disk_errors
 from citewell.errors import CitewellError, DamagedFile
 from citewell.ingest.adoption import Adoption
+from citewell.ingest.blob_keys import extracted_key
 from citewell.ingest.capture import content_hash
 from citewell.ingest.early_words import EarlyWords
 from citewell.ingest.parser_scratch import read_element_lines
@@ -147,7 +147,7 @@ class ExtractionStage:
         blob = summary.blobs[index]
         path = folder / blob.path
         size = path.stat().st_size
-        key = f"extracted/{job.owner_id}/{job.resource_id}/{job.version}-{job.fence}-{index}-{uuid.uuid4().hex[:8]}"
+        key = extracted_key(job.owner_id, job.resource_id, job.version, index)
         await self.blobs.put_file(key, path)
         return StoredBlob(
             name=blob.name, key=key, mime_type=blob.mime_type, kind=blob.kind, size=size, metadata=blob.metadata

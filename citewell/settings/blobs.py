@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from citewell.settings.base import DataFolderSetting, SettingsGroup
-from citewell.settings.names import named
+from citewell.settings.names import PREFIX, named
 from citewell.settings.values import HttpAddress
 
+_ELSEWHERE = "Set the encryption of the bucket or container itself, or of the disk, and remove this setting."
 _BLOB_BACKEND = named("blob_backend", "STORAGE_BACKEND")
 
 
@@ -35,6 +38,7 @@ class _ObjectStoreBlobs(SettingsGroup):
         str | None, named("blob_bucket", "S3_BUCKET", "AWS_S3_BUCKET", "GCS_BUCKET", "AZURE_STORAGE_CONTAINER_NAME")
     ] = None
     prefix: Annotated[str, named("blob_prefix")] = ""
+    link_seconds: Annotated[int, Field(ge=0, le=300), named("blob_link_seconds")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,51 @@ class AzureBlobs(_ObjectStoreBlobs):
     account: Annotated[str | None, named("azure_account", "AZURE_STORAGE_ACCOUNT_NAME")] = None
     account_key: Annotated[SecretStr | None, named("azure_account_key", "AZURE_STORAGE_ACCOUNT_KEY")] = None
     endpoint: Annotated[HttpAddress | None, named("azure_endpoint", "AZURE_STORAGE_ENDPOINT")] = None
+    encryption_key: Annotated[SecretStr | None, named("azure_encryption_key", "AZURE_ENCRYPTION_KEY")] = None
 
 
 BlobSettings: TypeAlias = LocalBlobs | S3Blobs | GcsBlobs | AzureBlobs
+# What asks for encryption, by the only store that it means something to.
+_ENCRYPTING = {"s3_encryption": "s3", "s3_kms_key_id": "s3", "azure_encryption_key": "azure"}
+_AES_BYTES = 32
+
+
+def blob_problems(blobs: BlobSettings) -> list[str]:
+    """Which settings ask for an encryption, or for links, that there would not be; a sentence or two each."""
+    problems = [
+        f"{blobs.given[keyword]} is set, but {blobs.name_of('provider')} is {blobs.provider!r}, where it would encrypt nothing. {_ELSEWHERE}"
+        for keyword, provider in _ENCRYPTING.items()
+        if keyword in blobs.given and blobs.given[keyword].startswith((PREFIX, "`")) and blobs.provider != provider
+    ]
+    if isinstance(blobs, S3Blobs) and blobs.kms_key_id is not None and blobs.encryption in (None, "AES256"):
+        problems.append(
+            f"{blobs.name_of('kms_key_id')} names a key that nothing would be encrypted with. Set {blobs.name_of('encryption')} to 'aws:kms' or 'aws:kms:dsse'."
+        )
+    if isinstance(blobs, AzureBlobs) and blobs.encryption_key is not None:
+        problems += _customer_key_problems(blobs, blobs.encryption_key)
+    if isinstance(blobs, GcsBlobs) and blobs.link_seconds and blobs.endpoint:
+        problems.append(
+            f"{blobs.name_of('link_seconds')} makes links to Google's own address only. Set it to 0, or remove {blobs.name_of('endpoint')}."
+        )
+    return problems
+
+
+def _customer_key_problems(blobs: AzureBlobs, key: SecretStr) -> list[str]:
+    name, problems = blobs.name_of("encryption_key"), list[str]()
+    try:
+        size = len(base64.b64decode(key.get_secret_value(), validate=True))
+    except ValueError:
+        size = 0
+    if size != _AES_BYTES:
+        problems.append(
+            f"{name} must be {_AES_BYTES} bytes in Base64. Make one with: openssl rand -base64 {_AES_BYTES}"
+        )
+    if blobs.endpoint is not None and urlsplit(blobs.endpoint).scheme != "https":
+        problems.append(
+            f"{name} goes along with every request, so {blobs.name_of('endpoint')} must begin with https://."
+        )
+    if blobs.link_seconds:
+        problems.append(
+            f"{name} is needed to read a file, so no link can do without it. Set {blobs.name_of('link_seconds')} to 0."
+        )
+    return problems

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, ValidationError, create_model
 
 from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
+from citewell.settings.blobs import blob_problems
 from citewell.settings.groups import AnthropicChat, Settings
 from citewell.settings.names import Given, check_names, check_overrides, gather
 from citewell.settings.secrets import secret_problems
@@ -173,7 +174,11 @@ def _problem(given: Given, found: Any) -> str:
 def _contradictions(settings: Settings) -> list[str]:
     return [
         problem
-        for problem in (_chunk_problem(settings), *secret_problems(settings), _temperature_problem(settings))
+        for problem in (
+            *(_chunk_problem(settings), _temperature_problem(settings)),
+            *secret_problems(settings),
+            *blob_problems(settings.blobs),
+        )
         if problem is not None
     ]
 

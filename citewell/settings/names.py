@@ -62,7 +62,7 @@ USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("vector_store", ("qdrant",)),
     ),
     **dict.fromkeys(("redis_url", "redis_prefix", "redis_graph", "redis_seconds"), ("vector_store", ("redis",))),
-    **dict.fromkeys(("blob_bucket", "blob_prefix"), ("blob_backend", ("s3", "gcs", "azure"))),
+    **dict.fromkeys(("blob_bucket", "blob_prefix", "blob_link_seconds"), ("blob_backend", ("s3", "gcs", "azure"))),
     **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
     **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),
     **dict.fromkeys(("azure_account", "azure_endpoint"), ("blob_backend", ("azure",))),

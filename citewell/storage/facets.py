@@ -16,10 +16,10 @@ from citewell.storage.file_filters import (
     kind_of_row,
     metadata_rows,
     number_of_row,
+    resource_conditions,
     tag_rows,
     text_column,
 )
-from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import facet_counts, projects, resource_projects, resources
 from citewell.types import Facet, Facets, FacetValue, MetadataKind, ResourceFilter
 

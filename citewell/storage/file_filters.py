@@ -13,6 +13,7 @@ from citewell.filters import FIELDS, METADATA_PREFIX, PASSAGE_FIELDS, lowered, m
 from citewell.points import FILE_FIELDS, STATED_DATES, STATED_TAGS, FieldKind, field_kind, keyword, metadata_path
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import (
+    FULLY_PROCESSED,
     AllOf,
     AnyOf,
     Category,
@@ -21,6 +22,7 @@ from citewell.types import (
     MetadataKind,
     Negation,
     Operator,
+    ResourceFilter,
     conditions_in,
 )
 
@@ -200,3 +202,27 @@ def _fits(condition: Condition, column: Column) -> sa.ColumnElement[bool]:
 
 def _text(value: str) -> Column:
     return sa.literal(value, sa.Text)
+
+
+def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.ColumnElement[bool]]:
+    """What rows of `resources` satisfy that a filter lets through; the owner is the caller's to add. Raises `InvalidFilter`."""
+    conditions = [file_condition(expression, is_sqlite) for expression in filter.conditions]
+    if filter.status == "ready":
+        conditions.append(resources.c.status.in_(sorted(FULLY_PROCESSED)))
+    elif filter.status:
+        conditions.append(resources.c.status == filter.status)
+    if filter.type:
+        conditions.append(resources.c.type == filter.type)
+    if filter.category:
+        conditions.append(resources.c.detected_category == filter.category)
+    if filter.parent_id:
+        conditions.append(resources.c.parent_id == filter.parent_id)
+    if filter.query:
+        conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
+    if filter.ids is not None:
+        conditions.append(resources.c.id.in_(filter.ids))
+    if filter.project_ids is not None:
+        linked = resource_projects.c.project_id.in_(filter.project_ids)
+        inside = sa.select(resource_projects.c.resource_id).where(linked)
+        conditions.append(resources.c.id.in_(inside))
+    return conditions

@@ -18,10 +18,10 @@ from citewell.filters import metadata_key, validate_keys
 from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database
+from citewell.storage.file_filters import resource_conditions
 from citewell.storage.key_counts import KeyCounts
 from citewell.storage.payload_changes import file_facts, metadata_of, note_changes
 from citewell.storage.projects import check_identifier_free
-from citewell.storage.resources import resource_conditions
 from citewell.storage.tables import resource_projects, resources
 from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope, conditions_in
 

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import Conflict, NotFound
+from citewell.errors import Conflict, NotFound, VersionTaken
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
-from citewell.storage.file_filters import file_condition
+from citewell.storage.file_filters import resource_conditions
 from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
@@ -31,7 +31,6 @@ from citewell.storage.tables import (
     resources,
 )
 from citewell.types import (
-    FULLY_PROCESSED,
     Coverage,
     Metadata,
     MetadataValue,
@@ -58,7 +57,7 @@ _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewResource:
     """What stage 1 knows about an upload once its bytes are stored. content_hash is what it is known by: the bytes' own hash, `bytes_hash`, unless
-    it is an item of a source.
+    it is an item of a source. version: the number that `blob_key` holds; None where any will do.
     """
 
     id: str
@@ -78,6 +77,7 @@ class NewResource:
     metadata: Metadata = field(default_factory=dict[str, MetadataValue])
     thread: str | None = None
     bytes_hash: str | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,10 @@ class ResourceRepository:
         return linked
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
-        """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then."""
+        """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then.
+
+        Raises `VersionTaken` when the next version is another one than `new` names.
+        """
         try:
             await self._add_version(owner_id, resource_id, new)
         except IntegrityError:  # on Postgres: another resource got the same bytes between our look and our update
@@ -221,6 +224,8 @@ class ResourceRepository:
             version = await connection.scalar(sa.select(resources.c.version).where(mine).with_for_update())
             if version is None:
                 raise NotFound("There is no such resource, or it is not yours.")
+            if new.version not in (None, version + 1):
+                raise VersionTaken
             taken = await _id_of_content(connection, owner_id, new.content_hash)
             if taken is not None:
                 raise Conflict("These bytes are already one of your resources.", resource_id=taken)
@@ -427,30 +432,6 @@ def _version_row(new: NewResource, resource_id: str, version: int, now: float) -
         "blob_key": new.blob_key,
         "created_at": now,
     }
-
-
-def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.ColumnElement[bool]]:
-    """What rows of `resources` satisfy that a filter lets through; the owner is the caller's to add. Raises `InvalidFilter`."""
-    conditions = [file_condition(expression, is_sqlite) for expression in filter.conditions]
-    if filter.status == "ready":
-        conditions.append(resources.c.status.in_(sorted(FULLY_PROCESSED)))
-    elif filter.status:
-        conditions.append(resources.c.status == filter.status)
-    if filter.type:
-        conditions.append(resources.c.type == filter.type)
-    if filter.category:
-        conditions.append(resources.c.detected_category == filter.category)
-    if filter.parent_id:
-        conditions.append(resources.c.parent_id == filter.parent_id)
-    if filter.query:
-        conditions.append(resources.c.filename.icontains(filter.query, autoescape=True))
-    if filter.ids is not None:
-        conditions.append(resources.c.id.in_(filter.ids))
-    if filter.project_ids is not None:
-        linked = resource_projects.c.project_id.in_(filter.project_ids)
-        inside = sa.select(resource_projects.c.resource_id).where(linked)
-        conditions.append(resources.c.id.in_(inside))
-    return conditions
 
 
 async def _id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -230,6 +230,14 @@ class StoredBlob:
     kind: str
     size: int
     metadata: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class BlobLink:
+    """Where the bytes of a file can be fetched by anybody who knows the address, until `expires_at` (seconds since 1970). The address is a secret."""
+
+    url: str = field(repr=False)
+    expires_at: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,10 @@ import base64
 import hashlib
 import hmac
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -25,6 +28,11 @@ _MODIFIED = "Sun, 01 Nov 2026 10:00:00 GMT"
 _DELETION = re.compile(
     r"Content-ID: (\d+)\r\n\r\nDELETE (\S+) HTTP/1\.1\r\n(?=(?:.+\r\n)*authorization: SharedKey )", re.IGNORECASE
 )
+_KEY_HASH = "x-ms-encryption-key-sha256"
+_SAID = ("x-ms-blob-content-type", "x-ms-blob-content-disposition", "x-ms-blob-cache-control", _KEY_HASH)
+# A service SAS of version 2020-12-06 and later, as "Create a service SAS" orders its fields, around the resource's name.
+_SHARED_BEFORE = ("sp", "st", "se")
+_SHARED_AFTER = ("si", "sip", "spr", "sv", "sr", "snapshot", "ses", "rscc", "rscd", "rsce", "rscl", "rsct")
 _SIGNED = (
     "content-encoding", "content-language", "content-length", "content-md5", "content-type", "date", "if-modified-since",
     "if-match", "if-none-match", "if-unmodified-since", "range",
@@ -33,11 +41,13 @@ _SIGNED = (
 
 @dataclass
 class AzureServer:
-    """Containers in memory: `objects` by container and name; `page` names at most in one list."""
+    """Containers in memory: `objects` by container and name, and what was `said` of them; `page` names at most in one list. now: its clock."""
 
     page: int = 3
     objects: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     blocks: dict[tuple[str, str], dict[str, bytes]] = field(default_factory=dict[tuple[str, str], dict[str, bytes]])
+    said: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict[tuple[str, str], dict[str, str]])
+    now: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
         methods = ["GET", "HEAD", "PUT", "DELETE"]
@@ -93,7 +103,7 @@ class AzureServer:
     async def _blob(self, request: Request) -> Response:
         container, name = request.path_params["container"], request.path_params["name"]
         kept = self.objects.get(container)
-        if refused := _refused(request):
+        if refused := _not_shared(request, self.now()) if "sig" in request.query_params else _refused(request):
             return refused
         if kept is None:
             return _error(404, "ContainerNotFound")
@@ -104,10 +114,18 @@ class AzureServer:
         if request.method == "DELETE":
             del kept[name]
             return Response(status_code=202)
-        return _ranged(kept[name], request.headers.get("x-ms-range") or request.headers.get("range"))
+        said = self.said.get((container, name), {})
+        if said.get(_KEY_HASH) != request.headers.get(_KEY_HASH):
+            return _error(409, "BlobUsesCustomerSpecifiedEncryption")
+        answer = _ranged(kept[name], request.headers.get("x-ms-range") or request.headers.get("range"))
+        shown = {name.removeprefix("x-ms-blob-"): value for name, value in said.items() if name != _KEY_HASH}
+        answer.headers.update(shown)
+        return answer
 
     def _put(self, request: Request, kept: dict[str, bytes], key: tuple[str, str], data: bytes) -> Response:
         part = request.query_params.get("comp")
+        if part != "block":
+            self.said[key] = {name: request.headers[name] for name in _SAID if name in request.headers}
         if part == "block":
             self.blocks.setdefault(key, {})[request.query_params["blockid"]] = data
         elif part == "blocklist":
@@ -139,6 +157,24 @@ def _refused(request: Request) -> Response | None:
     if hmac.compare_digest(request.headers.get("authorization", ""), expected) and "x-ms-version" in request.headers:
         return None
     return _error(403, "AuthenticationFailed")
+
+
+def _not_shared(request: Request, now: float) -> Response | None:
+    """The answer to a request whose address is not one that the account has signed for reading this blob now."""
+    query, named = request.query_params, request.path_params
+    fields = [query.get(name, "") for name in _SHARED_BEFORE]
+    fields += [
+        f"/blob/{ACCOUNT}/{named['container']}/{named['name']}",
+        *(query.get(name, "") for name in _SHARED_AFTER),
+    ]
+    signature = base64.b64encode(hmac.digest(base64.b64decode(ACCOUNT_KEY), "\n".join(fields).encode(), "sha256"))
+    if not hmac.compare_digest(query["sig"].encode(), signature):
+        return _error(403, "AuthenticationFailed")
+    begin, end = (datetime.fromisoformat(query[name]).timestamp() for name in ("st", "se"))
+    if not begin <= now < end:
+        return _error(403, "AuthenticationFailed")
+    is_reading = request.method in ("GET", "HEAD") and "r" in query["sp"]
+    return None if is_reading else _error(403, "AuthorizationPermissionMismatch")
 
 
 def _ranged(data: bytes, asked: str | None) -> Response:

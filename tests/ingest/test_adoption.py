@@ -35,12 +35,12 @@ class _Blobs(LocalBlobStore):
         super().__init__(folder)
         self.left = last
 
-    async def put_file(self, key: str, path: Path) -> None:
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 raise _PowerCut
-        await super().put_file(key, path)
+        await super().put_file(key, path, name)
 
 
 class _Setting:

@@ -120,7 +120,7 @@ def _damage(path: Path, how: str) -> None:
 
 
 def _file_of(data: Path, content: bytes) -> Path:
-    return next(p for p in (data / "blobs" / "originals").rglob("*") if p.is_file() and p.read_bytes() == content)
+    return next(p for p in (data / "blobs").rglob("original-*") if p.is_file() and p.read_bytes() == content)
 
 
 @pytest.mark.parametrize("size", [400, 3_000_000])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from citewell.errors import NotFound
 from citewell.ports import BlobStore
+from citewell.types import BlobLink
 
 
 class LayeredBlobStore:
@@ -18,9 +19,9 @@ class LayeredBlobStore:
         self._upper = upper
         self._lower = lower
 
-    async def put_file(self, key: str, path: Path) -> None:
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
         """As `citewell.ports.BlobStore.put_file`, into the upper store."""
-        await self._upper.put_file(key, path)
+        await self._upper.put_file(key, path, name)
 
     @asynccontextmanager
     async def local_copy(self, key: str) -> AsyncGenerator[Path]:
@@ -45,6 +46,13 @@ class LayeredBlobStore:
         except NotFound:  # raised before the first piece only
             async for piece in self._lower.get(key, start, end):
                 yield piece
+
+    async def link(self, key: str, size: int) -> BlobLink | None:
+        """As `citewell.ports.BlobStore.link`."""
+        try:
+            return await self._upper.link(key, size)
+        except NotFound:
+            return await self._lower.link(key, size)
 
     async def delete(self, key: str) -> None:
         """As `citewell.ports.BlobStore.delete`, in both stores."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from citewell.adapters.blob.keys import checked_key, missing_blob
 from citewell.disk import disk_errors
 from citewell.errors import DamagedFile
 from citewell.settings import LocalBlobs
+from citewell.types import BlobLink
 
 _PIECE = 1024 * 1024
 
@@ -27,7 +29,7 @@ class LocalBlobStore:
     def _path(self, key: str) -> Path:
         return self._folder / checked_key(key)
 
-    async def put_file(self, key: str, path: Path) -> None:
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
         """Move the file into place; it must be on the same file system."""
         with disk_errors():
             await asyncio.to_thread(_install, path, self._path(key))
@@ -59,6 +61,16 @@ class LocalBlobStore:
                     left -= len(piece)
                 yield piece
 
+    async def link(self, key: str, size: int) -> BlobLink | None:
+        """None, but for what `citewell.ports.BlobStore.link` raises: these bytes are sent by the server."""
+        try:
+            kept = await asyncio.to_thread(self._path(key).stat)
+        except FileNotFoundError as error:
+            raise missing_blob(key) from error
+        if kept.st_size != size:
+            raise DamagedFile
+        return None
+
     async def delete(self, key: str) -> None:
         """Remove the file, and folders left empty."""
         await asyncio.to_thread(_remove, self._path(key), self._folder)
@@ -69,15 +81,18 @@ class LocalBlobStore:
 
 
 def _install(source: Path, target: Path) -> None:
+    new = list(itertools.takewhile(lambda folder: not folder.exists(), target.parents))
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:
         os.fsync(file.fileno())
     source.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    # The file's entry, and those of the folders that were made for it.
+    for changed in (target.parent, *(folder.parent for folder in new)):
+        folder = os.open(changed, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _remove(path: Path, top: Path) -> None:

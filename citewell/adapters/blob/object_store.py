@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import obstore
 from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
@@ -23,10 +26,13 @@ from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DamagedFile, Unavailable
 from citewell.ports import BlobStore
 from citewell.settings import AzureBlobs, GcsBlobs, S3Blobs
+from citewell.types import BlobLink
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+    from obstore import Attributes
+    from obstore.store import ClientConfig, RetryConfig
 
+_ATTACHMENT = "attachment"
 # One request carries one piece, so that the time limit of a request holds for a file of any size.
 _PIECE = 8 * 1024 * 1024
 _CLIENT: ClientConfig = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=60)}
@@ -34,24 +40,34 @@ _CLIENT: ClientConfig = {"connect_timeout": timedelta(seconds=5), "timeout": tim
 _RETRY: RetryConfig = {"max_retries": 4, "retry_timeout": timedelta(seconds=15)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A bucket: its kind, what it is called in messages, for how long links to what is in it are good, and where local copies are while they are read."""
+
+    backend: str
+    name: str
+    link_seconds: int
+    scratch: Path
+
+
 class ObjectBlobStore:
     """Implements `citewell.ports.BlobStore` on a bucket. `Unavailable` when the store does not answer or refuses the credentials.
 
-    Nothing here gives out an address of a blob: bytes reach a client only through the server, which asks whose they are.
+    Bytes reach a client through the server, which asks whose they are, and by links only where `link_seconds` is not 0.
     """
 
-    def __init__(self, store: ObjectStore, backend: str, where: str, scratch: Path) -> None:
-        """`where` names the bucket in messages; `scratch` holds local copies while they are read."""
-        self.backend = backend
+    def __init__(self, store: S3Store | GCSStore | AzureStore, place: _Place) -> None:
+        self.backend = place.backend
         self._store = store
-        self._where = where
-        self._scratch = scratch
+        self._where = place.name
+        self._scratch = place.scratch
+        self._link_seconds = place.link_seconds
 
-    async def put_file(self, key: str, path: Path) -> None:
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
         """Upload the file, in parts where it is large, make sure that all of it has arrived, and remove it here."""
         key, size = checked_key(key), (await asyncio.to_thread(path.stat)).st_size
         with self._errors(key):
-            await obstore.put_async(self._store, key, path, chunk_size=_PIECE)
+            await obstore.put_async(self._store, key, path, chunk_size=_PIECE, attributes=_saved_as(name))
             kept = (await obstore.head_async(self._store, key))["size"]
         if kept != size:
             raise Unavailable(f"{self._where} kept {kept} of {size} bytes. Nothing was lost; it is tried again.")
@@ -83,6 +99,21 @@ class ObjectBlobStore:
             with self._errors(key):
                 piece = await obstore.get_range_async(self._store, key, start=at, end=min(at + _PIECE, end))
             yield bytes(piece)
+
+    async def link(self, key: str, size: int) -> BlobLink | None:
+        """An address signed with Citewell's credentials; None for an object that a browser might show, which was stored before objects said otherwise."""
+        if not self._link_seconds:
+            return None
+        key = checked_key(key)
+        with self._errors(key):
+            kept = await obstore.get_async(self._store, key, options={"head": True})
+            if kept.meta["size"] != size:
+                raise DamagedFile
+            if not kept.attributes.get("Content-Disposition", "").startswith(_ATTACHMENT):
+                return None
+            expires_at = int(time.time()) + self._link_seconds
+            url = await obstore.sign_async(self._store, "GET", key, timedelta(seconds=self._link_seconds))
+        return BlobLink(url, expires_at)
 
     async def delete(self, key: str) -> None:
         """Remove, and make sure that it is gone."""
@@ -138,7 +169,7 @@ def build_s3(settings: S3Blobs) -> BlobStore:
         client_options=_client(settings.endpoint),
         retry_config=_RETRY,
     )
-    return _over_local(settings.data, store, "s3", f"The S3 bucket {bucket}")
+    return _over_local(settings, store, f"The S3 bucket {bucket}")
 
 
 def build_gcs(settings: GcsBlobs) -> BlobStore:
@@ -157,14 +188,17 @@ def build_gcs(settings: GcsBlobs) -> BlobStore:
         client_options=_client(settings.endpoint),
         retry_config=_RETRY,
     )
-    return _over_local(settings.data, store, "gcs", f"The Google Cloud Storage bucket {bucket}")
+    return _over_local(settings, store, f"The Google Cloud Storage bucket {bucket}")
 
 
 def build_azure(settings: AzureBlobs) -> BlobStore:
     """The blob store in a container of Azure Blob Storage."""
     container = _required(settings, settings.bucket)
     config: dict[str, Any] = _given(
-        account_name=settings.account, account_key=settings.account_key, endpoint=settings.endpoint
+        account_name=settings.account,
+        account_key=settings.account_key,
+        endpoint=settings.endpoint,
+        encryption_key=settings.encryption_key,
     )
     store = AzureStore(
         container,
@@ -173,13 +207,26 @@ def build_azure(settings: AzureBlobs) -> BlobStore:
         client_options=_client(settings.endpoint),
         retry_config=_RETRY,
     )
-    return _over_local(settings.data, store, "azure", f"The Azure container {container}")
+    return _over_local(settings, store, f"The Azure container {container}")
 
 
-def _over_local(data: Path, store: ObjectStore, backend: str, where: str) -> BlobStore:
+def _over_local(
+    settings: S3Blobs | GcsBlobs | AzureBlobs, store: S3Store | GCSStore | AzureStore, name: str
+) -> BlobStore:
     """What was uploaded before the object store was configured is still read from the data folder."""
-    blobs, before = ObjectBlobStore(store, backend, where, data / "cache" / "blobs"), data / "blobs"
+    place = _Place(settings.provider, name, settings.link_seconds, settings.data / "cache" / "blobs")
+    blobs, before = ObjectBlobStore(store, place), settings.data / "blobs"
     return LayeredBlobStore(blobs, LocalBlobStore(before)) if before.is_dir() else blobs
+
+
+def _saved_as(name: str | None) -> Attributes:
+    """What an object says of itself to who follows a link: a browser saves it, and runs nothing of it."""
+    called = "" if name is None else f"; filename*=UTF-8''{quote(name, safe='')}"
+    return {
+        "Content-Type": "application/octet-stream",
+        "Content-Disposition": _ATTACHMENT + called,
+        "Cache-Control": "private, no-store",
+    }
 
 
 def _required(settings: S3Blobs | GcsBlobs | AzureBlobs, bucket: str | None) -> str:

@@ -17,6 +17,7 @@ import orjson
 
 from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.indexes.index_set import IndexSet
+from citewell.ingest.blob_keys import prefixes_of
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
@@ -156,6 +157,8 @@ class OwnerDataService:
                     await self.delete_file(owner_id, resource_id)
             if not files:
                 break
+        for key in await self._keys(owner_id):  # what an upload has left that was interrupted
+            await self.blobs.delete(key)
         forgotten = await self.data.forget_vectors(passages)
         removed_copies = sum([await asyncio.to_thread(_unlinked, copy) for copy in copies])
         stays = owner_id == self.local_owner
@@ -178,7 +181,7 @@ class OwnerDataService:
         return found
 
     async def _keys(self, owner_id: str) -> list[str]:
-        return [key for kind in ("originals", "extracted") for key in await self.blobs.list(f"{kind}/{owner_id}/")]
+        return [key for prefix in prefixes_of(owner_id) for key in await self.blobs.list(prefix)]
 
     async def _text_keys(self, owner_id: str) -> list[str]:
         """By what the cache of embeddings knows the owner's passages."""

@@ -22,6 +22,7 @@ from citewell.features.resources.schemas import (
     ElementList,
     FacetsOut,
     IngestedOut,
+    LinkOut,
     OptionsIn,
     PictureIn,
     ReceiptOut,
@@ -275,6 +276,22 @@ async def get_file(
     """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
     stored = await _service(request).original(owner, resource_id, version)
     return await stored_bytes(stored, request.headers.get("range"))
+
+
+@router.post("/resources/{resource_id}/link")
+async def make_link(
+    request: Request,
+    response: Response,
+    resource_id: ResourceId,
+    owner: Owner,
+    version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> LinkOut:
+    """A short-lived address of the original in the object store, from which it is downloaded as an attachment without a token.
+
+    409 where this server gives out none: without an object store, unless `CITEWELL_BLOB_LINK_SECONDS` is set, and for files that were stored before links were known.
+    """
+    response.headers["Cache-Control"] = "no-store"
+    return LinkOut.of(*await _service(request).link(owner, resource_id, version))
 
 
 @router.get("/resources/{resource_id}/blobs")

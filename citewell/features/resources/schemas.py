@@ -24,8 +24,10 @@ from citewell.features.schemas import (
     utc,
 )
 from citewell.ingest.records import RecordsAdded
+from citewell.storage.resources import Original
 from citewell.types import (
     AskedOptions,
+    BlobLink,
     Chunk,
     Facet,
     Facets,
@@ -342,6 +344,27 @@ class ReceiptOut(BaseModel):
             elements=done.receipt.elements,
             files=len(done.receipt.blob_keys),
             vectors_left=done.vectors_left,
+        )
+
+
+class LinkOut(BaseModel):
+    """Where a file can be downloaded without a token, and until when. Keep the address as you would keep a token."""
+
+    url: str
+    expires_at: datetime
+    filename: str
+    size: int
+    sha256: str
+
+    @staticmethod
+    def of(link: BlobLink, original: Original) -> LinkOut:
+        """The public form of a link."""
+        return LinkOut(
+            url=link.url,
+            expires_at=utc(link.expires_at),
+            filename=original.filename,
+            size=original.size,
+            sha256=original.content_hash,
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict, InvalidInput, InvalidMetadata, NotFound
+from citewell.errors import Conflict, DamagedFile, InvalidInput, InvalidMetadata, NotFound
 from citewell.filters import metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
@@ -29,11 +29,12 @@ from citewell.storage.jobs import JobRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import Receipt, ResourceRepository
+from citewell.storage.resources import Original, Receipt, ResourceRepository
 from citewell.types import (
     PREVIEW,
     TERMINAL,
     AskedOptions,
+    BlobLink,
     Category,
     Chunk,
     Expression,
@@ -340,6 +341,20 @@ class ResourceService:
         return StoredBytes(
             found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
         )
+
+    async def link(self, owner_id: str, resource_id: str, version: int | None) -> tuple[BlobLink, Original]:
+        """Where a version (the current one for None) can be fetched from the store that keeps it; `Conflict` where links are not given out.
+
+        The store does not compare the bytes with their hash: who follows the link can.
+        """
+        found = await self.resources.original(owner_id, resource_id, version)
+        try:
+            link = await self.blobs.link(found.key, found.size)
+        except NotFound as error:
+            raise DamagedFile from error
+        if link is None:
+            raise Conflict("There are no links to this file here. Get it from /resources/{id}/file.")
+        return link, found
 
     async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
         """The files that extraction made."""
