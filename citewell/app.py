@@ -34,6 +34,7 @@ from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.openai_compatible.endpoints import router as openai_router
 from citewell.features.owner_data.endpoints import router as owner_data_router
 from citewell.features.projects.endpoints import router as projects_router
+from citewell.features.quotas.endpoints import router as quotas_router
 from citewell.features.reindexing.endpoints import router as reindexing_router
 from citewell.features.resources.endpoints import router as resources_router
 from citewell.features.samples.endpoints import router as samples_router
@@ -68,6 +69,7 @@ _ROUTERS = (
     shared_answers_router,
     shared_page_router,
     projects_router,
+    quotas_router,
     reindexing_router,
     sources_router,
     tokens_router,

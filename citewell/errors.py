@@ -137,6 +137,18 @@ class TooLarge(CitewellError):
     code = "too_large"
 
 
+class FilesQuotaReached(TooLarge):
+    """The quota of files is used up. Delete some, or ask an administrator for a higher quota."""
+
+    code = "quota_files"
+
+
+class BytesQuotaReached(TooLarge):
+    """The quota of bytes has no room for this. Delete files, or ask an administrator for a higher quota."""
+
+    code = "quota_bytes"
+
+
 class RequestTimeout(CitewellError):
     """The body of the request arrived too slowly, or not at all. Nothing was kept; send it again."""
 
@@ -157,6 +169,12 @@ class RateLimited(CitewellError):
     def __init__(self, message: str | None = None, retry_after: float = 1.0, **details: JsonValue) -> None:
         super().__init__(message, retry_after=retry_after, **details)
         self.retry_after = retry_after
+
+
+class QuestionsQuotaReached(RateLimited):
+    """The questions of this month are used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
+
+    code = "quota_questions"
 
 
 class Unavailable(CitewellError):
@@ -209,6 +227,12 @@ class SpendingLimitReached(ProviderError):
     """The spending limit of this month is reached. Raise `CITEWELL_MAX_SPEND`; work that waits goes on from where it stopped."""
 
     code = "spending_limit"
+
+
+class SpendQuotaReached(SpendingLimitReached):
+    """What models may cost this owner this month is used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
+
+    code = "quota_spend"
 
 
 class ProviderRateLimited(ProviderError):

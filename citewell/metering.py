@@ -37,9 +37,10 @@ OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
 
 
 class Tally:
-    """Adds up what is spent, per kind and model."""
+    """Adds up what is spent, per kind and model. payer: the owner for whom it is, where that is one."""
 
-    def __init__(self) -> None:
+    def __init__(self, payer: str | None = None) -> None:
+        self.payer = payer
         self._spent: dict[tuple[str, str, str], Usage] = {}
 
     def add(self, spent: Usage) -> None:
@@ -83,11 +84,16 @@ def tallied(tally: Tally | None = None) -> Generator[Tally]:
 @asynccontextmanager
 async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
     """Report what the block spends for an owner, also when it fails."""
-    with tallied() as tally:
+    with tallied(Tally(owner_id)) as tally:
         try:
             yield
         finally:
             await on_spent(owner_id, tally.spent)
+
+
+def current_tally() -> Tally | None:
+    """What the enclosing `tallied` block has spent so far; None outside of one."""
+    return _current.get()
 
 
 def spend(spent: Usage) -> None:

@@ -79,6 +79,7 @@ class Gate:
 
     input_price, output_price: US dollars per token
     max_spend:                 US dollars per calendar month (UTC) for all providers together; None is no limit
+    require_quota:             raises `SpendQuotaReached` when the owner for whom the call is made has spent what they may
     """
 
     ledger: CallLedger
@@ -87,10 +88,13 @@ class Gate:
     input_price: float = 0.0
     output_price: float = 0.0
     max_spend: float | None = None
+    require_quota: Callable[[], Awaitable[None]] | None = None
     sleep: Sleep = asyncio.sleep
 
     async def enter(self, tokens: int) -> Ticket:
-        """Wait for a turn, and reserve the cost. `SpendingLimitReached` when it exceeds what may be spent."""
+        """Wait for a turn, and reserve the cost. `SpendingLimitReached` when it exceeds what may be spent, by all or by the owner."""
+        if self.require_quota is not None:
+            await self.require_quota()
         cost = tokens * self.input_price
         if self.max_spend is not None:
             await self.ledger.reserve(cost, self.max_spend)

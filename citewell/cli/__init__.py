@@ -1,4 +1,4 @@
-"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | export | erase | audit | accounts | webhooks | mcp | worker | telegram | doctor | token`."""
+"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | export | erase | audit | accounts | quotas | webhooks | mcp | worker | telegram | doctor | token`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from citewell.cli import (
     indexes,
     mcp,
     owner_data,
+    quotas,
     reindexing,
     syncing,
     telegram,
@@ -41,6 +42,7 @@ app.add_typer(indexes.app, name="index")
 app.add_typer(syncing.app, name="sync")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(accounts.app, name="accounts")
+app.add_typer(quotas.app, name="quotas")
 app.add_typer(telegram.app, name="telegram")
 app.add_typer(webhooks.app, name="webhooks")
 

@@ -29,6 +29,7 @@ from citewell.composition.configured import (
     answer_budgets,
     build_chat_model,
     build_reranker,
+    capture,
     citation_service,
     comparison_embedder,
     metadata_limits,
@@ -41,6 +42,7 @@ from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
+from citewell.composition.quotas import quota_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
@@ -63,6 +65,7 @@ from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.features.projects.service import ProjectService
+from citewell.features.quotas.service import QuotaService
 from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
@@ -129,6 +132,7 @@ class Services:
     threads: ThreadService
     shared_answers: SharedAnswerService
     projects: ProjectService
+    quotas: QuotaService
     reindexing: ReindexService
     usage: UsageService
     webhooks: WebhookService
@@ -237,7 +241,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             migration=migration,
             parsers=parsers,
             space=space,
-            capture=_capture(settings, stores, blobs, space),
+            capture=capture(settings, stores, blobs, space),
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
@@ -254,17 +258,6 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     if settings.stages.workers:
         _start(stack, services.workers, payloads, deliveries)
     return services
-
-
-def _capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskReserve) -> Capture:
-    return Capture(
-        resources=stores.resources,
-        blobs=blobs,
-        spool_folder=settings.data / "uploads",
-        max_bytes=settings.uploads.max_bytes,
-        space=space,
-        at_once=settings.uploads.at_once,
-    )
 
 
 def _start(stack: contextlib.AsyncExitStack, *work: Workers | PayloadWriter | DeliveryRunner) -> None:
@@ -344,6 +337,7 @@ async def _assemble(parts: _Parts) -> Services:
         threads=ThreadService(threads=threads, resources=stores.resources),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
+        quotas=quota_service(stores),
         reindexing=ReindexService(reprocessing=stores.reprocessing, projects=stores.projects, wake=workers.wake),
         usage=UsageService(usage=parts.ledger.usage),
         webhooks=webhook_service(settings, stores.database, parts.deliveries),
@@ -385,7 +379,7 @@ def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
         blobs=parts.blobs,
         capture=parts.capture,
         records=RecordIngest(
-            records=RecordRepository(stores.database),
+            records=RecordRepository(stores.database, stores.quotas),
             payloads=stores.payloads,
             indexes=parts.indexes,
             chunking=parts.chunking,

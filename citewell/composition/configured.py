@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from citewell.adapters import registry
@@ -11,7 +12,8 @@ from citewell.agent.citations.check import CitationChecker
 from citewell.agent.graph import Assistant
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
-from citewell.composition.stores import Stores
+from citewell.composition.stores import Stores, quota_defaults
+from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.auth.jwts import JwksKeys, JwtRules
@@ -21,9 +23,26 @@ from citewell.features.turns import Answering, TurnRunner
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
+from citewell.ingest.capture import Capture
 from citewell.metadata import MetadataLimits
-from citewell.metering import PICTURE_TOKENS, MeteredChat, MeteredEmbedder, MeteredReranker, MeteredVision
-from citewell.ports import ChatModel, Embedder, RemoteEmbedder, Reranker, VisionModel, close_connections, multimodal
+from citewell.metering import (
+    PICTURE_TOKENS,
+    MeteredChat,
+    MeteredEmbedder,
+    MeteredReranker,
+    MeteredVision,
+    current_tally,
+)
+from citewell.ports import (
+    BlobStore,
+    ChatModel,
+    Embedder,
+    RemoteEmbedder,
+    Reranker,
+    VisionModel,
+    close_connections,
+    multimodal,
+)
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
@@ -31,6 +50,8 @@ from citewell.storage.embeddings import EmbeddingCacheRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.passages import SqlChunks
 from citewell.storage.provider_calls import ProviderCallRepository
+from citewell.storage.quotas import QuotaRepository
+from citewell.storage.usage import UsageRepository
 from citewell.types import ExtractOptions, SelfQuery
 
 
@@ -133,9 +154,9 @@ def build_reranker(settings: Settings, database: Database) -> Reranker | None:
 def _gate(
     settings: Settings, database: Database, provider: str, model: str, limits: MinuteLimits | None = None
 ) -> Gate | None:
-    """The gate before each call of a paid model; None without any limit."""
+    """The gate before each call of a paid model; None without any limit, for a model that has no price."""
     limits, most = limits or MinuteLimits(), settings.usage.max_spend
-    if most is None and limits == MinuteLimits():
+    if most is None and limits == MinuteLimits() and model not in settings.usage.prices:
         return None
     if most is not None and model not in settings.usage.prices:
         raise ConfigurationError(
@@ -149,7 +170,22 @@ def _gate(
         input_price=first / 1e6,
         output_price=second / 1e6,
         max_spend=most,
+        require_quota=_spend_quota(settings, database) if model in settings.usage.prices else None,
     )
+
+
+def _spend_quota(settings: Settings, database: Database) -> Callable[[], Awaitable[None]]:
+    """Refuses a call when the owner for whom it is made has spent what they may, what is under way included."""
+    quotas = QuotaRepository(database, quota_defaults(settings))
+    ledger = Ledger(usage=UsageRepository(database), prices=settings.usage.prices)
+
+    async def require() -> None:
+        tally = current_tally()
+        if tally is not None and tally.payer is not None:
+            under_way = sum(ledger.price(one).cost or 0.0 for one in tally.spent)
+            await quotas.require_spend(tally.payer, under_way)
+
+    return require
 
 
 def answer_budgets(settings: Settings) -> tuple[Budget, WholeBudget]:
@@ -211,8 +247,22 @@ def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: A
         projects=stores.projects,
         metadata=stores.metadata,
         ledger=ledger,
+        quotas=stores.quotas,
         top_k=settings.retrieval.top_k,
         compare_model=settings.usage.compare_model,
+    )
+
+
+def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskReserve) -> Capture:
+    """Who receives files, whichever way they come."""
+    return Capture(
+        resources=stores.resources,
+        quotas=stores.quotas,
+        blobs=blobs,
+        spool_folder=settings.data / "uploads",
+        max_bytes=settings.uploads.max_bytes,
+        space=space,
+        at_once=settings.uploads.at_once,
     )
 
 

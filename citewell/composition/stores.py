@@ -14,9 +14,11 @@ from citewell.storage.metadata import MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.quotas import QuotaRepository
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.waiting_vectors import WaitingVectorRepository
+from citewell.types.quotas import Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Stores:
     database: Database
     owners: OwnerRepository
     projects: ProjectRepository
+    quotas: QuotaRepository
     resources: ResourceRepository
     content: ContentRepository
     jobs: JobRepository
@@ -38,11 +41,13 @@ class Stores:
 async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
     """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached."""
     database = await _open_database(settings, stack)
+    quotas = QuotaRepository(database, quota_defaults(settings))
     return Stores(
         database,
         OwnerRepository(database),
         ProjectRepository(database),
-        ResourceRepository(database),
+        quotas,
+        ResourceRepository(database, quotas),
         ContentRepository(database),
         JobRepository(database, settings.stages.lease_seconds),
         MetadataRepository(database),
@@ -50,6 +55,18 @@ async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> S
         ReprocessingRepository(database),
         WaitingVectorRepository(database),
     )
+
+
+def quota_defaults(settings: Settings) -> dict[Quota, float]:
+    """The limits of owners for whom nothing else is set."""
+    most = settings.quotas
+    named = {
+        Quota.FILES: most.files,
+        Quota.BYTES: most.bytes,
+        Quota.QUESTIONS: most.questions,
+        Quota.SPEND: most.spend,
+    }
+    return {quota: limit for quota, limit in named.items() if limit is not None}
 
 
 async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:

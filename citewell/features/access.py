@@ -52,6 +52,8 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("DELETE", "/account/sessions/{session_id}", _ADMIN, Reach.EVERYTHING),
     ("GET", "/people", _ADMIN, Reach.EVERYTHING),
     ("PATCH", "/people/{person_id}", _ADMIN, Reach.EVERYTHING),
+    ("GET", "/people/{person_id}/quotas", _ADMIN, Reach.EVERYTHING),
+    ("PUT", "/people/{person_id}/quotas", _ADMIN, Reach.EVERYTHING),
     ("GET", "/shared-projects", _READ, Reach.NOTHING),
     ("DELETE", "/shared-projects/{project_id}", _ADMIN, Reach.EVERYTHING),
     ("GET", "/projects/{project_id}/members", _ADMIN, Reach.PROJECT),
@@ -153,6 +155,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("POST", "/webhooks/incoming/{trigger_id}/result", None, Reach.PUBLIC),
     # the server
     ("GET", "/usage", _READ, Reach.EVERYTHING),
+    ("GET", "/quotas", _READ, Reach.EVERYTHING),
     ("GET", "/export", _ADMIN, Reach.EVERYTHING),
     ("GET", "/audit", _ADMIN, Reach.EVERYTHING),
     ("GET", "/audit/export", _ADMIN, Reach.EVERYTHING),

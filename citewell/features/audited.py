@@ -50,6 +50,7 @@ AUDITED: Mapping[tuple[str, str], Audited] = {
     ("DELETE", "/account/sessions"): Audited(_A.SIGNED_OUT_EVERYWHERE),
     ("DELETE", "/account/sessions/{session_id}"): Audited(_A.SIGNED_OUT, subject="session_id"),
     ("PATCH", "/people/{person_id}"): Audited(_A.PERSON_CHANGED, subject="person_id"),
+    ("PUT", "/people/{person_id}/quotas"): Audited(_A.QUOTA_CHANGED, subject="person_id"),
     ("POST", "/tokens"): Audited(_A.TOKEN_CREATED, answer="id"),
     ("DELETE", "/tokens/{token_id}"): Audited(_A.TOKEN_REVOKED, subject="token_id"),
     ("POST", "/service-accounts"): Audited(_A.SERVICE_ACCOUNT_CREATED, answer="id"),

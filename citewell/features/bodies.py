@@ -64,7 +64,7 @@ class _Body:
         self._received = self._since_progress = 0
         self._ended = self._started = self._answered = False
         self.max_bytes = max_bytes
-        self.announced = _announced(scope)
+        self.announced = announced_bytes(scope)
         self.refusal: CitewellError | None = None
 
     async def receive(self) -> Message:
@@ -118,7 +118,8 @@ def _too_large(max_bytes: int) -> TooLarge:
     return TooLarge(f"The body of this request is larger than the limit of {max_bytes:,} bytes.")
 
 
-def _announced(scope: Scope) -> int:
+def announced_bytes(scope: Scope) -> int:
+    """The size of the body that a request announces; 0 where it does not."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

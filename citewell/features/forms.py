@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -12,7 +12,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from citewell.errors import IncompleteUpload, InvalidInput, TooLarge, named
-from citewell.features.bodies import allow_body
+from citewell.features.bodies import allow_body, announced_bytes
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.ingest.capture import Spool, Spooled
 
@@ -32,9 +32,14 @@ class Upload:
 
 
 async def receive_upload(
-    request: Request, open_spool: Callable[[], AbstractContextManager[Spool]], max_bytes: int, known: Collection[str]
+    request: Request,
+    open_spool: Callable[[int], AbstractAsyncContextManager[Spool]],
+    max_bytes: int,
+    known: Collection[str],
 ) -> Upload:
     """Read a `multipart/form-data` body with one part `file`, of up to `max_bytes`, and no fields but the known ones.
+
+    open_spool: makes the spool for a file that has at least so many bytes, as the request announces.
 
     Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, `IncompleteUpload` when it breaks off, and what `open_spool` raises; then nothing is kept.
     """
@@ -43,7 +48,7 @@ async def receive_upload(
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidInput("Send the file as multipart/form-data, in a part called `file`.")
     allow_body(request, max_bytes + _MAX_AROUND)
-    with open_spool() as spool:
+    async with open_spool(max(0, announced_bytes(request.scope) - _MAX_AROUND)) as spool:
         form = _Form(spool, known)
         try:
             parser = MultipartParser(boundary, form.callbacks())  # pyright: ignore[reportArgumentType]

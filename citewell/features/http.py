@@ -45,6 +45,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.ExtractionError, 422),
     (errors.RateLimited, 429),
     (errors.ProviderRateLimited, 429),
+    (errors.SpendQuotaReached, 402),
     (errors.ProviderError, 503),
     (errors.ConfigurationError, 503),
     (errors.Unavailable, 503),
@@ -56,7 +57,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 _ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}}
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorResponse},
-    **{status: {"content": _ERROR} for status in (401, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)},
+    **{status: {"content": _ERROR} for status in (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)},
 }
 
 

@@ -15,6 +15,7 @@ from citewell.features.usage.service import Ledger
 from citewell.metering import Tally
 from citewell.storage.metadata import MetadataRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.quotas import QuotaRepository
 from citewell.types import Expression, Scope
 
 MAX_CHARACTERS = 32_000
@@ -35,6 +36,8 @@ class Answering:
 class TurnRunner:
     """Runs turns. Nothing holds a database connection while the agent works.
 
+    Each question is admitted before its turn runs, whichever protocol it comes by.
+
     top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
     """
 
@@ -42,6 +45,7 @@ class TurnRunner:
     projects: ProjectRepository
     metadata: MetadataRepository
     ledger: Ledger
+    quotas: QuotaRepository
     top_k: int = 10
     compare_model: str = ""
     _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
@@ -62,6 +66,11 @@ class TurnRunner:
         scope = Scope(project_ids=project_ids, resource_ids=named)
         return await self.metadata.narrowed(owner_id, scope, filters) if filters else scope
 
+    async def admit(self, owner_id: str) -> None:
+        """Count a question that an owner asks. Raises `QuestionsQuotaReached` and `SpendQuotaReached`; then it must not be answered."""
+        await self.quotas.require_spend(owner_id)
+        await self.quotas.count_question(owner_id)
+
     async def run(
         self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None, asker: str | None = None
     ) -> AsyncGenerator[AgentEvent]:
@@ -70,7 +79,7 @@ class TurnRunner:
         asker: who pays, where the files are another owner's.
         """
         payer = asker or turn.owner_id
-        tally, ended = Tally(), False
+        tally, ended = Tally(payer), False
         try:
             async with aclosing(self.answering.assistant.run(turn, tally)) as events:
                 async for event in events:

@@ -11,7 +11,9 @@ from citewell.errors import CitewellError
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
 from citewell.ports import BlobStore
 from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import NewResource, ResourceRepository, insert_children
+from citewell.storage.new_resources import NewResource, insert_children
+from citewell.storage.quotas import QuotaRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.types import ChildFile, Job, Resource
 
 _PER_TRANSACTION = 200
@@ -26,6 +28,7 @@ class Adoption:
     jobs: JobRepository
     blobs: BlobStore
     capture: Capture
+    quotas: QuotaRepository
 
     async def run(self, job: Job, resource: Resource, children: Sequence[ChildFile], folder: Path) -> list[str]:
         """Make children of `resource` out of the files in `folder`; returns a note for each that could not be.
@@ -38,7 +41,7 @@ class Adoption:
             found, failed = await asyncio.to_thread(self._describe, job, resource, batch, folder)
             notes += failed
             if found:
-                await self._adopt(job, found, resource.project_ids[0] if resource.project_ids else "", start)
+                notes += await self._adopt(job, found, resource.project_ids[0] if resource.project_ids else "", start)
         return notes
 
     def _describe(
@@ -65,8 +68,8 @@ class Adoption:
 
     async def _adopt(
         self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str, before: int
-    ) -> None:
-        """Keep the bytes that the owner does not have yet, then commit the rows."""
+    ) -> list[str]:
+        """Keep the bytes that the owner does not have yet, then commit the rows; a note for each file for which there is no room."""
         known = await self.resources.known_contents(job.owner_id, [new.content_hash for new, _ in found])
         kept: dict[str, tuple[NewResource, Spooled]] = {}
         for new, spooled in found:
@@ -75,10 +78,12 @@ class Adoption:
         await self._keep_bytes(list(kept.values()))
         # Whoever has no bytes of its own here shares its content with one that has, or with a resource of the owner's.
         listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
-        made: set[str] = set()
+        made = frozenset[str]()
         try:
             async with self.jobs.fenced(job) as connection:
-                made = await insert_children(connection, listed, project_id, before)
+                room = await self.quotas.file_room(connection, job.owner_id)
+                inserted = await insert_children(connection, listed, project_id, room, before)
+                made = inserted.made
                 # What the owner had when we looked may have been deleted since.
                 late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]
                 await self._keep_bytes(late)
@@ -86,6 +91,8 @@ class Adoption:
             for new, _ in kept.values():
                 if new.id not in made:
                     await self.blobs.delete(new.blob_key)
+        refused = ((new.filename, inserted.refused.get(new.content_hash)) for new, _ in found)
+        return [f"{filename}: {reason}" for filename, reason in refused if reason is not None]
 
     async def _keep_bytes(self, files: Sequence[tuple[NewResource, Spooled]]) -> None:
         for start in range(0, len(files), _BLOBS_AT_ONCE):

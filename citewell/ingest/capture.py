@@ -9,8 +9,8 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,9 @@ from citewell.extract.detect import detect, named_type
 from citewell.ingest.blob_keys import original_key
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
-from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.storage.new_resources import NewResource
+from citewell.storage.quotas import QuotaRepository, UploadBound
+from citewell.storage.resources import ResourceRepository
 from citewell.types import DetectedType, Metadata, MetadataValue, Resource, UploadOptions
 
 # Bytes of an upload between two checks of the free disk space.
@@ -44,10 +46,11 @@ class Spooled:
 class Spool:
     """An upload in progress: bytes are written to a local file and hashed until `finish` returns the file."""
 
-    def __init__(self, path: Path, max_bytes: int, space: DiskReserve) -> None:
+    def __init__(self, path: Path, max_bytes: int, space: DiskReserve, bound: UploadBound | None = None) -> None:
         space.require()
         self._path = path
         self._max_bytes = max_bytes
+        self._bound = bound
         self._space = space
         self._unchecked = 0
         with disk_errors():
@@ -72,10 +75,12 @@ class Spool:
         return self._size
 
     def write(self, data: bytes) -> None:
-        """Add bytes; raises `TooLarge` beyond the limit and `DiskFull` when there is no space for them."""
+        """Add bytes; raises `TooLarge` beyond the limit, `BytesQuotaReached` beyond the owner's, and `DiskFull` when there is no space for them."""
         self._size += len(data)
         if self._size > self._max_bytes:
             raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
+        if self._bound is not None and self._size > self._bound.most_bytes:
+            raise self._bound.refusal
         self._digest.update(data)
         self._unchecked += len(data)
         if self._unchecked > _CHECK_EVERY:
@@ -134,6 +139,7 @@ class Capture:
         self,
         *,
         resources: ResourceRepository,
+        quotas: QuotaRepository,
         blobs: BlobStore,
         spool_folder: Path,
         max_bytes: int,
@@ -143,29 +149,42 @@ class Capture:
         self._at_once = at_once
         self._receiving = Counter[str]()
         self._resources = resources
+        self._quotas = quotas
         self._blobs = blobs
         self._folder = spool_folder
         self.max_bytes = max_bytes
         self._space = space
 
-    @contextmanager
-    def receiving(self, owner_id: str) -> Generator[Spool]:
-        """A spool for a request of this owner, as `open_spool`; `RateLimited` while as many as may be are under way."""
+    @asynccontextmanager
+    async def receiving(self, owner_id: str, least: int = 0) -> AsyncGenerator[Spool]:
+        """A spool for a request of this owner, as `spool_of`; `RateLimited` while as many as may be are under way."""
         share = max(1, self._at_once // 2)
         if self._receiving.total() >= self._at_once or self._receiving[owner_id] >= share:
             raise RateLimited(_TOO_MANY, retry_after=_RETRY_SECONDS)
         self._receiving[owner_id] += 1
         try:
-            with self.open_spool() as spool:
+            async with self.spool_of(owner_id, least) as spool:
                 yield spool
         finally:
             self._receiving -= Counter({owner_id: 1})  # an owner without uploads is forgotten
 
-    def open_spool(self) -> Spool:
+    @asynccontextmanager
+    async def spool_of(self, owner_id: str, least: int = 0) -> AsyncGenerator[Spool]:
+        """A spool for one file of this owner, which has at least so many bytes. Leaving the block without calling `finish` removes everything.
+
+        Raises `BytesQuotaReached` where the owner has no room for it: now, or as soon as too much is written.
+        """
+        bound = await self._quotas.upload_bound(owner_id)
+        if bound is not None and least > bound.most_bytes:
+            raise bound.refusal
+        with self.open_spool(bound) as spool:
+            yield spool
+
+    def open_spool(self, bound: UploadBound | None = None) -> Spool:
         """A spool for one file. Leaving its block without calling `finish` removes everything."""
         with disk_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
-        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space)
+        return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space, bound)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
         """Receive all chunks; raises `TooLarge` as soon as the limit is exceeded, and `EmptyFile`."""
@@ -175,9 +194,14 @@ class Capture:
             return spool.finish()
 
     async def commit(self, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
-        """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new."""
+        """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new.
+
+        Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much; then nothing is kept.
+        """
         try:
             known = await self._resources.find_by_content(request.owner_id, request.identity(spooled.content_hash))
+            if known is None:
+                await self._quotas.require_room(request.owner_id, 1, spooled.size)
             new = await self._new(spooled, request, keep=known is None)
             if known is not None:
                 await self._restore(request.owner_id, known, spooled)
@@ -194,9 +218,10 @@ class Capture:
         return resource, created
 
     async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
-        """Make a spooled file the next version of a resource of the same owner."""
+        """Make a spooled file the next version of a resource of the same owner. Raises `BytesQuotaReached` when there is no room for it."""
         try:
             current = await self._resources.get(request.owner_id, resource_id)
+            await self._quotas.require_room(request.owner_id, 0, spooled.size)
             new = await self._new(spooled, request, keep=True, of=current)
         finally:
             spooled.path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr
 
 from citewell.settings.base import SettingsGroup
 from citewell.settings.names import named
-from citewell.settings.values import DomainList, HttpAddress, Natural
+from citewell.settings.values import MAX_BYTES, MAX_NUMBER, DomainList, HttpAddress, Natural
 
 SHARED_SECRET_ALGORITHMS = ("HS256", "HS384", "HS512")
 Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
@@ -43,6 +43,16 @@ class AuditSettings(SettingsGroup):
     """How long entries of the audit log are kept."""
 
     days: Annotated[int, Field(ge=1, le=36_500), named("audit_days")] = 365
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotaSettings(SettingsGroup):
+    """What each owner may have and do unless something else is set for one: files and their bytes; per calendar month (UTC) questions and US dollars."""
+
+    files: Annotated[int | None, Field(ge=0, le=MAX_NUMBER), named("quota_files")] = None
+    bytes: Annotated[int | None, Field(ge=0, le=MAX_BYTES), named("quota_bytes")] = None
+    questions: Annotated[int | None, Field(ge=0, le=MAX_NUMBER), named("quota_questions")] = None
+    spend: Annotated[float | None, Field(ge=0, le=MAX_NUMBER), named("quota_spend")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

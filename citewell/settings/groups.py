@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings
+from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings, QuotaSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
 from citewell.settings.names import named
@@ -479,6 +479,7 @@ class Settings(SettingsGroup):
     vision: VisionSettings
     answers: AnswerSettings
     usage: UsageSettings
+    quotas: QuotaSettings
     telegram: TelegramSettings
     values: Mapping[str, object] = field(repr=False, compare=False)
     """What was set, by keyword; for `change`."""

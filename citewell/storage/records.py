@@ -18,6 +18,7 @@ from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.outbox import announce_ended
+from citewell.storage.quotas import QuotaRepository
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
 from citewell.types import Category, Chunk, Element, Metadata, Searchable, Status, UploadOptions
 
@@ -50,8 +51,9 @@ class StoredRecord:
 class RecordRepository:
     """Writes records and their chunks in one transaction per batch."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: QuotaRepository | None = None) -> None:
         self._database = database
+        self._quotas = quotas or QuotaRepository(database)
         self._clock = LeaseClock(database)
 
     async def plan(self, owner_id: str, records: Sequence[TextRecord]) -> list[StoredRecord]:
@@ -82,12 +84,13 @@ class RecordRepository:
         """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
 
         Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Conflict` when another request
-        wrote one of the records after `plan`.
+        wrote one of the records after `plan`; `FilesQuotaReached` and `BytesQuotaReached` when the batch is too much for the owner.
         """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         try:
             async with self._database.write() as connection:
                 await _check_owner(connection, owner_id, project_id, [p.resource_id for _, p in pairs if not p.is_new])
+                await self._take_room(connection, owner_id, pairs)
                 leased_until = await self._clock.now(connection) + _LEASE_SECONDS
                 await _write_resources(connection, owner_id, project_id, pairs, leased_until)
                 lines = zip(pairs, new_elements, strict=True)
@@ -97,6 +100,21 @@ class RecordRepository:
                 await insert_chunks(connection, new_chunks)
         except IntegrityError as error:
             raise Conflict("Another request wrote some of these records at the same time. Send them again.") from error
+
+    async def _take_room(
+        self, connection: AsyncConnection, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]
+    ) -> None:
+        """See that there is room for a batch, in which an earlier text makes way for its next version."""
+        room = await self._quotas.file_room(connection, owner_id)
+        replaced = [place.resource_id for _, place in pairs if not place.is_new]
+        size = sum(len(record.text.encode()) for record, _ in pairs)
+        if room.most_bytes is not None:
+            for start in range(0, len(replaced), _MAX_PARAMETERS):
+                some = resources.c.id.in_(replaced[start : start + _MAX_PARAMETERS])
+                size -= int(
+                    await connection.scalar(sa.select(sa.func.sum(resources.c.file_size_bytes)).where(some)) or 0
+                )
+        room.take(len(pairs) - len(replaced), size)
 
     async def mark_indexed(self, counts: Mapping[str, int]) -> None:
         """Set resources (id → number of chunks) to INDEXED."""

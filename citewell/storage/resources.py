@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,23 +17,30 @@ from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.file_filters import resource_conditions
+from citewell.storage.new_resources import (
+    FRESH,
+    NewResource,
+    content_values,
+    due,
+    id_of_content,
+    insert_resources,
+    version_row,
+)
 from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
+from citewell.storage.quotas import QuotaRepository
 from citewell.storage.tables import (
     chunks,
     deletions,
     elements,
     resource_blobs,
-    resource_events,
     resource_projects,
     resource_versions,
     resources,
 )
 from citewell.types import (
     Coverage,
-    Metadata,
-    MetadataValue,
     Resource,
     ResourceFilter,
     ResourceSummary,
@@ -46,38 +53,7 @@ _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "no
 _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # Columns that grow with a file's content; summaries leave them out.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
-_MOMENT = 1e-6  # seconds
-# How much later than at once it is a file's turn: what overtakes a large file came while a parser would have read it.
-_BYTES_PER_SECOND = 500_000
-_MAX_WAIT = 600.0
-_SECONDS_PER_SIBLING = 0.1
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewResource:
-    """What stage 1 knows about an upload once its bytes are stored. content_hash is what it is known by: the bytes' own hash, `bytes_hash`, unless
-    it is an item of a source. version: the number that `blob_key` holds; None where any will do.
-    """
-
-    id: str
-    owner_id: str
-    filename: str
-    identifier: str | None
-    file_size_bytes: int
-    mime_type: str
-    content_hash: str
-    detected_category: str
-    type: str
-    source: str
-    storage_backend: str
-    blob_key: str
-    options: UploadOptions
-    parent_id: str | None = None
-    metadata: Metadata = field(default_factory=dict[str, MetadataValue])
-    thread: str | None = None
-    bytes_hash: str | None = None
-    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +84,17 @@ class Original:
 
 
 class ResourceRepository:
-    """Resources by id; every method is scoped by owner."""
+    """Resources by id; every method is scoped by owner. quotas: how many an owner may have, and of how many bytes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, quotas: QuotaRepository | None = None) -> None:
         self._database = database
+        self._quotas = quotas or QuotaRepository(database)
 
     async def create(self, new: NewResource, project_id: str) -> tuple[Resource, bool]:
-        """Commit the row, or link the owner's resource of the same content to the project. True when it was created."""
+        """Commit the row, or link the owner's resource of the same content to the project. True when it was created.
+
+        Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much.
+        """
         try:
             known = await self._insert_or_link(new, project_id)
         except IntegrityError:  # on Postgres: the same bytes were committed between our look and our insert
@@ -123,9 +103,10 @@ class ResourceRepository:
 
     async def _insert_or_link(self, new: NewResource, project_id: str) -> str | None:
         async with self._database.write() as connection:
-            known = await _id_of_content(connection, new.owner_id, new.content_hash)
+            known = await id_of_content(connection, new.owner_id, new.content_hash)
             if known is None:
-                await _insert(connection, [new])
+                (await self._quotas.file_room(connection, new.owner_id)).take(1, new.file_size_bytes)
+                await insert_resources(connection, [new])
             if project_id and await link(connection, known or new.id, project_id) and known is not None:
                 await note_changes(connection, [known])
         return known
@@ -141,7 +122,7 @@ class ResourceRepository:
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
         async with self._database.read() as connection:
-            return await _id_of_content(connection, owner_id, content_hash)
+            return await id_of_content(connection, owner_id, content_hash)
 
     async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
         """Those of some hundred content hashes that the owner has a resource of."""
@@ -209,7 +190,7 @@ class ResourceRepository:
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
         """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then.
 
-        Raises `VersionTaken` when the next version is another one than `new` names.
+        Raises `VersionTaken` when the next version is another one than `new` names, `BytesQuotaReached` when there is no room for it.
         """
         try:
             await self._add_version(owner_id, resource_id, new)
@@ -226,13 +207,14 @@ class ResourceRepository:
                 raise NotFound("There is no such resource, or it is not yours.")
             if new.version not in (None, version + 1):
                 raise VersionTaken
-            taken = await _id_of_content(connection, owner_id, new.content_hash)
+            taken = await id_of_content(connection, owner_id, new.content_hash)
             if taken is not None:
                 raise Conflict("These bytes are already one of your resources.", resource_id=taken)
-            values = _content_values(new) | _FRESH | {"version": version + 1, "status": Status.UPLOADED}
-            values["due"] = _due(time.time(), new.file_size_bytes)
+            (await self._quotas.file_room(connection, owner_id)).take(0, new.file_size_bytes)
+            values = content_values(new) | FRESH | {"version": version + 1, "status": Status.UPLOADED}
+            values["due"] = due(time.time(), new.file_size_bytes)
             await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
-            row = _version_row(new, resource_id, version + 1, time.time())
+            row = version_row(new, resource_id, version + 1, time.time())
             await connection.execute(sa.insert(resource_versions), row)
             await record_event(connection, resource_id, version + 1, Status.UPLOADED)
 
@@ -310,133 +292,6 @@ class ResourceRepository:
         mine = resources.c.owner_id == owner_id
         query = sa.select(resources.c.status, sa.func.count().label("files")).where(mine).group_by(resources.c.status)
         return {row["status"]: row["files"] for row in await self._database.rows(query)}
-
-
-_FRESH: dict[str, Any] = {
-    "error_message": None,
-    "error_stage": None,
-    "error_code": None,
-    "extraction_metadata": {},
-    "coverage": None,
-    "language": None,
-    "summary": None,
-    "extracted_at": None,
-    "indexed_at": None,
-    "extraction_duration_ms": None,
-    "indexing_duration_ms": None,
-    "attempt": 0,
-    "deaths": 0,
-    "lease_worker": None,
-    "lease_until": None,
-    "not_before": 0,
-}
-
-
-def _content_values(new: NewResource) -> dict[str, Any]:
-    return {
-        "filename": new.filename,
-        "file_size_bytes": new.file_size_bytes,
-        "mime_type": new.mime_type,
-        "content_hash": new.content_hash,
-        "detected_category": new.detected_category,
-        "type": new.type,
-        "storage_backend": new.storage_backend,
-        "options": asdict(new.options),
-    }
-
-
-async def insert_children(
-    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, before: int = 0
-) -> set[str]:
-    """Rows for those whose content the owner does not have yet, and links to the project for all, inside the caller's transaction.
-
-    All are one owner's, and children of one file, of which `before` were inserted earlier. Returns the ids of the rows that were made.
-    """
-    try:
-        async with connection.begin_nested():
-            return await _insert_or_link_all(connection, new, project_id, before)
-    except IntegrityError:  # on Postgres: some of the same bytes were committed between our look and our insert
-        return await _insert_or_link_all(connection, new, project_id, before)
-
-
-async def _insert_or_link_all(
-    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, before: int
-) -> set[str]:
-    found = sa.select(resources.c.content_hash, resources.c.id).where(
-        resources.c.owner_id == new[0].owner_id, resources.c.content_hash.in_([n.content_hash for n in new])
-    )
-    known = {row.content_hash: row.id for row in await connection.execute(found)}
-    fresh: dict[str, NewResource] = {}
-    for one in new:
-        if one.content_hash not in known:
-            fresh.setdefault(one.content_hash, one)
-    await _insert(connection, list(fresh.values()), before)
-    if project_id:
-        for resource_id in known.values():
-            if await link(connection, resource_id, project_id):
-                await note_changes(connection, [resource_id])
-        links = [{"resource_id": one.id, "project_id": project_id} for one in fresh.values()]
-        if links:
-            await connection.execute(sa.insert(resource_projects), links)
-    return {one.id for one in fresh.values()}
-
-
-async def _insert(connection: AsyncConnection, new: Sequence[NewResource], before: int = 0) -> None:
-    """Rows of their own, first to last a moment apart, so that lists show them in order.
-
-    In the queue they are further apart, as if they came one by one: what the owner uploads meanwhile goes between.
-    """
-    if not new:
-        return
-    now = time.time()
-    rows = [
-        {
-            "id": one.id,
-            "owner_id": one.owner_id,
-            "identifier": one.identifier,
-            "source": one.source,
-            "parent_id": one.parent_id,
-            "metadata": dict(one.metadata),
-            "thread": one.thread,
-            "version": 1,
-            "status": Status.UPLOADED,
-            "chunk_count": 0,
-            "created_at": now + place * _MOMENT,
-            "due": _due(now, one.file_size_bytes) + (before + place) * _SECONDS_PER_SIBLING,
-            "fence": 0,
-            **_content_values(one),
-            **_FRESH,
-        }
-        for place, one in enumerate(new)
-    ]
-    await connection.execute(sa.insert(resources), rows)
-    versions = [_version_row(one, one.id, 1, now) for one in new]
-    await connection.execute(sa.insert(resource_versions), versions)
-    events = [{"resource_id": one.id, "version": 1, "at": now, "status": Status.UPLOADED, "details": {}} for one in new]
-    await connection.execute(sa.insert(resource_events), events)
-
-
-def _due(now: float, size: int) -> float:
-    """When it is a file's turn among its owner's: small ones overtake, and none waits for ever."""
-    return now + min(size / _BYTES_PER_SECOND, _MAX_WAIT)
-
-
-def _version_row(new: NewResource, resource_id: str, version: int, now: float) -> dict[str, Any]:
-    return {
-        "resource_id": resource_id,
-        "version": version,
-        "filename": new.filename,
-        "content_hash": new.bytes_hash or new.content_hash,
-        "file_size_bytes": new.file_size_bytes,
-        "mime_type": new.mime_type,
-        "blob_key": new.blob_key,
-        "created_at": now,
-    }
-
-
-async def _id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
-    query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)
-    return await connection.scalar(query)
 
 
 async def _family(connection: AsyncConnection, owner_id: str, resource_id: str) -> list[str]:

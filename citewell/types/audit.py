@@ -17,6 +17,7 @@ class AuditAction(StrEnum):
     SIGNED_OUT = "session.ended"
     SIGNED_OUT_EVERYWHERE = "session.ended_everywhere"
     PERSON_CHANGED = "person.state_changed"
+    QUOTA_CHANGED = "person.quota_changed"
     ADMINISTRATOR_MADE = "person.administrator_created"
     TOKEN_CREATED = "token.created"  # noqa: S105 - no password
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - no password

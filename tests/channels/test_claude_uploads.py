@@ -131,7 +131,7 @@ async def test_a_new_version_has_an_upload_of_its_own(
         lamp = await citewell.add(_lamp(tmp_path), identifier="lamp")
         services = citewell._services
         first = await uploads.ensure("lamp")
-        with services.resources.open_spool() as spool:
+        with services.resources.capture.open_spool() as spool:
             spool.write(b"The lamp turns once every thirty seconds.")
             again = spool.finish()
         owner = services.local_owner

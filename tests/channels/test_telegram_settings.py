@@ -113,7 +113,28 @@ async def test_files_expire_by_themselves_announced_first_and_deleted_everywhere
         assert {hit.filename for hit in search.hits} <= {"kept.txt"}
 
 
+async def test_what_does_not_fit_the_quotas_is_told_in_words(tmp_path: Path) -> None:
+    async with world(
+        tmp_path / "data", telegram_access="everyone", quota_files=1, quota_bytes=1_000, quota_questions=1
+    ) as opened:
+        ann = Person(server=opened.server, id=41)
+        async with opened.bot():
+            await asyncio.to_thread(ann.send, "rent.txt", b"The rent of the flat in Lisbon is 1,250 euros a month.")
+            await opened.said(ann.id, "ready")
+            await asyncio.to_thread(ann.send, "more.txt", b"The deposit is two months' rent.")
+            refused = await opened.said(ann.id, "was not taken")
+            assert "The quota of files is used up: 1 of 1." in refused.text
+            await asyncio.to_thread(ann.send, "long.txt", b"x" * 2_000)
+            await opened.said(ann.id, "The quota of bytes has no room for this file")
+            ann.write("What is the rent?")
+            await opened.said(ann.id, "1,250")
+            ann.write("What is the deposit?")
+            refused = await opened.said(ann.id, "The quota of questions is used up: 1 of 1 this month.")
+            assert "ask an administrator" in refused.text
+        assert await opened.files(ann) == ["rent.txt"]
+
+
 def _spooled(opened: World, content: bytes) -> Spooled:
-    with opened.services.resources.open_spool() as spool:
+    with opened.services.resources.capture.open_spool() as spool:
         spool.write(content)
         return spool.finish()

@@ -16,6 +16,7 @@ from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
+from citewell.storage.quotas import QuotaRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resource_versions, resources
 from citewell.types import ChildFile, Job, Locator, Resource, ResourceFilter, Stage
@@ -48,6 +49,7 @@ class _Setting:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database, self.folder = database, folder
+        self.quotas = QuotaRepository(database)
         self.resources, self.jobs = ResourceRepository(database), JobRepository(database)
 
     async def claim(self) -> tuple[Job, Resource]:
@@ -59,12 +61,13 @@ class _Setting:
         kept = blobs or LocalBlobStore(self.folder / "blobs")
         capture = Capture(
             resources=self.resources,
+            quotas=self.quotas,
             blobs=kept,
             spool_folder=self.folder / "spool",
             max_bytes=1_000,
             space=DiskReserve(self.folder, 0),
         )
-        return Adoption(resources=self.resources, jobs=self.jobs, blobs=kept, capture=capture)
+        return Adoption(resources=self.resources, jobs=self.jobs, blobs=kept, capture=capture, quotas=self.quotas)
 
     def children(self) -> tuple[list[ChildFile], Path]:
         """As the parser leaves them, again and again."""

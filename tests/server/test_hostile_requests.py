@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -360,7 +361,8 @@ async def test_taking_in_a_form_does_not_hold_the_loop(tmp_path: Path, monkeypat
         headers = [(b"content-type", f"multipart/form-data; boundary={BOUNDARY}".encode())]
         request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
         ticking = asyncio.create_task(tick())
-        upload = await receive_upload(request, services.resources.open_spool, services.resources.max_bytes, ("file",))
+        spool = partial(services.resources.open_spool, services.local_owner)
+        upload = await receive_upload(request, spool, services.resources.max_bytes, ("file",))
         ticking.cancel()
     assert upload.file.size == 4
     assert waited

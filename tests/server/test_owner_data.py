@@ -36,6 +36,8 @@ NOT_EXPORTED = {
     "facet_counts": "made of what is said of files",
     "waiting_vectors": "work to do",
     "audit_begun": "work to do",
+    "owner_quotas": "what administrators allow",
+    "question_counts": "a count of the questions, which are handed over",
 }
 
 

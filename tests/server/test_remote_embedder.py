@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell import Citewell
+from citewell import Citewell, SpendQuotaReached
 from citewell.storage.indexes import IndexState
 from tests.contract_servers import voyage as contract
 from tests.contract_servers.faults import Fault
@@ -203,6 +203,29 @@ def test_nothing_is_spent_beyond_the_limit(
         assert (resource.status, resource.error_code) == ("partial", "spending_limit")
         tokens = sum(contract.tokens_of(text) for text in server.embedded)
         assert 0 < tokens * dollars_per_million / 1e6 <= limit
+
+
+def test_an_owner_spends_no_more_than_their_quota_but_for_the_calls_under_way(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, environment = voyage
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "items.csv").write_bytes(_records(LINES))
+    prices = {"voyage-4": (100.0, 0.0)}
+    with Citewell(tmp_path / "data", prices=prices, quota_spend=0.5) as library:
+        resource = library.add(tmp_path / "items.csv")
+        assert (resource.status, resource.error_code) == ("partial", "quota_spend")
+        assert server.embedded
+        before = len(server.embedded)
+        with pytest.raises(SpendQuotaReached, match=r"of 0\.50 US dollars"):
+            library.ask("Which item is from Oslo?")
+        with pytest.raises(SpendQuotaReached):
+            library.add_texts([{"id": "r", "text": "Something that was never embedded."}])
+        assert len(server.embedded) == before, "nothing more is paid for"
+    with Citewell(tmp_path / "data", prices=prices) as library:
+        assert library.add(tmp_path / "items.csv").status == "analyzed"
+        assert max(Counter(server.embedded).values()) == 1
 
 
 def test_one_text_that_the_provider_refuses_is_found_by_its_words(

@@ -11,9 +11,10 @@ import sqlalchemy as sa
 
 from citewell.storage.content import insert_chunks, insert_elements, replace_blobs
 from citewell.storage.database import Database
+from citewell.storage.new_resources import NewResource
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository

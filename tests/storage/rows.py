@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 
 from citewell.storage.database import Database
+from citewell.storage.new_resources import NewResource
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import NewResource, ResourceRepository
+from citewell.storage.resources import ResourceRepository
 from citewell.types import UploadOptions
 
 

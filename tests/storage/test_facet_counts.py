@@ -12,9 +12,11 @@ from citewell.storage import facets as facets_module
 from citewell.storage.database import Database
 from citewell.storage.facets import FacetRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
+from citewell.storage.new_resources import NewResource, insert_children
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository, link
-from citewell.storage.resources import NewResource, ResourceRepository, insert_children
+from citewell.storage.quotas import FileRoom
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import facet_counts, owners, resource_projects, resources
 from citewell.types import Facets, MetadataValue, ResourceFilter
 from tests.storage.estates import new_resource
@@ -50,7 +52,7 @@ class Library:
             case "children":
                 new = [self.new(chance) for _ in range(4)]
                 async with self.database.write() as connection:
-                    await insert_children(connection, new, project)
+                    await insert_children(connection, new, project, FileRoom())
             case "say" if ids:
                 said = some_metadata(chance)
                 await self.metadata.change(self.owner, chance.choice(ids), FileChange(metadata=lambda _: said))

@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 
 import citewell.storage
-from citewell.errors import Conflict, InvalidFilter, NotFound
+from citewell.errors import Conflict, InvalidFilter, NotFound, QuestionsQuotaReached, SpendQuotaReached, TooLarge
 from citewell.filters import parse_filters
 from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
@@ -31,13 +31,15 @@ from citewell.storage.jobs import JobRepository
 from citewell.storage.library import SqlLibrary
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
+from citewell.storage.new_resources import insert_children
 from citewell.storage.owner_data import EXPORTED, OwnerDataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.quotas import FileRoom, QuotaRepository
 from citewell.storage.records import RecordRepository, TextRecord
 from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import ResourceRepository, insert_children
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 from citewell.storage.sources import SourceRepository
@@ -75,6 +77,7 @@ from citewell.types import (
 )
 from citewell.types.accounts import PersonState, Role, ServiceAccount
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilter, AuditOutcome
+from citewell.types.quotas import Quota
 from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
 from tests.storage.rows import owner_of
 
@@ -195,6 +198,7 @@ UNSCOPED: dict[str, str] = {
     "AuditRepository.prune": _WORKERS,
     "SharedAnswerRepository.open": "by the secret of a link, which says whose answer it shows",
     "RecordRepository.mark_indexed": _WORKERS,
+    "QuotaRepository.find_owner": "for the command line of the server: whom administrators mean",
     "PayloadChangeRepository.claim": _WORKERS,
     "PayloadChangeRepository.facts": _WORKERS,
     "PayloadChangeRepository.finish": _WORKERS,
@@ -1646,6 +1650,97 @@ async def _talking_ada(world: World) -> TelegramChatRepository:
     return chats
 
 
+# ---- Quotas ----
+
+
+async def _hers_used_up(world: World) -> QuotaRepository:
+    """Quotas by which ada, and only she, has all that she may have."""
+    quotas = QuotaRepository(world.database)
+    await quotas.change(world.ada.owner, dict.fromkeys(Quota, 0.0))
+    return quotas
+
+
+@isolates(QuotaRepository.change)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    async with world.unchanged():
+        await quotas.change(world.ben.owner, {Quota.FILES: 3.0})
+        await quotas.change(world.ben.owner, {Quota.BYTES: None})
+    assert await quotas.own(world.ben.owner) == {Quota.BYTES: None}
+
+
+@isolates(QuotaRepository.own)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    assert await quotas.own(world.ben.owner) == {}
+    assert await quotas.own(world.ada.owner) == dict.fromkeys(Quota, 0.0)
+
+
+@isolates(QuotaRepository.standings)
+async def _(world: World) -> None:
+    quotas = QuotaRepository(world.database)
+    before = await quotas.standings(world.ben.owner)
+    await quotas.change(world.ada.owner, {Quota.QUESTIONS: 99.0, Quota.FILES: 9.0})
+    await quotas.count_question(world.ada.owner)
+    await UsageRepository(world.database).add(world.ada.owner, [Usage(kind="chat", provider="p", model="m", cost=1.0)])
+    await ResourceRepository(world.database).create(new_resource(world.ada.owner, "another"), world.ada.project)
+    assert await quotas.standings(world.ben.owner) == before
+    hers = await quotas.standings(world.ada.owner)
+    assert all(one.used > his.used for one, his in zip(hers, before, strict=True))
+
+
+@isolates(QuotaRepository.file_room)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    async with world.database.write() as connection:
+        (await quotas.file_room(connection, world.ben.owner)).take(1, 1)
+        with pytest.raises(TooLarge):
+            (await quotas.file_room(connection, world.ada.owner)).take(1, 1)
+
+
+@isolates(QuotaRepository.require_room)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    await quotas.require_room(world.ben.owner, 1, 1)
+    with pytest.raises(TooLarge):
+        await quotas.require_room(world.ada.owner, 1, 1)
+
+
+@isolates(QuotaRepository.upload_bound)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    assert await quotas.upload_bound(world.ben.owner) is None
+    await quotas.change(world.ben.owner, {Quota.BYTES: 100_000.0})
+    before = await quotas.upload_bound(world.ben.owner)
+    await quotas.change(world.ada.owner, {Quota.BYTES: 1_000.0})
+    await ResourceRepository(world.database).create(new_resource(world.ada.owner, "another"), world.ada.project)
+    assert before is not None
+    bound = await quotas.upload_bound(world.ben.owner)
+    assert bound is not None
+    assert bound.most_bytes == before.most_bytes
+
+
+@isolates(QuotaRepository.count_question)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    async with world.unchanged():
+        await quotas.count_question(world.ben.owner)
+        await quotas.change(world.ben.owner, {Quota.QUESTIONS: 5.0})
+        await quotas.count_question(world.ben.owner)
+    with pytest.raises(QuestionsQuotaReached):
+        await quotas.count_question(world.ada.owner)
+
+
+@isolates(QuotaRepository.require_spend)
+async def _(world: World) -> None:
+    quotas = await _hers_used_up(world)
+    await quotas.change(world.ben.owner, {Quota.SPEND: 0.5})
+    await UsageRepository(world.database).add(world.ada.owner, [Usage(kind="chat", provider="p", model="m", cost=1.0)])
+    await quotas.require_spend(world.ben.owner)
+    with pytest.raises(SpendQuotaReached):
+        await quotas.require_spend(world.ada.owner)
+
+
 # ---- What belongs to an owner ----
 
 
@@ -1703,7 +1798,8 @@ async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world
     theirs, _ = await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
     child = new_resource(world.ben.owner, "secret")
     async with world.unchanged(), world.database.write() as connection:
-        assert await insert_children(connection, [child], world.ben.project) == {child.id}
+        inserted = await insert_children(connection, [child], world.ben.project, FileRoom())
+    assert inserted.made == {child.id}
     assert await found.find_by_content(world.ben.owner, child.content_hash) == child.id
     assert await found.find_by_content(world.ada.owner, child.content_hash) == theirs.id
 

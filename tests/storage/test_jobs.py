@@ -14,7 +14,9 @@ from citewell.errors import LeaseLost
 from citewell.storage.database import Database
 from citewell.storage.events import EventRepository
 from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceRepository, insert_children
+from citewell.storage.new_resources import insert_children
+from citewell.storage.quotas import FileRoom
+from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import owners, resources
 from citewell.types import Job, Stage, Status, UploadOptions
 from tests.storage.rows import add_resource, new_resource
@@ -166,7 +168,9 @@ async def test_children_of_an_archive_leave_room_for_what_their_owner_uploads_me
     job = await jobs.claim(Stage.EXTRACT, "w")
     assert job
     async with jobs.fenced(job) as connection:
-        await insert_children(connection, [new_resource(owner_id, parent_id=archive) for _ in range(200)], "")
+        await insert_children(
+            connection, [new_resource(owner_id, parent_id=archive) for _ in range(200)], "", FileRoom()
+        )
     _, own = await add_resource(database, "ada")
     order: list[str] = []
     while child := await jobs.claim(Stage.EXTRACT, "w"):

@@ -35,7 +35,7 @@ from citewell.channels.telegram.incoming import UPDATES, Incoming, chat_of, read
 from citewell.channels.telegram.texts import COMMANDS, LANGUAGES, say
 from citewell.channels.telegram.uploads import watch
 from citewell.composition import Services
-from citewell.errors import CitewellError, ConfigurationError, InvalidInput, RateLimited
+from citewell.errors import CitewellError, ConfigurationError, InvalidInput, QuestionsQuotaReached, RateLimited
 from citewell.settings import TelegramSettings
 from citewell.storage.telegram import TelegramFile, TelegramUpdate
 from citewell.types import JsonObject
@@ -269,6 +269,8 @@ class TelegramBot:
         language = task.incoming.language
         try:
             await handle(task)
+        except QuestionsQuotaReached as error:  # nobody waits for the next month in a chat
+            await task.say(say(language, "problem", reason=error.message))
         except RateLimited as error:
             await task.say(say(language, "busy", seconds=str(max(1, round(error.retry_after)))))
         except CitewellError as error:

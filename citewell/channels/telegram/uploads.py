@@ -61,7 +61,7 @@ async def receive(task: Task, owner_id: str, file: SentFile) -> None:
 async def _keep(task: Task, owner_id: str, file: SentFile) -> tuple[Resource, bool]:
     """The resource of a file, and whether this message brought it."""
     resources = task.desk.services.resources
-    spooled = await _fetched(task, file)
+    spooled = await _fetched(task, owner_id, file)
     known = await resources.known(owner_id, spooled.content_hash)
     said = Said(metadata=_metadata(task, file), thread=thread_name(task.place))
     brought_here = known is not None and _brought(known, task)
@@ -71,11 +71,11 @@ async def _keep(task: Task, owner_id: str, file: SentFile) -> tuple[Resource, bo
     return resource, known is None or brought_here
 
 
-async def _fetched(task: Task, file: SentFile) -> Spooled:
+async def _fetched(task: Task, owner_id: str, file: SentFile) -> Spooled:
     """The bytes, complete; raises `IncompleteUpload` when they broke off each time."""
     for attempt in range(1, _DOWNLOADS + 1):
         try:
-            with task.desk.services.resources.open_spool() as spool:
+            async with task.desk.services.resources.open_spool(owner_id, file.size or 0) as spool:
                 pieces: AsyncGenerator[bytes] = task.desk.calls.download(file.file_id, file.size)
                 async with aclosing(pieces):
                     async for piece in pieces:

@@ -80,7 +80,7 @@ class ChatService:
     model_problem: str | None = None
 
     async def begin(self, request: ChatRequest) -> Turn:
-        """Check the request and record the question; raises before anything is streamed."""
+        """Check the request and record the question; raises before anything is streamed, also where a quota of the asker is used up."""
         text = checked_text(request.message)
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
@@ -89,9 +89,11 @@ class ChatService:
             self.indexes.named(request.indexes)
         files_of = request.files_of or request.owner_id
         scope = await self.turns.scope(files_of, request.projects, request.resource_ids, request.filters)
-        thread = await self._thread(request, text, scope)
+        known = None if request.thread_id is None else await self.threads.get(request.owner_id, request.thread_id)
+        await self.turns.admit(request.owner_id)
+        thread = known or await self._begun(request, text, scope)
         history: list[Message] = []
-        if request.thread_id is not None:
+        if known is not None:
             history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
         details: dict[str, JsonValue] = {"scope": _scope_json(scope)}
@@ -190,9 +192,7 @@ class ChatService:
             asker, asked.thread_id, "assistant", answer.text, answer.citations, details, message_id, event
         )
 
-    async def _thread(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
-        if request.thread_id is not None:
-            return await self.threads.get(request.owner_id, request.thread_id)
+    async def _begun(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
         title = " ".join(text.split())
         title = title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
         return await self.threads.create(request.owner_id, title, _scope_json(scope))

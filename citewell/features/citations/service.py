@@ -12,7 +12,7 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.errors import InvalidInput
 from citewell.features.usage.service import Ledger
-from citewell.metering import tallied
+from citewell.metering import Tally, tallied
 from citewell.storage.passages import SqlChunks
 from citewell.types import Answer, AnswerPiece, Hit, Scores, StoredChunk
 
@@ -56,7 +56,7 @@ class CitationService:
         numbers = {source.hit.chunk.id: source.n for source in sources}
         characters = sum(len(piece.text) for piece in pieces) + sum(len(s.hit.chunk.text) for s in sources)
         text = await offload(characters, _written, pieces, sources, numbers)
-        with tallied() as tally:
+        with tallied(Tally(owner_id)) as tally:
             checked = await self.checker.check(owner_id, text, sources, settled=True)
         await self.ledger.record_paid(owner_id, tally.spent)
         return Answer(

@@ -9,7 +9,7 @@ from citewell.agent.interface import TurnRequest
 from citewell.agent.turn.state import ToolResult, TurnState
 from citewell.agent.turn.tools import Toolbox
 from citewell.features.usage.service import Ledger
-from citewell.metering import tallied
+from citewell.metering import Tally, tallied
 from citewell.ports import ToolCall, ToolSpec
 from citewell.storage.projects import ProjectRepository
 from citewell.types import JsonObject, Scope
@@ -41,7 +41,7 @@ class McpTools:
         """The result of a call; what is wrong with its arguments is told in the result, for the model to read."""
         request = TurnRequest(owner_id=owner_id, message="", scope=scope, top_k=self.top_k)
         turn = TurnState(request=request, emit=lambda _: None)
-        with tallied() as tally:
+        with tallied(Tally(owner_id)) as tally:
             result = await self.toolbox.run(turn, ToolCall("mcp", name, arguments))
         await self.ledger.record_paid(owner_id, tally.spent)
         return result

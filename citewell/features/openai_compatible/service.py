@@ -40,16 +40,18 @@ class CompletionService:
         *,
         references: bool,
     ) -> TurnRequest:
-        """The last message as a question after those before it. System messages say how answers are to be written."""
+        """The last message as a question after those before it, which counts as asked. System messages say how answers are to be written."""
         asked = [(role, text) for role, text in messages if role in ("user", "assistant")]
         if not asked or asked[-1][0] != "user":
             raise InvalidInput("The last message must be the user's.")
         project = await self._project(owner_id, model)
         scope = await self.turns.scope(owner_id, None if project is None else [project], resource_ids)
         past = [(role, text) for role, text in asked[:-1] if text.strip()][-_MAX_HISTORY:]
+        message = checked_text(asked[-1][1])
+        await self.turns.admit(owner_id)
         return TurnRequest(
             owner_id=owner_id,
-            message=checked_text(asked[-1][1]),
+            message=message,
             history=tuple(PastMessage("user" if role == "user" else "assistant", text, scope) for role, text in past),
             scope=scope,
             top_k=self.turns.top_k,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Body, Query, Request, Response
@@ -102,7 +103,8 @@ async def ingest(request: Request, response: Response, grant: CurrentGrant) -> I
     out stay as the file has them.
     """
     service = _service(request)
-    upload = await receive_upload(request, lambda: service.receiving(grant.owner_id), service.max_bytes, _UPLOAD_FIELDS)
+    spool = partial(service.receiving, grant.owner_id)
+    upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
     options, strict = _options(upload)
     said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
     resource, outcome = await service.upload(
@@ -200,7 +202,7 @@ async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) 
     """Upload a new version of a resource."""
     service = _service(request)
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, lambda: service.receiving(owner), service.max_bytes, _VERSION_FIELDS)
+    upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -109,13 +110,16 @@ class ResourceService:
     wake: Callable[[], None]
     space: DiskReserve
 
-    def open_spool(self) -> Spool:
-        """A place for the bytes of one file; leave its block without `finish`, and nothing is left behind."""
-        return self.capture.open_spool()
+    def open_spool(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
+        """A place for the bytes of one file of at least so many; leave its block without `finish`, and nothing is left behind.
 
-    def receiving(self, owner_id: str) -> AbstractContextManager[Spool]:
+        Raises `BytesQuotaReached` as soon as it is clear that the owner has no room for them.
+        """
+        return self.capture.spool_of(owner_id, least)
+
+    def receiving(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
         """The same for a request that brings a file; `RateLimited` while too many are under way."""
-        return self.capture.receiving(owner_id)
+        return self.capture.receiving(owner_id, least)
 
     @property
     def max_bytes(self) -> int:
@@ -133,10 +137,11 @@ class ResourceService:
         source: str = "upload",
     ) -> Resource:
         """Upload a local file: its new resource, or the one that has the same bytes."""
-        with self.open_spool() as spool, path.open("rb") as file:
-            while piece := await asyncio.to_thread(file.read, _PIECE):
-                spool.write(piece)
-            spooled = spool.finish()
+        with path.open("rb") as file:
+            async with self.open_spool(owner_id, os.fstat(file.fileno()).st_size) as spool:
+                while piece := await asyncio.to_thread(file.read, _PIECE):
+                    spool.write(piece)
+                spooled = spool.finish()
         resource, _ = await self.upload(
             owner_id, spooled, path.name, project=project, said=said, options=options, source=source
         )
@@ -158,8 +163,9 @@ class ResourceService:
         """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
 
         For a known one that is what its options did not ask for before; one that is FAILED or PARTIAL is tried again, and what is
-        said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work, and
-        `Conflict` for an identifier that another file of the project has.
+        said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work,
+        `Conflict` for an identifier that another file of the project has, and `FilesQuotaReached` or `BytesQuotaReached` for a new
+        file for which the owner has no room.
         """
         options, said = options or AskedOptions(), said or Said()
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -105,7 +106,7 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
     service = _service(request)
     await service.get(owner, name)
-    upload = await receive_upload(request, lambda: service.receiving(owner), service.max_bytes, _FIELDS)
+    upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _FIELDS)
     try:
         item = _item(upload)
     except BaseException:

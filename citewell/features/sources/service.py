@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -87,7 +87,7 @@ class SourceService:
 
     sources: SourceRepository
     projects: ProjectRepository
-    spools: Callable[[str], AbstractContextManager[Spool]]
+    spools: Callable[[str, int], AbstractAsyncContextManager[Spool]]
     size_limit: int
     keep_file: KeepFile
     delete_file: DeleteFile
@@ -95,9 +95,9 @@ class SourceService:
     chat: Callable[[], ChatModel | None]
     on_spent: OnSpent
 
-    def receiving(self, owner_id: str) -> AbstractContextManager[Spool]:
-        """A place for the bytes of one file; `RateLimited` while too many are under way."""
-        return self.spools(owner_id)
+    def receiving(self, owner_id: str, least: int) -> AbstractAsyncContextManager[Spool]:
+        """A place for the bytes of one file, at least so many; `RateLimited` while too many are under way, `BytesQuotaReached` without room."""
+        return self.spools(owner_id, least)
 
     @property
     def max_bytes(self) -> int:

@@ -1,4 +1,4 @@
-// What this server is and does: health, index, account, members, service accounts, tokens, usage, appearance.
+// What this server is and does: health, index, account, members, service accounts, tokens, usage, quotas, appearance.
 import type { ReactNode } from "react";
 import type { Session } from "../api/session";
 import { useTitle } from "../lib/hooks";
@@ -11,6 +11,7 @@ import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
 import { MembersCard } from "./MembersCard";
 import { PersonCard } from "./PersonCard";
+import { QuotaCard } from "./QuotaCard";
 import { ServiceAccountsCard } from "./ServiceAccountsCard";
 import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
@@ -31,6 +32,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
         <LocalModelCard />
         <IndexCard />
         <UsageCard />
+        <QuotaCard />
         <TelegramCard />
         {session.person !== null && <PersonCard session={session} />}
         {session.person !== null && <MembersCard isAdministrator={session.isAdministrator} />}

@@ -100,6 +100,10 @@ export function usageQuery(days: number) {
   });
 }
 
+export function quotasQuery() {
+  return queryOptions({ queryKey: ["quotas"], queryFn: async () => (await unwrap(api.GET("/quotas"))).quotas });
+}
+
 /** Pages of the audit log, newest first: one's own, or everybody's. */
 export function auditQuery(action: Schemas["AuditAction"] | null, everybody: boolean) {
   return infiniteQueryOptions({

@@ -1,0 +1,36 @@
+"""HTTP for quotas: your own, and those of people for administrators."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
+from citewell.features.json_bodies import SoundRoute
+from citewell.features.quotas.schemas import QuotaList, QuotasIn
+from citewell.features.quotas.service import QuotaService
+
+router = APIRouter(tags=["quotas"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+
+
+def _service(request: Request) -> QuotaService:
+    return request.app.state.services.quotas
+
+
+@router.get("/quotas")
+async def get_quotas(request: Request, owner: Owner) -> QuotaList:
+    """What you may have and do, and how much of it is used."""
+    return QuotaList.of(await _service(request).standings(owner))
+
+
+@router.get("/people/{person_id}/quotas")
+async def get_person_quotas(request: Request, person_id: str, principal: CurrentPrincipal) -> QuotaList:
+    """The quotas of somebody with an account, for administrators."""
+    return QuotaList.of(await _service(request).of_person(principal, person_id))
+
+
+@router.put("/people/{person_id}/quotas")
+async def change_person_quotas(
+    request: Request, person_id: str, body: QuotasIn, principal: CurrentPrincipal
+) -> QuotaList:
+    """Set what holds for somebody, for administrators. It takes effect with the next file or question."""
+    return QuotaList.of(await _service(request).change(principal, person_id, body.own()))

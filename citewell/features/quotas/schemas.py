@@ -1,0 +1,62 @@
+"""Quotas as HTTP sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from citewell.features.schemas import RequestBody, utc
+from citewell.types.quotas import Quota, QuotaStanding
+
+_MAX = 2**50
+_Whole = Annotated[int, Field(ge=0, le=_MAX)]
+
+
+class QuotaOut(BaseModel):
+    """One quota of an owner."""
+
+    quota: Quota
+    limit: float | None = Field(description="null without a limit; `spend` in US dollars")
+    used: float
+    own: bool = Field(description="whether it was set for this owner; else the server's default holds")
+    resets_at: datetime | None = Field(description="when the month (UTC) ends; null for files and bytes")
+
+    @staticmethod
+    def of(standing: QuotaStanding) -> QuotaOut:
+        """The public form of a standing."""
+        return QuotaOut(
+            quota=standing.quota,
+            limit=standing.limit,
+            used=standing.used,
+            own=standing.is_own,
+            resets_at=utc(standing.resets_at),
+        )
+
+
+class QuotaList(BaseModel):
+    """All quotas of an owner."""
+
+    quotas: list[QuotaOut]
+
+    @staticmethod
+    def of(standings: Sequence[QuotaStanding]) -> QuotaList:
+        """The public form of all of them."""
+        return QuotaList(quotas=[QuotaOut.of(one) for one in standings])
+
+
+class QuotasIn(RequestBody):
+    """What is to hold for somebody: null is no limit, and the server's default holds for what is left out."""
+
+    files: _Whole | None = Field(default=None, description="files and records, those inside other files included")
+    bytes: _Whole | None = Field(default=None, description="of all versions of the files")
+    questions: _Whole | None = Field(default=None, description="per calendar month (UTC)")
+    spend: Annotated[float, Field(ge=0, le=_MAX)] | None = Field(
+        default=None, description="US dollars that models may cost per calendar month (UTC)"
+    )
+
+    def own(self) -> dict[Quota, float | None]:
+        """Those that are named."""
+        return {Quota(name): getattr(self, name) for name in self.model_fields_set}
