@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 _IPV6_NETWORK = 64  # what one customer usually has
+_SHORTENED = {4: 24, 6: 48}
 
 
 def network_of(address: str) -> str:
@@ -16,3 +17,12 @@ def network_of(address: str) -> str:
     if parsed.version == 4:
         return str(parsed)
     return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))
+
+
+def shortened(address: str) -> str:
+    """The network of an address: of IPv4 the first 24 bits, of IPv6 the first 48, so that it tells a place and not a person."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return ""
+    return str(ipaddress.ip_network((parsed, _SHORTENED[parsed.version]), strict=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +15,6 @@ from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutco
 
 _KEY = "citewell.audit"
 _MAX_SUBJECT = 200
-_NETWORKS = {4: 24, 6: 48}
 
 
 class AuditKind(Enum):
@@ -162,6 +160,7 @@ class AuditRecord:
     subject: str | None = None
     has_begun: bool = False
     is_refused: bool = False
+    is_limited: bool = False
 
     def sent_by(self, principal: Principal) -> None:
         """Somebody's credential came with the request."""
@@ -180,9 +179,12 @@ class AuditRecord:
         self.actor, self.credential_id = AuditActor.PERSON, session_id
         self.actor_id = self.owner_id = owner_id
 
-    def refused(self, owner_id: str | None) -> None:
-        """Somebody was not let in, as this owner where one is known, whatever the answer's status."""
-        self.owner_id, self.is_refused = owner_id, True
+    def refused(self, owner_id: str | None, *, is_limited: bool = False) -> None:
+        """Somebody was not let in, as this owner where one is known, whatever the answer's status.
+
+        is_limited: how often that may be tried is limited, so each time is entered, also where no account was meant
+        """
+        self.owner_id, self.is_refused, self.is_limited = owner_id, True, is_limited
 
     def opened(self, actor: AuditActor, owner_id: str, credential_id: str) -> None:
         """A link or a trigger of this owner was used."""
@@ -244,15 +246,6 @@ def record_ended(request: Request) -> AuditRecord | None:
         return None
     _name_subject(record, request)
     return record
-
-
-def shortened(address: str) -> str:
-    """The network of an address: of IPv4 the first 24 bits, of IPv6 the first 48, so that it tells a place and not a person."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return ""
-    return str(ipaddress.ip_network((parsed, _NETWORKS[parsed.version]), strict=False))
 
 
 def _name_subject(record: AuditRecord, request: Request) -> None:

@@ -17,9 +17,10 @@ import pytest
 
 from citewell.errors import DiskFull, Unavailable
 from citewell.features.access import ACCESS
+from citewell.features.addresses import shortened
 from citewell.features.audit import service as audit_service
 from citewell.features.audit.service import AuditLog
-from citewell.features.audited import AUDITED, NOT_AUDITED, shortened
+from citewell.features.audited import AUDITED, NOT_AUDITED
 from citewell.storage.audit import AuditRepository
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 from tests.accounts.people import PASSWORD, Browser, signed_up

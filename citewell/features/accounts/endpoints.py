@@ -83,7 +83,7 @@ async def sign_in_with_password(request: Request, response: Response, body: Sign
     try:
         entry = await service.sign_in(body.email, body.password, sender_of(request))
     except WrongCredentials:
-        record_of(request).refused(await service.owner_called(body.email))
+        record_of(request).refused(await service.owner_called(body.email), is_limited=True)
         raise
     return _signed_in(request, response, entry)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
-from citewell.features.addresses import network_of
+from citewell.features.addresses import network_of, shortened
 from citewell.features.auth.service import AuthService, check_person
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
@@ -37,6 +37,8 @@ _EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
 # Failures within a quarter of an hour, and new accounts of an address. An account's limit is also what somebody else can use up who wants to keep its owner out.
 _SPAN_SECONDS = 900.0
 MAX_PER_ACCOUNT, MAX_PER_ADDRESS = 20, 60
+# Of a network as the audit log has it (IPv4 /24, IPv6 /48): each failure is an entry there, and some have more addresses than a log has room.
+MAX_PER_NETWORK = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,7 @@ class AccountService:
         """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
         self._require()
         email = checked_email(email)
+        await self.count("network", shortened(sender.address), MAX_PER_NETWORK)
         await self.count("address", network_of(sender.address), MAX_PER_ADDRESS)
         await self.count("account", email, MAX_PER_ACCOUNT)
         person, known = await self.people.by_email(email) or (None, None)
@@ -122,6 +125,7 @@ class AccountService:
             raise WrongCredentials
         await self.attempts.forget("account", email)
         await self.attempts.take_back("address", network_of(sender.address))
+        await self.attempts.take_back("network", shortened(sender.address))
         if self.passwords.is_outdated(known):
             await self.people.rehash(person.id, known, await self.passwords.hash(password))
         return await self.enter(person, sender)

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from citewell.errors import CitewellError
+from citewell.features.addresses import shortened
 from citewell.features.audit.service import AuditLog
-from citewell.features.audited import AuditKind, AuditRecord, keep_record, record_ended, shortened
+from citewell.features.audited import AuditKind, AuditRecord, keep_record, record_ended
 from citewell.features.http import address_of, error_response
 from citewell.types.audit import AuditActor, AuditOutcome
 
@@ -83,7 +84,9 @@ class _Answer:
         is_anonymous = record.actor is AuditActor.NOBODY and record.owner_id is None
         if is_anonymous and outcome is AuditOutcome.DONE:
             return
-        if (is_anonymous or record.audited.kind is AuditKind.VIEW) and self._audit.is_repeated(entry):
+        # A failed sign-in is written whether or not there is such an account: else the time that it takes would tell.
+        may_repeat = (is_anonymous and not record.is_limited) or record.audited.kind is AuditKind.VIEW
+        if may_repeat and self._audit.is_repeated(entry):
             return
         try:
             await self._audit.write(entry, is_noted=record.has_begun)
