@@ -129,7 +129,10 @@ class ProviderCallRepository:
             since = time.time() - (
                 (today.tm_mday - 1) * 86_400 + today.tm_hour * 3_600 + today.tm_min * 60 + today.tm_sec
             )
-            before = await connection.scalar(sa.select(sa.func.sum(usage.c.cost)).where(usage.c.created_at >= since))
+            spent = sa.select(sa.func.sum(usage.c.cost)).where(
+                usage.c.created_at >= since, usage.c.kind != "context_stuffing"
+            )
+            before = await connection.scalar(spent)
             await connection.execute(insert_new(connection, spending), [{"month": month, "dollars": before or 0.0}])
         return month
 

@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 import sqlalchemy as sa
@@ -210,6 +210,7 @@ async def test_the_month_begins_with_what_its_ledger_has(calls: ProviderCallRepo
     owner = await OwnerRepository(database).ensure("somebody")
     entry = Usage(kind="chat", provider="openai", model="m", input_tokens=1, output_tokens=1, units=1, cost=0.75)
     await UsageRepository(database).add(owner, [entry])
+    await UsageRepository(database).add(owner, [replace(entry, kind="context_stuffing", cost=9.0)])
     await UsageRepository(database).add(owner, [entry], at=0.0)
     assert await calls.spent() == pytest.approx(0.75)
 
