@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -173,9 +173,12 @@ class MultimodalEmbedder(Embedder, Protocol):
 
 def multimodal(embedder: Embedder) -> MultimodalEmbedder | None:
     """The embedder where it takes pictures; else None."""
-    if isinstance(embedder, MultimodalEmbedder) and Capability.MULTIMODAL in embedder.capabilities:
-        return embedder
-    return None
+    return cast(MultimodalEmbedder, embedder) if Capability.MULTIMODAL in capabilities_of(embedder) else None
+
+
+def capabilities_of(embedder: Embedder) -> frozenset[Capability]:
+    """What an embedder declares; nothing where it declares nothing. Wrappers ask this of each other, so it is no `isinstance` of a protocol."""
+    return getattr(embedder, "capabilities", frozenset())
 
 
 class EmbedderWrapper:
@@ -211,7 +214,7 @@ class EmbedderWrapper:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """The wrapped embedder's; none where it declares none."""
-        return self.inner.capabilities if isinstance(self.inner, MultimodalEmbedder) else frozenset()
+        return capabilities_of(self.inner)
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`; `TypeError` where the wrapped embedder takes none."""

@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 _MAX_DEATHS = 25
 _MAX_BACKOFF_SECONDS = 60.0
 _RESUME_EVERY_SECONDS = 15.0
+# What there may be to do when a stage has ended. Reading an archive or an e-mail leaves files to read.
+_FOLLOWING = {Stage.EXTRACT: (Stage.EXTRACT, Stage.INDEX), Stage.INDEX: (Stage.EMBED,), Stage.EMBED: ()}
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
@@ -95,9 +97,10 @@ class Workers:
             self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
     def wake(self) -> None:
-        """Look for work now rather than at the next poll."""
-        for event in self._wakeups.values():
-            event.set()
+        """Look for new work now rather than at the next poll. Stage 4 is not looked at: it goes on with what stage 3 leaves."""
+        self._look(Stage.EXTRACT, Stage.INDEX)
+        for stage in (Stage.EXTRACT, Stage.INDEX):
+            self._wakeups[stage, True].set()
 
     async def stop(self) -> None:
         """Stop at once; unfinished work is resumed after its lease."""
@@ -127,9 +130,11 @@ class Workers:
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
             await self._run(job, slots=0 if newcomers else 1)
-            if stage is not Stage.EMBED:  # there is something to index or to embed now, and perhaps new child files
-                for following in Stage:
-                    self._wakeups[following, False].set()
+            self._look(*_FOLLOWING[stage])
+
+    def _look(self, *stages: Stage) -> None:
+        for stage in stages:
+            self._wakeups[stage, False].set()
 
     async def _resume(self) -> None:
         """Now and then, go on with files that had to end while an embedder or a store was down: they get one attempt."""

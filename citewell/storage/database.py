@@ -6,17 +6,13 @@ import asyncio
 import contextlib
 import json
 import logging
-import sqlite3
-import threading
 import uuid
-import weakref
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
@@ -31,13 +27,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
-from citewell.storage.sql_functions import SQL_FUNCTIONS
+from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 _NOT_IN_REPERTOIRE = "22021"
-_THREAD_SECONDS = 10.0
 # Behind a pooler each transaction may get another session, in which statements that were prepared before are unknown, and names may be taken.
 _POOLED = {
     "statement_cache_size": 0,
@@ -71,7 +66,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
-        self._files = _SqliteFiles(sa.make_url(url).database or ":memory:") if self.is_sqlite else None
+        self._files = FileConnections(sa.make_url(url).database or ":memory:") if self.is_sqlite else None
         parsed = sa.make_url(url)
         options: dict[str, Any] = {"pool_pre_ping": True}
         if self._files is not None:
@@ -179,7 +174,7 @@ class Database:
     def _open_reader(self, url: str) -> sa.Engine:
         plain = url.replace("sqlite+aiosqlite:", "sqlite:", 1)
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
-        event.listen(reader, "connect", _prepare_sqlite)
+        event.listen(reader, "connect", prepare)
         return reader
 
 
@@ -255,79 +250,6 @@ def _upgrade(connection: sa.Connection, config: Config) -> None:
     command.upgrade(config, "head")
 
 
-_PRAGMAS = """
-    PRAGMA journal_mode=WAL;
-    PRAGMA synchronous=FULL;
-    PRAGMA foreign_keys=ON;
-    PRAGMA busy_timeout=30000;
-    PRAGMA temp_store=MEMORY;
-    PRAGMA cache_size=-32000;
-    PRAGMA mmap_size=268435456;
-"""
-
-
-class _Connection(sqlite3.Connection):
-    """Rolls back before it closes. SQLite waits with that for the last statement, which the traceback of a cancelled request may hold, and
-    every writer would find the database locked meanwhile."""
-
-    def close(self) -> None:
-        with contextlib.suppress(sqlite3.ProgrammingError):  # closed before
-            if self.in_transaction:
-                self.rollback()
-        super().close()
-
-
-class _SqliteFiles:
-    """Opens connections. A request that is cancelled meanwhile leaves none of them open, and no thread outlives `close`."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._abandoned: set[asyncio.Task[None]] = set()
-        self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-
-    async def connect(self) -> aiosqlite.Connection:
-        """A connection with the pragmas set."""
-        opening = asyncio.ensure_future(self._open())
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            closing = asyncio.ensure_future(_close_once_open(opening))
-            self._abandoned.add(closing)
-            closing.add_done_callback(self._abandoned.discard)
-            raise
-
-    async def close(self) -> None:
-        """Wait for abandoned connections, and for the connections' threads, which report to the event loop before they end."""
-        await asyncio.gather(*self._abandoned)
-        for thread in list(self._threads):
-            await asyncio.to_thread(thread.join, _THREAD_SECONDS)
-
-    async def _open(self) -> aiosqlite.Connection:
-        connection = aiosqlite.connect(self._path, isolation_level=None, check_same_thread=False, factory=_Connection)
-        self._threads.add(connection._thread)  # pyright: ignore[reportPrivateUsage]
-        try:
-            await connection
-            await connection.executescript(_PRAGMAS)
-            for name, (arguments, function) in SQL_FUNCTIONS.items():
-                await connection.create_function(name, arguments, function, deterministic=True)
-        except BaseException:
-            await connection.close()  # its thread would keep the process alive
-            raise
-        return connection
-
-
-async def _close_once_open(opening: asyncio.Future[aiosqlite.Connection]) -> None:
-    with contextlib.suppress(sqlite3.Error, OSError):
-        await (await opening).close()
-
-
-def _prepare_sqlite(dbapi_connection: Any, _record: object) -> None:
-    dbapi_connection.isolation_level = None
-    dbapi_connection.executescript(_PRAGMAS)
-    for name, (arguments, function) in SQL_FUNCTIONS.items():
-        dbapi_connection.create_function(name, arguments, function, deterministic=True)
-
-
 def _refuse_nul(context: ExceptionContext) -> None:
     """Postgres holds no NUL in texts, neither in rows nor in what they are compared with."""
     if getattr(context.original_exception, "sqlstate", None) == _NOT_IN_REPERTOIRE:
@@ -335,8 +257,9 @@ def _refuse_nul(context: ExceptionContext) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    write = connection.get_execution_options().get("citewell_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, FileConnection)
+    driver.begins(immediate=connection.get_execution_options().get("citewell_write", False))
 
 
 def _dumps(value: object) -> str:

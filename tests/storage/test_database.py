@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import aiosqlite
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
@@ -16,6 +17,7 @@ from alembic.script import ScriptDirectory
 from citewell.errors import ConfigurationError
 from citewell.settings.values import async_url, is_pooled, plain_postgres_url
 from citewell.storage import database as module
+from citewell.storage import sqlite
 from citewell.storage.database import Database
 from citewell.storage.tables import owners
 
@@ -39,7 +41,7 @@ async def test_rows_are_those_committed_last(tmp_path: Path) -> None:
 
 
 async def test_a_write_that_is_cancelled_locks_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PRAGMAS", module._PRAGMAS.replace("30000", "100"))
+    monkeypatch.setattr(sqlite, "_PRAGMAS", sqlite._PRAGMAS.replace("30000", "100"))
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
     async with database.write() as connection:
         await connection.run_sync(_TABLE.metadata.create_all)
@@ -140,4 +142,48 @@ async def test_behind_such_a_pooler_no_statement_is_kept(postgres: str) -> None:
     for _ in range(3):
         async with database.write() as connection:
             assert await connection.scalar(sa.text("SELECT count(*) FROM pg_prepared_statements")) == 1  # its own
+    await database.close()
+
+
+async def test_a_statement_with_its_rows_is_one_step_of_the_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    execute = aiosqlite.Connection._execute
+
+    async def counted(self: aiosqlite.Connection, fn: Callable[..., object], *args: object, **kwargs: object) -> object:
+        steps.append(fn.__name__)
+        return await execute(self, fn, *args, **kwargs)
+
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
+    async with database.write() as connection:
+        await connection.run_sync(_TABLE.metadata.create_all)
+    monkeypatch.setattr(aiosqlite.Connection, "_execute", counted)
+    async with database.write() as connection:
+        done = await connection.execute(sa.insert(_TABLE).returning(_TABLE.c.id), [{"text": "a"}, {"text": "b"}])
+        assert done.scalars().all() == [1, 2]
+        changed = await connection.execute(sa.update(_TABLE).values(text="c"))
+        assert changed.rowcount == 2
+    assert steps == ["run", "run", "commit"]
+    steps.clear()
+    async with database.read() as connection:
+        assert (await connection.execute(sa.select(_TABLE.c.text))).scalars().all() == ["c", "c"]
+    assert steps == ["run", "rollback"]
+    steps.clear()
+    async with database.write():
+        pass
+    assert steps == []
+    await database.close()
+
+
+async def test_a_failed_statement_leaves_the_transaction_as_it_was(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
+    async with database.write() as connection:
+        await connection.run_sync(_TABLE.metadata.create_all)
+    async with database.write() as connection:
+        await connection.execute(sa.insert(_TABLE), {"id": 1, "text": "kept"})
+        with pytest.raises(sa.exc.IntegrityError):
+            await connection.execute(sa.insert(_TABLE), {"id": 1, "text": "twice"})
+        assert (await connection.execute(sa.select(_TABLE.c.text))).scalars().all() == ["kept"]
+    assert [row["text"] for row in await database.rows(sa.select(_TABLE))] == ["kept"]
     await database.close()

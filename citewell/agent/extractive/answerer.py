@@ -12,6 +12,7 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
+from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import find_pictures
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
@@ -70,6 +71,7 @@ class ExtractiveAnswerer:
         own = own[len(question_text) - len(asked) :] or asked
         question = await offload(len(asked), read_question, asked)
         scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
+        scored = about_the_number(question, scored)
         confidence = 0.0
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)

@@ -1,0 +1,50 @@
+"""What a question calls by a number is answered with what is said of that number, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from tests.agent.fakes import hit
+
+LOCKERS = [
+    hit(f"Locker {n} is opened with the code {7919 * n}.", ordinal=n, filename="Lockers.txt") for n in (1, 9, 10, 11)
+]
+RULES = hit("The hall is swept every morning before the doors are opened.", ordinal=20, filename="Lockers.txt")
+SALES = [
+    hit(f"Net sales in fiscal {year} were {sales} million, more than ever.", ordinal=year, filename="Report.pdf")
+    for year, sales in ((2021, 40), (2022, 48))
+]
+LATER = hit("Net sales were 51 million.", ordinal=30, filename="Report.pdf", headings=("Results of fiscal 2023",))
+TERMS = hit("Goods can be returned within 14 days. The top 10 customers are served first.", ordinal=40)
+
+
+@pytest.fixture
+async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
+    embedder = BuiltinEmbedder.load()
+    yield ExtractiveAnswerer(embedder)
+    await embedder.aclose()
+
+
+async def test_the_thing_with_that_number_is_what_answers(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer("With which code is locker 10 opened?", [*LOCKERS, RULES])
+    assert found.text == "Locker 10 is opened with the code 79190. [1]"
+
+
+@pytest.mark.parametrize("question", ["With which code is locker 999 opened?", "Which code opens locker no. 5?"])
+async def test_another_number_is_no_answer(answerer: ExtractiveAnswerer, question: str) -> None:
+    assert not (await answerer.answer(question, [*LOCKERS, RULES])).answered
+
+
+async def test_the_number_may_stand_over_the_passage(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer("What were net sales in fiscal 2023?", [*SALES, LATER])
+    assert found.text == "Net sales were 51 million. [1]"
+    assert not (await answerer.answer("What were net sales in fiscal 2019?", SALES)).answered
+
+
+async def test_quantities_may_differ(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer("Can goods be returned within 30 days?", [TERMS])
+    assert "within 14 days" in found.text
