@@ -177,15 +177,12 @@ def multimodal(embedder: Embedder) -> MultimodalEmbedder | None:
 
 
 def capabilities_of(embedder: Embedder) -> frozenset[Capability]:
-    """What an embedder declares; nothing where it declares nothing. Wrappers ask this of each other, so it is no `isinstance` of a protocol."""
+    """What an embedder declares, if anything. Wrappers ask it of each other: an `isinstance` of a protocol would take long."""
     return getattr(embedder, "capabilities", frozenset())
 
 
 class EmbedderWrapper:
-    """Delegates everything to the embedder it wraps.
-
-    reads_windows: texts longer than `max_tokens` get a vector of all their windows
-    """
+    """Delegates everything to the embedder it wraps. reads_windows: texts longer than `max_tokens` get a vector of all their windows."""
 
     reads_windows = False
 
