@@ -1,5 +1,5 @@
 // Starts `citewell serve` on a folder of its own, as a user would, and ends it as a power cut would.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,6 +77,12 @@ export class Server {
   async remove(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Change the database behind the server's back, as time or an operator would. */
+  sql(statement: string): void {
+    const script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], 30); c.execute(sys.argv[2]); c.commit()";
+    execFileSync(PYTHON, ["-c", script, join(this.folder, "data", "citewell.db"), statement]);
   }
 
   /** A token of another owner, as an identity provider would sign it. */
