@@ -167,7 +167,7 @@ def test_a_damaged_copy_of_a_table_is_said_to_be_damaged(own: RunningServer, how
     copy = next(b for b in own.client.get(f"/resources/{sheet['id']}/blobs").json()["blobs"] if "parquet" in b["kind"])
     path = next(
         p
-        for p in (own.data / "blobs" / "extracted").rglob("*")
+        for p in (own.data / "blobs").rglob("extracted-*")
         if sheet["id"] in str(p) and p.stat().st_size == copy["size"]
     )
     _damage(path, how)

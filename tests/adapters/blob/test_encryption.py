@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
-from citewell.errors import ConfigurationError
+from citewell.adapters.blob import object_store
+from citewell.adapters.registry import build_blob_store
+from citewell.errors import ConfigurationError, Unavailable
 from citewell.settings import AzureBlobs, load_settings
+from citewell.testing.blob_store_suite import file_of, read
+from tests.contract_servers.azure import ACCOUNT, ACCOUNT_KEY, AzureServer
+from tests.contract_servers.serving import serving
 
 KEY = base64.b64encode(b"k" * 32).decode()
 AZURE = {"blob_backend": "azure", "blob_bucket": "files", "azure_account": "files"}
@@ -68,3 +82,42 @@ def test_links_of_google_are_for_googles_address(tmp_path: Path) -> None:
 def test_links_are_short_lived(tmp_path: Path, seconds: int) -> None:
     with pytest.raises(ConfigurationError, match="blob_link_seconds"):
         load_settings(data=tmp_path, blob_backend="s3", blob_link_seconds=seconds)
+
+
+@contextmanager
+def _over_tls(server: AzureServer, folder: Path) -> Generator[str]:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, SHA256())
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM)
+    )
+    with serving(server.app, file) as address:
+        yield address
+
+
+async def test_azure_encrypts_with_the_key_that_is_sent_and_reads_with_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "_CLIENT", {"allow_invalid_certificates": True})
+    server = AzureServer(objects={"files": {}})
+    keys = {"azure_account_key": ACCOUNT_KEY, "blob_backend": "azure", "blob_bucket": "files", "azure_account": ACCOUNT}
+    with _over_tls(server, tmp_path) as address:
+        given = keys | {"azure_endpoint": address, "data": tmp_path}
+        blobs = build_blob_store(load_settings(**given, azure_encryption_key=KEY).blobs)
+        small, large = b"small", b"-" * 20_000_000
+        await blobs.put_file("small", file_of(tmp_path, small))
+        await blobs.put_file("large", file_of(tmp_path, large))
+        assert (await read(blobs, "small"), await read(blobs, "large")) == (small, large)
+        expected = base64.b64encode(hashlib.sha256(b"k" * 32).digest()).decode()
+        assert {said["x-ms-encryption-key-sha256"] for said in server.said.values()} == {expected}
+        with pytest.raises(Unavailable):
+            await read(build_blob_store(load_settings(**given).blobs), "small")
+        await blobs.delete("small")
+        assert await blobs.list("") == ["large"]
