@@ -152,7 +152,7 @@ def test_a_picture_is_sent_to_claude_by_its_own_client(own: RunningServer, files
     assert label == {"type": "text", "text": "Picture: Sign.png"}
     assert image["source"]["media_type"] == "image/png"
     assert base64.b64decode(image["source"]["data"]) == _sign()
-    (found,) = _search(files, query="lamp room entry", file_types=["image"])
+    found, *_ = _search(files, query="lamp room entry", file_types=["image"])
     for wanted in (found["source"], "sign-7"):
         assert _looked(files, wanted)["content"] == result["content"]
 
