@@ -18,6 +18,7 @@ from citewell.ingest.capture import Capture, Spooled, UploadRequest
 from citewell.storage.database import Database
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.quotas import QuotaRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.testing.blob_store_suite import read
 
@@ -71,6 +72,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[_Desk]:
         spool_folder=tmp_path / "spool",
         max_bytes=1_000,
         space=DiskReserve(tmp_path, 0),
+        quotas=QuotaRepository(database),
     )
     yield _Desk(owner, project, resources, blobs, capture)
     await database.close()

@@ -13,6 +13,7 @@ import aiosqlite
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
+from sqlalchemy.exc import IntegrityError
 
 from citewell.errors import ConfigurationError
 from citewell.settings.values import async_url, is_pooled, plain_postgres_url
@@ -182,7 +183,7 @@ async def test_a_failed_statement_leaves_the_transaction_as_it_was(tmp_path: Pat
         await connection.run_sync(_TABLE.metadata.create_all)
     async with database.write() as connection:
         await connection.execute(sa.insert(_TABLE), {"id": 1, "text": "kept"})
-        with pytest.raises(sa.exc.IntegrityError):
+        with pytest.raises(IntegrityError):
             await connection.execute(sa.insert(_TABLE), {"id": 1, "text": "twice"})
         assert (await connection.execute(sa.select(_TABLE.c.text))).scalars().all() == ["kept"]
     assert [row["text"] for row in await database.rows(sa.select(_TABLE))] == ["kept"]
