@@ -9,6 +9,7 @@ from functools import partial
 from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from citewell.composition import open_services
@@ -116,6 +117,7 @@ def build(settings: Settings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=_operation_name,
     )
     install_error_handlers(app)
     app.add_middleware(AuditRecorder)
@@ -128,6 +130,11 @@ def build(settings: Settings) -> FastAPI:
         app.include_router(router, dependencies=[] if router in _LENIENT else [Depends(known_parameters)])
     check_rows(route for router in _ROUTERS for route in router.routes)
     return app
+
+
+def _operation_name(route: APIRoute) -> str:
+    """The function's name, which no other has: what generated clients and automation services call it."""
+    return route.name
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from citewell.errors import InvalidInput, NotFound
+from citewell.features.owner_data.service import ErasureReceipt, check_confirmation
 from citewell.library import AsyncCitewell, Citewell
 from citewell.types.json import well_formed
 
@@ -108,6 +109,16 @@ class AsyncClaudeUploads:
             await services.claude_files.forget(owner, file_id)
         return len(orphans)
 
+    async def erase(self, confirm: str) -> ErasureReceipt:
+        """Delete every upload, then everything else, as `AsyncCitewell.erase` does; nothing else where an upload cannot be deleted."""
+        check_confirmation(confirm)
+        services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
+        owner = services.local_owner
+        for file_id in await services.claude_files.all(owner):
+            await self._delete(file_id)
+            await services.claude_files.forget(owner, file_id)
+        return await self._citewell.erase(confirm)
+
     async def _upload(self, stored: StoredBytes) -> str:
         if stored.size > MAX_UPLOAD_BYTES:
             raise InvalidInput(f"{stored.filename} is larger than the {MAX_UPLOAD_BYTES:,} bytes that Anthropic takes.")
@@ -156,6 +167,10 @@ class ClaudeUploads:
     def sweep(self) -> int:
         """Delete the uploads whose file is deleted or has a newer version, as `AsyncClaudeUploads.sweep`."""
         return self._citewell.run(lambda _: self._uploads.sweep())
+
+    def erase(self, confirm: str) -> ErasureReceipt:
+        """Delete every upload, then everything else, as `AsyncClaudeUploads.erase`."""
+        return self._citewell.run(lambda _: self._uploads.erase(confirm))
 
 
 def _name(filename: str) -> str:

@@ -10,6 +10,7 @@ from citewell.composition.stores import Stores
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.indexes.index_set import IndexSet
 from citewell.ports import BlobStore
+from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.owner_data import OwnerDataRepository
 
 
@@ -29,6 +30,7 @@ def owner_data_service(
         blobs=blobs,
         indexes=indexes,
         delete_file=delete_file,
+        uploads=ClaudeFileRepository(stores.database).all,
         text_key=text_key,
         backups=folder / "backups",
         cache=folder / "cache",

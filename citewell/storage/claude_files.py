@@ -45,6 +45,12 @@ class ClaudeFileRepository:
         async with self._database.write() as connection:
             await connection.execute(sa.delete(claude_files).where(mine))
 
+    async def all(self, owner_id: str) -> list[str]:
+        """The ids of all uploads, oldest first."""
+        table = claude_files.c
+        query = sa.select(table.file_id).where(table.owner_id == owner_id).order_by(table.created_at, table.file_id)
+        return [row["file_id"] for row in await self._database.rows(query)]
+
     async def orphans(self, owner_id: str) -> list[tuple[str, str]]:
         """Resource and id of the uploads whose resource is deleted, or has a newer version."""
         table = claude_files.c

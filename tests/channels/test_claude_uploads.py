@@ -13,6 +13,7 @@ from citewell import AsyncCitewell, Citewell
 from citewell.channels.claude_uploads import AsyncClaudeUploads, ClaudeUploads
 from citewell.errors import InvalidInput, NotFound
 from citewell.types import UploadOptions
+from citewell.types.accounts import ERASURE_CONFIRMATION
 from tests.contract_servers.anthropic import KEY, AnthropicServer
 from tests.contract_servers.anthropic_files import AnthropicFiles
 from tests.contract_servers.serving import serving
@@ -59,6 +60,37 @@ async def test_a_file_is_uploaded_once_and_its_metadata_name_the_upload(
         (hit, *_) = await citewell.search("lamp", conditions=[{"field": "metadata.claude_file_id", "value": first}])
         assert hit.metadata["claude_file_id"] == first
         assert [method for method, _ in at.calls] == ["POST", "GET"]
+
+
+async def test_erasing_everything_deletes_the_uploads_or_says_which_stay(
+    tmp_path: Path, at: AnthropicFiles, claude: anthropic.AsyncAnthropic
+) -> None:
+    async with AsyncCitewell(tmp_path / "data") as citewell:
+        uploads = AsyncClaudeUploads(citewell, claude)
+        lamp, other = tmp_path / "a" / "Lamp.md", tmp_path / "Other.md"
+        lamp.parent.mkdir()
+        lamp.write_text(TEXT)
+        other.write_text("The meadow is mown in June.")
+        await uploads.ensure((await citewell.add(lamp)).id)
+        await uploads.ensure((await citewell.add(other)).id)
+        with pytest.raises(InvalidInput, match="Nothing was erased"):
+            await uploads.erase("yes")
+        assert len(at.stored) == 2
+        at.failing = [500] * 3
+        with pytest.raises(anthropic.InternalServerError):
+            await uploads.erase(ERASURE_CONFIRMATION)
+        assert len([one async for one in citewell.resources()]) == 2
+        receipt = await uploads.erase(ERASURE_CONFIRMATION)
+        assert at.stored == {}
+        assert receipt.complete
+        assert not [place for place in receipt.not_looked_into if "Anthropic" in place]
+        assert [one async for one in citewell.resources()] == []
+
+        kept = await uploads.ensure((await citewell.add(lamp)).id)
+        receipt = await citewell.erase(ERASURE_CONFIRMATION)  # without the key
+        (said,) = [place for place in receipt.not_looked_into if "Anthropic" in place]
+        assert kept in said
+        assert list(at.stored) == [kept]
 
 
 async def test_two_tasks_upload_a_file_once(

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
+import re
+import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import standardwebhooks
+from pydantic import BaseModel
 
+from citewell.features.chat.schemas import ChatIn
+from citewell.features.resources.schemas import RecordsIn
+from citewell.features.search.schemas import SearchIn
+from citewell.features.triggers.schemas import ChunkIn, FetchIn, ResultIn, TriggerIn
+from citewell.features.webhooks import schemas
 from tests.server.running import RunningServer
 
 pytestmark = pytest.mark.slow(60)
 PRIVATE = {"CITEWELL_WEBHOOK_PRIVATE_ADDRESSES": "true"}
+DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs/webhooks.md"
+EVENTS: Mapping[str, type[BaseModel]] = {
+    "resource.indexed": schemas.ResourceEvent,
+    "resource.failed": schemas.ResourceEvent,
+    "resource.deleted": schemas.ResourceEvent,
+    "chunk.stored": schemas.ChunkEvent,
+    "answer.completed": schemas.AnswerEvent,
+    "sync.finished": schemas.SyncEvent,
+}
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
 
 
@@ -44,7 +61,7 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                assert any(_signed(one, self.headers, body) for one in receiver.secrets)
+                assert any(_is_signed(one, dict(self.headers), body) for one in receiver.secrets)
                 receiver.seen.append((self.headers["webhook-id"], json.loads(body)))
                 if receiver.hold is not None:
                     receiver.hold.wait(60)
@@ -69,11 +86,12 @@ class Receiver:
         return [body["type"] for _, body in self.seen]
 
 
-def _signed(secret: str, headers: Any, body: bytes) -> bool:
-    content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    key = base64.b64decode(secret.removeprefix("whsec_"))
-    expected = "v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
-    return hmac.compare_digest(expected, headers["webhook-signature"])
+def _is_signed(secret: str, headers: dict[str, str], body: bytes) -> bool:
+    try:
+        standardwebhooks.Webhook(secret).verify(body, headers)
+    except standardwebhooks.WebhookVerificationError:
+        return False
+    return True
 
 
 def until(holds: Callable[[], object], seconds: float = 90) -> None:
@@ -111,21 +129,71 @@ def delivered(server: RunningServer) -> list[dict[str, Any]]:
     return [one for one in page if one["state"] == "delivered"]
 
 
-def test_a_file_an_answer_and_a_deletion_are_told_of(told: RunningServer, receiver: Receiver) -> None:
+def _undescribed(body: dict[str, Any]) -> set[str]:
+    """What an event says that its description in the OpenAPI document does not."""
+    data: Any = EVENTS[body["type"]].model_fields["data"].annotation
+    EVENTS[body["type"]].model_validate(body)
+    return {*body} - {"type", "timestamp", "data"} | {*body["data"]} - {*data.model_fields}
+
+
+def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: Receiver) -> None:
     subscribe(told, receiver)
     subscribe(told, receiver, "chunk.stored")
     resource = told.add("Lighthouse.md", NOTE)
     answer = told.client.post("/chat", json={"message": "How often does the lamp turn?"}).json()
+    broken = told.upload("broken.pdf", b"%PDF-1.7 this is none").json()
+    told.wait(broken["id"])
+    told.client.put("/sources/frames", json={"kind": "folder"}).raise_for_status()
+    told.client.post("/sources/frames/runs", json={"cursor": None, "report": {"added": 3}}).raise_for_status()
     told.client.delete(f"/resources/{resource['id']}")
-    until(lambda: len(set(receiver.types())) == 4)
+    until(lambda: set(receiver.types()) == set(EVENTS))
     bodies = {body["type"]: body["data"] for _, body in receiver.seen}
     assert bodies["resource.indexed"]["resource_id"] == resource["id"]
     assert "twelve seconds" in bodies["chunk.stored"]["text"]
     assert bodies["answer.completed"]["answer"] == answer["answer"]
     assert bodies["answer.completed"]["citations"][0]["filename"] == "Lighthouse.md"
     assert bodies["resource.deleted"]["filename"] == "Lighthouse.md"
+    assert bodies["resource.failed"]["resource_id"] == broken["id"]
+    assert bodies["resource.failed"]["error_message"]
+    assert bodies["sync.finished"]["source"] == "frames"
+    assert [_undescribed(body) for _, body in receiver.seen] == [set()] * len(receiver.seen)
     ids = [one for one, _ in receiver.seen]
     assert len(ids) == len(set(ids))
+
+
+def test_the_description_has_a_sample_of_all_that_automation_services_send_and_get(server: RunningServer) -> None:
+    described = server.client.get("/openapi.json").json()
+    operations = [one for methods in described["paths"].values() for one in methods.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(names) == len(set(names))
+    assert {"ingest", "search", "chat", "subscribe_webhook", "unsubscribe_webhook", "trigger_result"} <= set(names)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
+    assert all(one["summary"] and one["description"] for one in operations)
+    assert set(described["webhooks"]) == set(EVENTS)
+    requests = (ChatIn, ChunkIn, FetchIn, RecordsIn, ResultIn, SearchIn, TriggerIn)
+    for model in (*EVENTS.values(), *requests):
+        (sample,) = described["components"]["schemas"][model.__name__]["examples"]
+        model.model_validate(sample)
+        assert model not in EVENTS.values() or _undescribed(sample) == set()
+
+
+def test_the_receiver_of_the_documentation_takes_an_event(told: RunningServer, tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python title=\"receiver.py\"\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    path = tmp_path / "receiver.py"
+    path.write_text(program.replace("9000", str(port)))
+    secret = told.client.post("/webhooks", json={"url": f"http://127.0.0.1:{port}/"}).json()["secret"]
+    with subprocess.Popen(
+        [sys.executable, "-u", str(path)], env={"WEBHOOK_SECRET": secret}, stdout=subprocess.PIPE, text=True
+    ) as running:
+        try:
+            told.add("Lighthouse.md", NOTE)
+            assert running.stdout is not None
+            message, type_, filename = running.stdout.readline().split()
+        finally:
+            running.kill()
+    assert (message[:4], type_, filename) == ("msg_", "resource.indexed", "Lighthouse.md")
 
 
 def test_failures_are_tried_again_and_dead_letters_replayed(told: RunningServer, receiver: Receiver) -> None:

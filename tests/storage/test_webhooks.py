@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 import time
 from collections.abc import Mapping
@@ -13,10 +10,10 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import standardwebhooks
 
 from citewell.errors import Conflict, InvalidInput, NotFound, Unavailable
 from citewell.features.webhooks.delivery import WAITS, DeliveryRunner
-from citewell.features.webhooks.service import WebhookService
 from citewell.features.webhooks.signing import new_secret
 from citewell.storage.content import insert_chunks
 from citewell.storage.database import Database
@@ -189,10 +186,16 @@ async def test_a_delivery_is_signed_and_taken_once(database: Database) -> None:
     await send_all(runner(database, receiver))
     ((url, headers, body),) = receiver.seen
     assert url == "https://hooks.example/in"
-    content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    key = base64.b64decode(SECRET.removeprefix("whsec_"))
-    expected = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
-    assert headers["webhook-signature"] == f"v1,{expected}"
+    event = standardwebhooks.Webhook(SECRET).verify(body, dict(headers))
+    assert event["type"] == "resource.indexed"
+    for secret, changed, sent in (
+        (new_secret(), {}, body),
+        (SECRET, {}, body.replace(b"indexed", b"deleted")),
+        (SECRET, {"webhook-id": "msg_other"}, body),
+        (SECRET, {"webhook-timestamp": str(int(time.time()) - 1)}, body),
+    ):
+        with pytest.raises(standardwebhooks.WebhookVerificationError):
+            standardwebhooks.Webhook(secret).verify(sent, {**headers, **changed})
     (delivery,), _ = await WebhookRepository(database).deliveries(owner, None, None, 10, None)
     assert (delivery.id, delivery.state, delivery.attempts, delivery.status) == (
         headers["webhook-id"],
@@ -308,9 +311,9 @@ async def test_a_slow_receiver_holds_up_nobody_else(database: Database) -> None:
 async def test_what_happens_twice_under_one_key_is_sent_once(database: Database) -> None:
     owner, _ = await add_resource(database, "ada")
     await register(database, owner)
-    service = WebhookService(webhooks=WebhookRepository(database), private=False, wake=lambda: None)
+    event = OutgoingEvent(type=EventType.SYNC_FINISHED, key="run-1", data={"source": "airtable", "added": 3})
     for _ in range(2):
-        await service.sync_finished(owner, "run-1", {"source": "airtable", "added": 3})
+        await WebhookRepository(database).tell(owner, event)
     (body,) = await told(database, owner)
     assert body["data"] == {"source": "airtable", "added": 3}
 

@@ -19,12 +19,15 @@ from citewell.features.schemas import (
     RequestBody,
     TimeZoneIn,
     said_json,
+    sample,
 )
 from citewell.types import NoAnswerReason
 
 
 class ChatIn(RequestBody):
     """A message, the thread it belongs to, and what it may draw on."""
+
+    model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
     message: str
     thread_id: str | None = None

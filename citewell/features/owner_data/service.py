@@ -91,7 +91,7 @@ class _Pieces(io.RawIOBase):
 class OwnerDataService:
     """Hands over or erases what belongs to an owner.
 
-    delete_file: removes a file with its bytes and vectors; text_key: by what the cache of embeddings knows a text; backups, cache: folders with copies of the database, and of tables; local_owner: stays able to use this machine when its data is erased
+    delete_file: removes a file with its bytes and vectors; uploads: ids of an owner's files at Anthropic; text_key: by what the cache of embeddings knows a text; backups, cache: folders with copies of the database, and of tables; local_owner: stays able to use this machine when its data is erased
     """
 
     data: OwnerDataRepository
@@ -99,6 +99,7 @@ class OwnerDataService:
     blobs: BlobStore
     indexes: IndexSet
     delete_file: Callable[[str, str], Awaitable[object]]
+    uploads: Callable[[str], Awaitable[Sequence[str]]]
     text_key: Callable[[str], str]
     backups: Path
     cache: Path
@@ -134,17 +135,16 @@ class OwnerDataService:
 
     async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
         """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""
-        if confirmation != ERASURE_CONFIRMATION:
-            raise InvalidInput(
-                f"Nothing was erased. To erase everything, send `confirm` with the words '{ERASURE_CONFIRMATION}'."
-            )
+        check_confirmation(confirmation)
         managed, removed = await self.data.service_owners(owner_id), list[Removed]()
+        uploads = list[str]()
         for one in (*managed, owner_id):
+            uploads += await self.uploads(one)
             removed += await self._erase(one)
         if managed:  # each went with what it had
             left = await self.data.service_owners(owner_id)
             removed.append(Removed("table service_accounts", len(managed), len(left)))
-        return ErasureReceipt(owner_id, time.time(), _together(removed), self._elsewhere())
+        return ErasureReceipt(owner_id, time.time(), _together(removed), (*_at_anthropic(uploads), *self._elsewhere()))
 
     async def _erase(self, owner_id: str) -> list[Removed]:
         before = await self._found(owner_id)
@@ -198,6 +198,23 @@ class OwnerDataService:
             "logs of the server and of what is in front of it, which may have names of files",
             "backups that the operator makes, and what providers keep of the texts that were sent to them",
         )
+
+
+def check_confirmation(confirmation: str) -> None:
+    """Raise `InvalidInput` unless these are the words that say that erasing everything is meant."""
+    if confirmation != ERASURE_CONFIRMATION:
+        raise InvalidInput(
+            f"Nothing was erased. To erase everything, send `confirm` with the words '{ERASURE_CONFIRMATION}'."
+        )
+
+
+def _at_anthropic(uploads: Sequence[str]) -> tuple[str, ...]:
+    """The uploads that stay, each by its id: what knew of them is erased, and only their key can delete them."""
+    if not uploads:
+        return ()
+    return (
+        f"Anthropic's Files API, where uploads stay until they expire or their key deletes them: {', '.join(uploads)}",
+    )
 
 
 def _together(removed: Sequence[Removed]) -> tuple[Removed, ...]:

@@ -21,6 +21,7 @@ from citewell.features.schemas import (
     RequestBody,
     StageDetailsJson,
     metadata_json,
+    sample,
     utc,
 )
 from citewell.ingest.records import RecordsAdded
@@ -395,6 +396,10 @@ class RecordIn(RequestBody):
 
 class RecordsIn(RequestBody):
     """Texts to add; one with a known id replaces what it was."""
+
+    model_config = sample(
+        {"records": [{"id": "note-1", "text": "The warehouse closes at nine.", "metadata": {"tags": ["hours"]}}]}
+    )
 
     records: list[RecordIn] = Field(max_length=10_000)
     project: str | None = None

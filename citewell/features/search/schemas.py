@@ -18,12 +18,15 @@ from citewell.features.schemas import (
     RequestBody,
     TimeZoneIn,
     said_json,
+    sample,
 )
 from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
 
 
 class SearchIn(RequestBody):
     """What to look for, and where. What is left out is as the server is configured."""
+
+    model_config = sample({"query": "maximum loan size for first-time borrowers", "top_k": 5})
 
     query: str = Field(description="words or a question")
     top_k: int | None = Field(default=None, description="1 to 100")

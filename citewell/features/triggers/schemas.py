@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from citewell.features.schemas import CitationOut, RequestBody, utc
+from citewell.features.schemas import CitationOut, RequestBody, sample, utc
 from citewell.types import Trigger, TriggerKind
 
 _NAME = r"^[^\x00]+$"
@@ -15,6 +15,8 @@ _NAME = r"^[^\x00]+$"
 
 class TriggerIn(RequestBody):
     """A new trigger."""
+
+    model_config = sample({"kind": "result", "name": "Questions from n8n", "project": "Frames"})
 
     kind: TriggerKind = Field(description="`fetch`: keep records; `chunk`: put metadata on a file; `result`: answer")
     name: str = Field(min_length=1, max_length=200, pattern=_NAME)
@@ -73,6 +75,19 @@ class FetchedRecord(RequestBody):
 class FetchIn(RequestBody):
     """Records that the other program has fetched."""
 
+    model_config = sample(
+        {
+            "records": [
+                {
+                    "id": "rec00000000000012",
+                    "title": "Frame 12",
+                    "text": "The heron stands in the reeds at dawn.",
+                    "metadata": {"tags": ["outdoor"], "timestamp": "2026-11-18T07:30:00Z"},
+                }
+            ]
+        }
+    )
+
     records: list[FetchedRecord] = Field(max_length=10_000)
 
 
@@ -88,6 +103,8 @@ class FetchOut(BaseModel):
 class ChunkIn(RequestBody):
     """What the other program made of a chunk, for the chunk's file."""
 
+    model_config = sample({"resource_id": "2dee0c1a-6c1f-4a4e-9d0f-0c6f7f4f7a11", "metadata": {"mood": "calm"}})
+
     resource_id: str = Field(min_length=1, max_length=36, description="as `chunk.stored` names it")
     metadata: dict[str, Any] = Field(description="keys that are set; null removes one")
 
@@ -101,6 +118,8 @@ class ChunkFileOut(BaseModel):
 
 class ResultIn(RequestBody):
     """A question."""
+
+    model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
     message: str = Field(min_length=1, max_length=32_000)
     thread_id: str | None = Field(default=None, max_length=36, description="to go on with a conversation")

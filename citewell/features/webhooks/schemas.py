@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, sample, utc
 from citewell.types import Delivery, DeliveryState, EventType, Webhook
 
 Subscription = Literal[
@@ -20,6 +20,28 @@ _URL = Field(
     examples=["https://n8n.example.com/webhook/citewell"],
 )
 _EVENTS = "what it is told of; unless given, everything but `chunk.stored`"
+_AT = "2026-11-18T07:30:00.000Z"
+_FILE: dict[str, Any] = {
+    "resource_id": "2dee0c1a-6c1f-4a4e-9d0f-0c6f7f4f7a11",
+    "version": 1,
+    "filename": "Loan Policy.pdf",
+}
+_CITATION: dict[str, Any] = {
+    "n": 1,
+    "chunk_id": "92f4a3b0-5d0e-5c52-8a6e-2f4f0c1d9b7e",
+    "resource_id": "2dee0c1a-6c1f-4a4e-9d0f-0c6f7f4f7a11",
+    "version": 1,
+    "filename": "Loan Policy.pdf",
+    "locator": {"page": 3, "pages": [3]},
+    "label": "Loan Policy.pdf (p. 3)",
+    "quote": "A first-time borrower may receive at most GHS 5,000.",
+    "verdict": "supported",
+    "score": 0.91,
+}
+
+
+def _event(type: EventType, data: dict[str, Any]) -> ConfigDict:
+    return sample({"type": type.value, "timestamp": _AT, "data": data})
 
 
 class WebhookIn(RequestBody):
@@ -131,6 +153,8 @@ class EventResource(BaseModel):
     identifier: str | None = None
     record_id: str | None = None
     mime_type: str | None = None
+    file_size_bytes: int | None = None
+    detected_category: str | None = None
     status: str | None = None
     chunk_count: int | None = None
     parent_id: str | None = None
@@ -174,6 +198,9 @@ class EventSync(BaseModel):
     """The data of `sync.finished`: which source, and what was done."""
 
     source: str
+    report: dict[str, Any] = Field(
+        description="`added`, `changed`, `unchanged`, `deleted`, `problem_count` and `seconds`; `problems` and `notes` with a sentence for each"
+    )
 
 
 class _Event(BaseModel):
@@ -183,12 +210,37 @@ class _Event(BaseModel):
 class ResourceEvent(_Event):
     """A file was read and can be searched, failed, or was deleted."""
 
+    model_config = _event(
+        EventType.RESOURCE_INDEXED,
+        {
+            **_FILE,
+            "mime_type": "application/pdf",
+            "status": "indexed",
+            "chunk_count": 31,
+            "metadata": {"tags": ["policy"]},
+        },
+    )
+
     type: Literal["resource.indexed", "resource.failed", "resource.deleted"]
     data: EventResource
 
 
 class ChunkEvent(_Event):
     """A passage of a file was stored."""
+
+    model_config = _event(
+        EventType.CHUNK_STORED,
+        {
+            "chunk_id": "92f4a3b0-5d0e-5c52-8a6e-2f4f0c1d9b7e",
+            **_FILE,
+            "ordinal": 6,
+            "type": "text",
+            "text": "A first-time borrower may receive at most GHS 5,000.",
+            "context": "Loan sizes",
+            "locator": {"page": 3, "pages": [3], "headings": ["Loan sizes"]},
+            "token_count": 17,
+        },
+    )
 
     type: Literal["chunk.stored"]
     data: EventChunk
@@ -197,12 +249,44 @@ class ChunkEvent(_Event):
 class AnswerEvent(_Event):
     """A question was answered."""
 
+    model_config = _event(
+        EventType.ANSWER_COMPLETED,
+        {
+            "message_id": "5b1c7d0e-8f3a-4d7b-9a51-3f0f2c7f6b21",
+            "thread_id": "c0a8e2d4-1b6f-4c38-8d2e-7a9b5e4f1c30",
+            "question": "What is the maximum loan size for first-time borrowers?",
+            "answer": "A first-time borrower may receive at most GHS 5,000 [1].",
+            "answered": True,
+            "intent": "document_query",
+            "citations": [_CITATION],
+        },
+    )
+
     type: Literal["answer.completed"]
     data: EventAnswer
 
 
 class SyncEvent(_Event):
     """A source was synchronised."""
+
+    model_config = _event(
+        EventType.SYNC_FINISHED,
+        {
+            "source": "frames",
+            "report": {
+                "added": 3,
+                "changed": 1,
+                "unchanged": 996,
+                "deleted": 0,
+                "problem_count": 1,
+                "problems": [
+                    {"key": "rec00000000000012", "code": "frame_missing", "message": "There is no frame shots/012.png."}
+                ],
+                "notes": [],
+                "seconds": 14.9,
+            },
+        },
+    )
 
     type: Literal["sync.finished"]
     data: EventSync

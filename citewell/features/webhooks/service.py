@@ -17,7 +17,6 @@ from citewell.types import (
     Delivery,
     DeliveryState,
     EventType,
-    JsonObject,
     OutgoingEvent,
     Webhook,
 )
@@ -67,11 +66,6 @@ class WebhookService:
         delivery = await self.webhooks.tell_one(owner_id, webhook_id, event)
         self.wake()
         return delivery
-
-    async def sync_finished(self, owner_id: str, run_id: str, data: JsonObject) -> None:
-        """Tell that a source was synchronised: call once at the end of a run, successful or not. data: what it did, with its `source`."""
-        await self.webhooks.tell(owner_id, OutgoingEvent(type=EventType.SYNC_FINISHED, key=run_id, data=data))
-        self.wake()
 
     async def deliveries(
         self,
