@@ -1,9 +1,10 @@
 """Several processes on one Postgres and one S3: how fast 1, 2 and 4 workers are, and what becomes of files when a worker, the store or S3 goes away.
 
-usage: .venv/bin/python benchmarks/workers.py [--files 60] [--workers 1 2 4] [--seconds 60] [--output FILE]
+usage: .venv/bin/python benchmarks/workers.py [--files 60] [--workers 1 2 4] [--waits 3] [--seconds 60] [--output FILE]
 
 A server takes uploads and works on none (`CITEWELL_WORKERS=0`); the workers are `citewell worker`, each with a data folder of its own; vectors are in the
-same Postgres. In one more run of two workers one of them is killed (SIGKILL) when half of the files are done. Then the vector store (Qdrant's contract
+same Postgres. The same again with an embedder that takes `--waits` seconds for each call and no time of this machine (OpenAI's, at a contract server),
+as the built-in one takes all cores of a small machine. In one more run of two workers one of them is killed (SIGKILL) when half of the files are done. Then the vector store (Qdrant's contract
 server, with points in memory) and S3 are each unreachable for `--seconds` while files arrive. Counted: files that are not found by their word
 afterwards, or more than once. Exit code 1 where there is one, or a file that is not indexed whole.
 """
@@ -40,11 +41,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3  # noqa: E402
+from tests.contract_servers.faults import Fault, Faults  # noqa: E402
+from tests.contract_servers.openai import KEY, OpenAIServer  # noqa: E402
 from tests.contract_servers.qdrant import QdrantServer  # noqa: E402
 from tests.contract_servers.serving import serving  # noqa: E402
 
 SENTENCES_PER_FILE = 60
 OUTAGE_FILES = 15
+RUNS = ("working", "waiting", "away")
 HEADER = ("Run", "Files", "Seconds", "Files/s", "Not found", "Found twice", "Not whole", "States while away")
 
 
@@ -165,7 +169,14 @@ def figures(
     }  # fmt: skip
 
 
-def throughput(deployment: Deployment, files: int, workers: int, *, kill: bool = False) -> dict[str, Any]:
+def throughput(
+    deployment: Deployment,
+    files: int,
+    workers: int,
+    *,
+    kill: bool = False,
+    when_done: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
     """All files are there before the first worker is, and the clock starts with the first that is done."""
     words = [f"zq{number:05d}x" for number in range(files)]
     ids = [deployment.upload(word) for word in words]
@@ -177,7 +188,29 @@ def throughput(deployment: Deployment, files: int, workers: int, *, kill: bool =
         done = sum(count for state, count in deployment.states(ids).items() if state in TERMINAL)
     started = time.perf_counter()
     states = deployment.until_done(ids, deployment.kill_worker if kill else None)
-    return figures(deployment, words, states, time.perf_counter() - started, files - done)
+    seconds = time.perf_counter() - started
+    when_done()
+    return figures(deployment, words, states, seconds, files - done)
+
+
+def with_waiting(
+    url: str, number: int, bucket: str, sentences: list[str], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Throughput where each call to the embedder takes some seconds of its own; searches afterwards do not wait."""
+    workers = options.workers[number]
+    provider = OpenAIServer()
+    provider.trouble = lambda: Fault(pause=options.waits)
+
+    def wait_no_more() -> None:
+        provider.trouble = Faults()
+
+    with serving(provider.app) as address:
+        more = {
+            "EMBEDDING_PROVIDER": "openai", "EMBEDDING_MODEL": "text-embedding-3-small", "EMBEDDING_DIMENSIONS": "256",
+            "OPENAI_API_KEY": KEY, "EMBEDDING_BASE_URL": f"{address}/v1",
+        }  # fmt: skip
+        with deployed(sentences, environment(url, 50 + number, bucket) | more) as one:
+            return throughput(one, options.files, workers, when_done=wait_no_more)
 
 
 def outage(deployment: Deployment, wire: Wire, files: int, seconds: float) -> dict[str, Any]:
@@ -216,6 +249,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=60)
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--waits", type=float, default=3)
+    parser.add_argument("--runs", nargs="*", choices=RUNS, default=list(RUNS))
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
@@ -231,18 +266,24 @@ def main() -> None:
         generated.write_sentences(folder / "sentences.json", 5_000)
         sentences = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
         url, bucket = stack.enter_context(postgres(None)), stack.enter_context(s3())
-        runs = [(f"{count} workers", count, False) for count in options.workers] + [("2 workers, one killed", 2, True)]
-        for number, (name, count, kill) in enumerate(runs):
+        working = [(f"{count} workers", count, False) for count in options.workers] + [
+            ("2 workers, one killed", 2, True)
+        ]
+        for number, (name, count, kill) in enumerate(working if "working" in options.runs else []):
             with deployed(sentences, environment(url, number, bucket)) as one:
                 note(name, throughput(one, options.files, count, kill=kill))
-        s3_wire = Wire(int(urlsplit(bucket).port or 0))
-        with deployed(sentences, environment(url, 100, s3_wire.address)) as one:
-            note("S3 away", outage(one, s3_wire, OUTAGE_FILES, options.seconds))
-        qdrant = stack.enter_context(serving(QdrantServer().app))
-        wire = Wire(int(urlsplit(qdrant).port or 0))
-        more = {"CITEWELL_VECTOR_STORE": "qdrant", "QDRANT_URL": wire.address}
-        with deployed(sentences, environment(url, 101, bucket) | more) as one:
-            note("store away", outage(one, wire, OUTAGE_FILES, options.seconds))
+        for number, count in enumerate(options.workers if "waiting" in options.runs else []):
+            waited = with_waiting(url, number, bucket, sentences, options)
+            note(f"{count} workers, {options.waits:g} s for each call", waited)
+        if "away" in options.runs:
+            s3_wire = Wire(int(urlsplit(bucket).port or 0))
+            with deployed(sentences, environment(url, 100, s3_wire.address)) as one:
+                note("S3 away", outage(one, s3_wire, OUTAGE_FILES, options.seconds))
+            qdrant = stack.enter_context(serving(QdrantServer().app))
+            wire = Wire(int(urlsplit(qdrant).port or 0))
+            more = {"CITEWELL_VECTOR_STORE": "qdrant", "QDRANT_URL": wire.address}
+            with deployed(sentences, environment(url, 101, bucket) | more) as one:
+                note("store away", outage(one, wire, OUTAGE_FILES, options.seconds))
     print(report.terminal(HEADER, [row(name, one) for name, one in result.items()]))
     print(json.dumps(result, indent=1))
     if options.output is not None:

@@ -458,11 +458,20 @@ class VectorIndex(Protocol):
         ...
 
     async def count(self, filter: Filter | None = None) -> int:
-        """How many points the filter admits (all owners' without one)."""
+        """How many points the filter admits (all owners' without one): exact, also where what was written is found later."""
         ...
 
     async def close(self) -> None:
         """Flush and release; calling it twice is harmless."""
+        ...
+
+
+@runtime_checkable
+class RemovableIndex(VectorIndex, Protocol):
+    """A vector index that has a table, a collection or keys of its own in its store."""
+
+    async def remove(self) -> None:
+        """Take these away where no point is left, so that only `close` can follow; an index with points stays as it is."""
         ...
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from citewell.errors import CitewellError, Conflict, NotFound, SpendingLimitReached
 from citewell.indexes.copying import FileBatch, copy_files, erase, file_batches, tokens_of
 from citewell.indexes.index_set import IndexChange, IndexSet, OpenIndex, Rebuilding
+from citewell.ports import RemovableIndex
 from citewell.storage.content import ContentRepository
 from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord, IndexRepository, IndexState
 
@@ -31,7 +32,7 @@ class IndexMigration:
     """Runs builds in the background. New chunks go to every open index meanwhile, so a finished one is complete.
 
     name:           of this process, for leases: one process builds an index at a time
-    settle_seconds: how long other processes take to learn of an index; a build reads nothing before they write to it too
+    settle_seconds: how long other processes take to learn of an index, or that it is gone; a build reads nothing before they write to it too
     """
 
     indexes: IndexSet
@@ -128,8 +129,11 @@ class IndexMigration:
         self.indexes.note_change(index_id, None)
         await self.records.delete(index_id)
         if found is not None:
+            await asyncio.sleep(self.settle_seconds)  # until no other process writes to it
             try:
                 await erase(found, self.content)
+                if isinstance(found.store, RemovableIndex):
+                    await found.store.remove()
                 await found.store.close()
             except CitewellError as error:
                 log.warning("the vectors of %s stay in %s: %s", record.fingerprint, record.store, error.message)

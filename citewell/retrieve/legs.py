@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from citewell.errors import ProviderError
+from citewell.errors import ProviderError, Unavailable
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.feedback import pulls_of
 from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, led_by, reciprocal_rank
@@ -20,11 +20,13 @@ from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.sparse import code_terms, sparse_query, term_id
 from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
-from citewell.types.search import EMBED_ERROR
+from citewell.types.search import EMBED_ERROR, STORE_ERROR
 
 log = logging.getLogger(__name__)
 
 FOREIGN_DENSE_WEIGHT = 0.5
+# Where words are kept elsewhere, as those of Pinecone are, they are the answer after so many seconds: clients of vendors try again for minutes.
+_SLOWEST_SECONDS = 10.0
 # How many of the best are embedded next if they have no vectors yet.
 _PREFERRED = 20
 # A code that more chunks have does not say which one is meant.
@@ -111,15 +113,20 @@ class Legs:
         )
         dense = near or []
         if weight > 0.0 and near is None:
+            reason = trace.details.get(EMBED_ERROR) or trace.details.get(STORE_ERROR)
+            log.warning("a search goes on by words alone: %s", reason)
             weight, lexical = 0.0, lexical or await self._lexical(query, language, scope, limit, trace)
         with timed(trace, "fuse"):
             fused = self._fuse(dense, lexical, weight, unseen)
-        if vector is not None and fused and self._options.feedback_chunks:
+        if vector is not None and near is not None and fused and self._options.feedback_chunks:
             pulls = pulls_of(fused[: self._options.feedback_chunks], self._options.feedback_weight)
-            with timed(trace, "feedback"):
-                pulled = await self._near(vector, scope, limit, pulls)
-            with timed(trace, "fuse"):
-                fused = self._fuse(pulled, lexical, weight, unseen)
+            try:
+                with timed(trace, "feedback"):
+                    pulled = await self._near(vector, scope, limit, pulls)
+                with timed(trace, "fuse"):
+                    fused = self._fuse(pulled, lexical, weight, unseen)
+            except Unavailable as error:
+                log.warning("a search goes on without feedback: %s", error.message)
         if lexical and (named := await self._named(query, language, scope, trace)):
             fused = led_by(fused, named)
         self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
@@ -165,29 +172,43 @@ class Legs:
     async def _dense(
         self, query: str, scope: Filter, limit: int, trace: Trace
     ) -> tuple[FloatMatrix | None, list[ScoredId] | None]:
-        """The query's vector, where it is made here, and what is near it; None where the embedder fails."""
+        """The query's vector, where it is made here, and what is near it; None where the embedder or the store fails."""
         if limit < 1:
             return None, []
-        if not self.compares:
-            with timed(trace, "dense"):
-                return None, await self._index.search(VectorQuery(text=query, filter=scope, limit=limit))
+        vector = None
+        if self.compares:
+            try:
+                with timed(trace, "embed"):
+                    vector = await self.vector_of(query)
+            except ProviderError as error:
+                if Capability.SPARSE not in self._index.capabilities:
+                    raise
+                trace.details[EMBED_ERROR] = f"{error.code}: {error.message}"
+                return None, None
         try:
-            with timed(trace, "embed"):
-                vector = await self.vector_of(query)
-        except ProviderError as error:
+            with timed(trace, "dense"):
+                if vector is not None:
+                    return vector, await self._near(vector, scope, limit)
+                return None, await self._found(VectorQuery(text=query, filter=scope, limit=limit))
+        except Unavailable as error:
             if Capability.SPARSE not in self._index.capabilities:
                 raise
-            log.warning("a search goes on by words alone, without its embedder: %s", error.message)
-            trace.details[EMBED_ERROR] = f"{error.code}: {error.message}"
-            return None, None
-        with timed(trace, "dense"):
-            return vector, await self._near(vector, scope, limit)
+            trace.details[STORE_ERROR] = f"{error.code}: {error.message}"
+            return vector, None
 
     async def _near(
         self, vector: FloatMatrix, scope: Filter, limit: int, pulls: tuple[tuple[str, float], ...] = ()
     ) -> list[ScoredId]:
-        query = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit, pulls=pulls)
-        return await self._index.search(query)
+        return await self._found(VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit, pulls=pulls))
+
+    async def _found(self, query: VectorQuery) -> list[ScoredId]:
+        """What a search by meaning finds. `Unavailable` also for a store that is slow, where its words are kept elsewhere."""
+        seconds = _SLOWEST_SECONDS if Capability.EVENTUAL in self._index.capabilities else None
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._index.search(query)
+        except TimeoutError:
+            raise Unavailable(f"The vector store has not answered within {_SLOWEST_SECONDS:g} s.") from None
 
     async def _by_words(
         self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace

@@ -39,7 +39,7 @@ from citewell.types import (
     Trace,
     conditions_in,
 )
-from citewell.types.search import EMBED_ERROR
+from citewell.types.search import EMBED_ERROR, STORE_ERROR
 
 log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
@@ -196,7 +196,7 @@ class Retriever:
         if options.near_duplicate is not None or options.diversity > 0.0:
             wanted = max(wanted, 3 * request.top_k)
         dense, lexical, good = _by_id(found.dense), _by_id(found.lexical), fused
-        if options.vector_threshold > -1.0 and EMBED_ERROR not in trace.details:
+        if options.vector_threshold > -1.0 and not {EMBED_ERROR, STORE_ERROR} & trace.details.keys():
             with timed(trace, "threshold"):
                 dense = await self._cosines(request.query, found, fused)
             good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]
@@ -209,12 +209,12 @@ class Retriever:
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
                 hits += [hit for hit in _to_hits(page, stored, dense, lexical) if _is_wanted(hit, request)]
         with timed(trace, "diversify"):
-            return await self._diversify(options, hits, wanted)
+            return await self._diversify(options, hits, wanted, trace)
 
-    async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int) -> list[Hit]:
+    async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int, trace: Trace) -> list[Hit]:
         if options.near_duplicate is not None:
             hits = without_near_duplicates(hits, options.near_duplicate)
-        if options.diversity > 0.0:
+        if options.diversity > 0.0 and STORE_ERROR not in trace.details:
             vectors = await self._legs.vectors([hit.chunk.id for hit in hits])
             hits = maximal_marginal_relevance(hits, vectors, options.diversity, wanted)
         return hits

@@ -23,7 +23,7 @@ import pytest_asyncio
 
 from citewell.errors import Unavailable
 from citewell.points import METADATA, metadata_field
-from citewell.ports import Capability, VectorIndex
+from citewell.ports import Capability, RemovableIndex, VectorIndex
 from citewell.remote_vectors import EventualIndex
 from citewell.testing.settling import settling
 from citewell.types import (
@@ -415,10 +415,13 @@ class FilterConformance(_Opened):
         assert await having(Condition("tag", Operator.EXISTS, False)) == changed
         assert await having(Condition(f"{METADATA}.{field}", Operator.EXISTS, True)) == []
 
-    @pytest.mark.parametrize("among", [1, 10, 1_000])
-    async def test_the_nearest_of_what_a_filter_admits_are_found(self, index: VectorIndex, among: int) -> None:
-        points = [make_point(n, metadata={}, row=n % among) for n in range(4_000)]
-        await index.upsert(points)
+    @pytest.mark.parametrize(("among", "size"), [(1, 4_000), (10, 4_000), (1_000, 10_000)])
+    async def test_the_nearest_of_what_a_filter_admits_are_found(
+        self, index: VectorIndex, among: int, size: int
+    ) -> None:
+        points = [make_point(n, metadata={}, row=n % among) for n in range(size)]
+        await index.upsert(points)  # all in one call, whatever the store takes at once
+        assert await index.count() == size
         scope = Filter(owner_id="ann", conditions=(Condition("row", Operator.EQ, 0),))
         admitted = points[::among]
         matrix = np.asarray([point.dense for point in admitted], dtype=np.float32)
@@ -453,6 +456,31 @@ class EventualConformance:
         assert set(_ids(await index.search(near(3, limit=30)))) == left
         assert set(_ids(await index.search(about(1, limit=100)))) == left
         await index.close()
+
+
+@pytest.mark.asyncio
+class RemovalConformance:
+    """For indexes that have a table, a collection or keys of their own: `RemovableIndex`."""
+
+    async def test_an_empty_index_is_taken_away_and_one_with_points_stays(self, open_index: OpenIndex) -> None:
+        index = await open_index()
+        assert isinstance(index, RemovableIndex)
+        await index.upsert([make_point(1, terms=[1]), make_point(2, owner="bob", terms=[1])])
+        await index.remove()
+        assert _ids(await index.search(near(1))) == [point_id(1)]
+        await index.delete(ANN)
+        await index.remove()
+        assert await index.count() == 1
+        await index.delete(BOB)
+        await index.remove()
+        with pytest.raises(Unavailable):
+            await index.upsert([make_point(3)])
+        await index.close()
+        again = await open_index()
+        assert await again.count() == 0
+        await again.upsert([make_point(1, terms=[1])])
+        assert _ids(await again.search(about(1))) == [point_id(1)]
+        await again.close()
 
 
 @pytest.mark.asyncio

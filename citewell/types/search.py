@@ -15,6 +15,9 @@ from citewell.types.metadata import FileFacts, Metadata, Provenance
 EMBED_ERROR = "embed_error"
 """The detail of a trace that says how the embedder failed; such a search went by words alone."""
 
+STORE_ERROR = "store_error"
+"""The detail of a trace that says how the vector store failed to search by meaning; such a search went by words alone."""
+
 SKIPPED_INDEXES = "skipped_indexes"
 """The detail of a trace that names the indexes that could not be asked, of several."""
 
@@ -343,11 +346,13 @@ class SearchResult:
 
     @property
     def notice(self) -> str | None:
-        """What readers must know of how the hits were found: that the embedder or the reranker failed, or that what the query asks for was not there."""
+        """What readers must know of how the hits were found: that the embedder, the vector store or the reranker failed, or that what the query asks for was not there."""
         error = self.trace.details.get("rerank_error")
         failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
         unread = self.trace.details.get(EMBED_ERROR)
         words = "" if unread is None else f"The files were searched by words alone, as the embedder failed ({unread})."
+        away = self.trace.details.get(STORE_ERROR)
+        alone = "" if away is None else f"The files were searched by words alone, as the vector store failed ({away})."
         skipped = self.trace.details.get(SKIPPED_INDEXES)
         names = ", ".join(map(str, skipped)) if isinstance(skipped, list) else ""
         absent = f"What only the index {names} holds is not among them, as it cannot be asked." if names else ""
@@ -355,4 +360,4 @@ class SearchResult:
         relaxed = (
             f"Nothing was found within the filter “{missed}”, so the search was made without it." if missed else ""
         )
-        return " ".join(filter(None, (absent, words, failed, relaxed))) or None
+        return " ".join(filter(None, (absent, words, alone, failed, relaxed))) or None

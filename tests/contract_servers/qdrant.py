@@ -46,6 +46,7 @@ class QdrantServer:
             ("GET", "", self._info),
             ("GET", "/exists", self._exists),
             ("PUT", "", self._create),
+            ("DELETE", "", self._drop),
             ("PUT", "/index", self._index),
             ("PUT", "/points", self._upsert),
             ("POST", "/points", self._retrieve),
@@ -116,6 +117,11 @@ class QdrantServer:
             name, asked.vectors, sparse_vectors_config=asked.sparse_vectors, metadata=asked.metadata
         )
         self.created[name], self.indexed[name] = asked, {}
+        return True
+
+    async def _drop(self, name: str, body: bytes) -> object:
+        await self.local.delete_collection(name)
+        del self.created[name], self.indexed[name]
         return True
 
     async def _info(self, name: str, body: bytes) -> object:

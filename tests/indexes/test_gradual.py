@@ -243,5 +243,12 @@ async def test_a_project_is_answered_from_the_index_that_it_has_chosen(tmp_path:
         for path, body in (("/search", {"query": "lamp"}), ("/chat", question), ("/chat", question | {"stream": True})):
             for indexes, status in (([], 400), ([made["id"]] * 9, 400), ([made["id"], "none"], 404), ("none", 422)):
                 assert (await client.post(path, json=body | {"indexes": indexes})).status_code == status
+        # An index that is dropped is still the one that the project has named, which changes nothing but what answers.
+        (await client.delete(f"/indexes/{made['id']}")).raise_for_status()
+        assert (await search("lamp number12", project="Lights"))["hits"][0]["record_id"] == "12"  # type: ignore[index]
+        chunking = {"strategy": "tokens", "size": 200, "overlap": 20}
+        rules = await client.patch(f"/projects/{project['id']}", json={"chunking": chunking})
+        assert (rules.status_code, rules.json()["settings"]["chunking"]) == (200, chunking)
+        assert (await client.patch(f"/projects/{project['id']}", json={"index": made["id"]})).status_code == 422
         back = await client.patch(f"/projects/{project['id']}", json={"index": None})
         assert "index" not in back.json()["settings"]

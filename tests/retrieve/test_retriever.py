@@ -1,5 +1,6 @@
 """The retriever over real parts: what it finds, for whom, in which order, and what its trace says."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,9 +12,9 @@ import pytest
 
 from citewell import AsyncCitewell
 from citewell.adapters.index.memory import MemoryIndex
-from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable, Unavailable
 from citewell.points import index_point
-from citewell.ports import Capability, Reranked
+from citewell.ports import Capability, FloatMatrix, Reranked
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.types import (
@@ -25,9 +26,11 @@ from citewell.types import (
     Operator,
     Point,
     RerankLimits,
+    ScoredId,
     SearchRequest,
     SelfQuery,
     StoredChunk,
+    VectorQuery,
 )
 from tests.retrieve.stand_ins import LengthReranker, MemoryChunks, ScriptedChat, WordEmbedder, fill, make_chunk
 
@@ -225,6 +228,47 @@ async def test_a_search_goes_by_words_where_its_embedder_fails_and_says_so(
     library.embedder.is_away = False
     found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
     assert found.notice is None
+
+
+class _WithoutMeaning(MemoryIndex):
+    """Finds words, and fails or hangs where it is asked for what is near a vector."""
+
+    hangs = False
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return super().capabilities | {Capability.EVENTUAL}
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        if query.sparse is None and self.hangs:
+            await asyncio.Event().wait()
+        if query.sparse is None:
+            raise Unavailable("It is away.")
+        return await super().search(query)
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        raise Unavailable("It is away.")
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+@pytest.mark.parametrize(
+    "options", [RetrievalOptions(), RetrievalOptions(dense_weight=1.0, vector_threshold=0.3, diversity=0.5)]
+)
+async def test_a_search_goes_by_words_where_the_store_fails_and_says_so(
+    library: Library, options: RetrievalOptions, hangs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citewell.retrieve.legs._SLOWEST_SECONDS", 0.05)
+    library.index.__class__ = _WithoutMeaning
+    monkeypatch.setattr(_WithoutMeaning, "hangs", hangs)
+    found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
+    assert [hit.chunk.text for hit in found.hits] == [_TEXTS[0]]
+    assert "words alone, as the vector store failed (unavailable: " in (found.notice or "")
+
+
+async def test_a_store_that_finds_neither_meaning_nor_words_is_an_error(library: Library) -> None:
+    await library.index.close()
+    with pytest.raises(Unavailable):
+        await library.retriever().search(SearchRequest(owner_id="ann", query="borrowers"))
 
 
 async def test_without_words_in_the_index_an_embedder_that_fails_is_an_error(library: Library) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract_servers.faults import Fault
 from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
 from tests.contract_servers.serving import serving
 from tests.server.running import RunningServer
@@ -85,6 +86,25 @@ def test_files_are_asked_about_changed_and_deleted(pinecone: PineconeDatabase, t
         for one in added:
             assert running.client.delete(f"/resources/{one['id']}").status_code == 200
         assert records(pinecone) == 0
+
+
+def test_while_pinecone_is_away_words_are_searched_and_the_answer_says_so(
+    pinecone: PineconeDatabase, tmp_path: Path
+) -> None:
+    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+        running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
+        asked = {"query": "maximum loan amount"}
+        whole = running.client.post("/search", json=asked).json()
+        assert not whole.get("notice")
+        pinecone.trouble = lambda: Fault(status=503, message="overloaded", retry_after="0")
+        found = running.client.post("/search", json=asked).json()
+        assert found["hits"]
+        assert "words alone, as the vector store failed" in found["notice"]
+        answer = running.client.post("/chat", json={"message": QUESTION}).json()
+        assert answer["citations"], answer
+        assert "words alone" in answer["notice"]
+        pinecone.trouble = lambda: None
+        assert running.client.post("/search", json=asked).json()["hits"] == whole["hits"]
 
 
 def test_an_index_that_somebody_deleted_is_made_again_and_filled(pinecone: PineconeDatabase, tmp_path: Path) -> None:

@@ -16,23 +16,21 @@ import numpy as np
 import orjson
 
 from citewell.adapters.index.pgvector_filters import BoundSql
-from citewell.adapters.index.pgvector_frames import prepare_frames
+from citewell.adapters.index.pgvector_frames import drop_empty, prepare_frames
 from citewell.adapters.index.pgvector_rows import (
     PAYLOAD_COLUMNS,
     POINT_COLUMNS,
-    WORD_DIMENSIONS,
     payload_rows,
-    places_of,
     point_rows,
-    term_of,
     terms_of,
 )
 from citewell.adapters.index.pgvector_schema import Connection, PointTables, prepare
+from citewell.adapters.index.pgvector_words import WordIndex, best_first, move_words
 from citewell.errors import CitewellError, Unavailable
 from citewell.points import OWNER, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.settings import PgvectorStore
-from citewell.text.sparse import K1, inverse_frequency, stable_number
+from citewell.text.sparse import stable_number
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored
 
 _BATCH = 500
@@ -41,10 +39,10 @@ _STATEMENTS = 100  # kept prepared by each connection
 _SECONDS = 60.0
 # Up to so many points that a filter admits are compared one by one, which is exact.
 _EXACT_UP_TO = 5_000
+# Up to so many, those with the words of a query are looked for among them, instead of among the best of all points.
+_FEW = 2_000
 # The graph holds numbers of 2 bytes: so many more points than asked for are compared once again by all their digits.
 _MORE = 20
-# Points of an owner that hold a word, above which it is common.
-_COMMON = 2_000
 # Of each connection. A filtered search of the graph goes on until it has what was asked for, or has seen so many points.
 _SESSION = {
     "hnsw.ef_search": "200",
@@ -66,6 +64,7 @@ class PgvectorIndex:
     def __init__(self, pool: asyncpg.Pool, tables: PointTables, *, pooled: bool = False) -> None:
         self._pool = pool
         self._tables = tables
+        self._words = WordIndex(tables)
         self._pooled = pooled
         self._closed = False
 
@@ -92,6 +91,7 @@ class PgvectorIndex:
         try:
             async with pool.acquire() as connection:
                 tables = await prepare(connection, schema, name, dimensions)
+                await move_words(connection, tables)
                 await prepare_frames(connection, schema)
                 return cls(pool, tables, pooled=pooled)
         except BaseException as error:
@@ -120,7 +120,7 @@ class PgvectorIndex:
             return await self._run(lambda connection: self._search_dense(connection, query))
         if query.sparse is not None:
             words = query.sparse
-            return await self._run(lambda connection: self._search_words(connection, query, words))
+            return await self._run(lambda connection: self._search_words(connection, query, words), snapshot=True)
         raise ValueError("A vector query has a dense or a sparse vector.")
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
@@ -157,6 +157,15 @@ class PgvectorIndex:
 
         return await self._run(counted)
 
+    async def remove(self) -> None:
+        """See `RemovableIndex.remove`."""
+
+        async def removed(connection: Connection) -> None:
+            async with connection.transaction():
+                await drop_empty(connection, self._tables)
+
+        await self._run(removed)
+
     async def close(self) -> None:
         """See `VectorIndex.close`."""
         if not self._closed:
@@ -188,38 +197,37 @@ class PgvectorIndex:
         return _scored(await connection.fetch(statement, *sql.values))
 
     async def _search_words(self, connection: Connection, query: VectorQuery, words: SparseVector) -> list[ScoredId]:
-        owner = query.filter.owner_id
-        names = {term_of(owner, index): index for index in words.indices}
-        held = await connection.fetch(
-            f"SELECT term, points FROM {self._tables.terms} WHERE term = ANY($1::bigint[])", [term_of(owner), *names]
-        )
-        frequencies: dict[int, int] = {row["term"]: row["points"] for row in held}
-        total = frequencies.pop(term_of(owner), 0)
-        if not frequencies:
-            return []
-        said = dict(zip(words.indices, words.values, strict=True))
-        weights = {name: said[names[name]] * inverse_frequency(number, total) for name, number in frequencies.items()}
-        vector = _words((names[name], weight) for name, weight in weights.items())
-        # Points with common words only are many, and seldom among the best: they are looked at only where they could be.
-        rare = [name for name, number in frequencies.items() if number <= _COMMON]
-        if rare and len(rare) < len(weights):
-            found = await self._with_terms(connection, query, vector, rare)
-            most = (K1 + 1) * sum(weight for name, weight in weights.items() if name not in rare)
-            if len(found) == query.limit and found[-1].score >= most:
-                return found
-        return await self._with_terms(connection, query, vector, list(weights))
+        numbers, scores = await self._words.scores(connection, query.filter.owner_id, words)
+        found: list[ScoredId] = []
+        if query.filter != Filter(owner_id=query.filter.owner_id):
+            few = await self._numbered(connection, query.filter, f"LIMIT {_FEW + 1}")
+            if len(few) <= _FEW:
+                known = dict(zip(numbers.tolist(), scores.tolist(), strict=True))
+                found = scored([(name, known[number]) for number, name in few if number in known])
+                numbers = numbers[:0]
+        for part, theirs in best_first(numbers, scores[: len(numbers)], query.limit + max(_MORE, query.limit // 5)):
+            known = dict(zip(part.tolist(), theirs.tolist(), strict=True))
+            there = await self._numbered(connection, query.filter, "", list(known))
+            found += scored([(name, known[number]) for number, name in there])
+            if len(found) >= query.limit:
+                break
+        return sorted(found, key=lambda one: (-one.score, one.id))[: query.limit]
 
-    async def _with_terms(
-        self, connection: Connection, query: VectorQuery, vector: str, terms: Sequence[int]
-    ) -> list[ScoredId]:
-        """The points that hold one of the terms, by all words of the query."""
+    async def _numbered(
+        self, connection: Connection, filter: Filter, limit: str, among: Sequence[int] | None = None
+    ) -> list[tuple[int, str]]:
+        """Numbers and ids of points that the filter admits, of these numbers where some are given."""
         sql = BoundSql(self._tables.payloads)
-        words, limit = f"{sql.bind(vector, 'text')}::sparsevec", sql.bind(query.limit, "bigint")
-        statement = (
-            f"SELECT id, -(words <#> {words}) AS score FROM {self._tables.points} "
-            f"WHERE terms && {sql.bind(terms, 'bigint[]')} AND {sql.where(query.filter)} ORDER BY score DESC, id LIMIT {limit}"
+        where = (
+            sql.where(filter)
+            if among is None
+            else f"number = ANY({sql.bind(among, 'bigint[]')}) AND {sql.where(filter)}"
         )
-        return _scored(await connection.fetch(statement, *sql.values))
+        rows = await connection.fetch(
+            f"SELECT number, id::text FROM {self._tables.numbers} JOIN {self._tables.points} USING (id) WHERE {where} {limit}",
+            *sql.values,
+        )
+        return [(row["number"], row["id"]) for row in rows]
 
     async def _vectors(self, connection: Connection, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         rows = await connection.fetch(
@@ -236,8 +244,7 @@ class PgvectorIndex:
         terms = [terms_of(point) for point in points]
         await self._copy(connection, self._tables.points, POINT_COLUMNS, point_rows(points, terms))
         await self._copy(connection, self._tables.payloads, PAYLOAD_COLUMNS, payload_rows(points))
-        changes.update(term for one in terms for term in one)
-        await self._change_frequencies(connection, changes)
+        await self._words.add(connection, points, terms, changes)
 
     async def _copy(self, connection: Connection, table: str, columns: Sequence[str], rows: io.BytesIO) -> None:
         name = table.rsplit(".", 1)[1].strip('"')
@@ -249,14 +256,14 @@ class PgvectorIndex:
         await self._lock(connection, {filter.owner_id})
         sql = BoundSql(self._tables.payloads)
         where = sql.where(filter)
-        await self._change_frequencies(connection, await self._remove(connection, where, *sql.values))
+        await self._words.change(connection, await self._remove(connection, where, *sql.values))
 
     async def _delete_ids(self, connection: Connection, ids: Sequence[str]) -> None:
         owners = await connection.fetch(
             f"SELECT DISTINCT owner_id FROM {self._tables.points} WHERE id = ANY($1::uuid[])", list(ids)
         )
         await self._lock(connection, {row["owner_id"] for row in owners})
-        await self._change_frequencies(connection, await self._remove(connection, "id = ANY($1::uuid[])", list(ids)))
+        await self._words.change(connection, await self._remove(connection, "id = ANY($1::uuid[])", list(ids)))
 
     async def _lock(self, connection: Connection, owners: Iterable[str]) -> None:
         for key in sorted(stable_number(f"{self._tables.points}\0{owner}") for owner in owners):
@@ -266,26 +273,12 @@ class PgvectorIndex:
         """Delete points; returns what that changes of the frequencies."""
         rows = await connection.fetch(
             f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING id, terms), "
-            f"payloads AS (DELETE FROM {self._tables.payloads} WHERE id IN (SELECT id FROM gone)) "
+            f"payloads AS (DELETE FROM {self._tables.payloads} WHERE id IN (SELECT id FROM gone)), "
+            f"numbers AS (DELETE FROM {self._tables.numbers} WHERE id IN (SELECT id FROM gone)) "
             "SELECT term, -count(*) AS points FROM gone, unnest(terms) AS term GROUP BY term",
             *values,
         )
         return Counter({row["term"]: row["points"] for row in rows})
-
-    async def _change_frequencies(self, connection: Connection, changes: Counter[int]) -> None:
-        changed = sorted((term, number) for term, number in changes.items() if number)
-        if not changed:
-            return
-        terms, numbers = [term for term, _ in changed], [number for _, number in changed]
-        await connection.execute(
-            f"INSERT INTO {self._tables.terms} AS known (term, points) SELECT * FROM unnest($1::bigint[], $2::bigint[]) "
-            "ON CONFLICT (term) DO UPDATE SET points = known.points + excluded.points",
-            *(terms, numbers),
-        )
-        if any(number < 0 for number in numbers):
-            await connection.execute(
-                f"DELETE FROM {self._tables.terms} WHERE term = ANY($1::bigint[]) AND points <= 0", terms
-            )
 
     async def _write(self, call: Callable[[Connection, T], Awaitable[None]], argument: T) -> None:
         async def in_transaction(connection: Connection) -> None:
@@ -294,14 +287,16 @@ class PgvectorIndex:
 
         await self._run(in_transaction)
 
-    async def _run(self, call: Callable[[Connection], Awaitable[Any]]) -> Any:
+    async def _run(self, call: Callable[[Connection], Awaitable[Any]], *, snapshot: bool = False) -> Any:
+        """snapshot: several statements see the points of one moment"""
         self._check_open()
         try:
             async with self._pool.acquire(timeout=_SECONDS) as connection:
-                if not self._pooled:
+                if not self._pooled and not snapshot:
                     return await call(connection)
-                async with connection.transaction():
-                    await connection.execute(_LOCAL)
+                async with connection.transaction(isolation="repeatable_read" if snapshot else None):
+                    if self._pooled:
+                        await connection.execute(_LOCAL)
                     return await call(connection)
         except CitewellError:
             raise
@@ -322,11 +317,6 @@ async def build(settings: PgvectorStore, fingerprint: Fingerprint) -> PgvectorIn
 
 def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
-
-
-def _words(weights: Iterable[tuple[int, float]]) -> str:
-    placed = places_of(weights).items()
-    return f"{{{','.join(f'{place + 1}:{weight:.7g}' for place, weight in placed)}}}/{WORD_DIMENSIONS}"
 
 
 def _vector(values: Sequence[float]) -> str:

@@ -34,6 +34,22 @@ async def prepare_frames(connection: Connection, schema: str) -> None:
         log.warning("frame_chunks and hybrid_search are not made: %s", error)
 
 
+async def drop_empty(connection: Connection, tables: PointTables) -> None:
+    """Drop the tables of an index without points; the view is made anew before, so that who may read it still may."""
+    await connection.execute(f"LOCK TABLE {tables.points} IN ACCESS EXCLUSIVE MODE")
+    if await connection.fetchval(f"SELECT EXISTS (SELECT FROM {tables.points})"):
+        return
+    indexes = f"{quoted(tables.schema)}.indexes"
+    names = [str(row["name"]) for row in await connection.fetch(f"SELECT name FROM {indexes}")]
+    mine = [name for name in names if PointTables.of(tables.schema, name) == tables]
+    await connection.execute(f"DELETE FROM {indexes} WHERE name = ANY($1::text[])", mine)
+    if len(names) > len(mine):
+        await prepare_frames(connection, tables.schema)
+    else:
+        await connection.execute(f"DROP VIEW IF EXISTS {quoted(tables.schema)}.frame_chunks")
+    await connection.execute(f"DROP TABLE {', '.join(tables.all)}")
+
+
 def _statements(schema: str, home: str, indexes: list[str]) -> list[str]:
     space = quoted(schema)
     rows = " UNION ALL ".join(_rows_of(schema, home, index) for index in indexes)

@@ -1,6 +1,6 @@
 """Points in the binary format of Postgres' COPY, which is written and read without turning numbers into digits.
 
-See "COPY, Binary Format" in Postgres' documentation; `vector` and `sparsevec` are as their `recv` functions in pgvector read them.
+See "COPY, Binary Format" in Postgres' documentation; `vector` is as its `recv` function in pgvector reads it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from citewell.points import OWNER, RESOURCE, TYPE
 from citewell.text.sparse import stable_number
 from citewell.types import Point
 
-WORD_DIMENSIONS = 1_000_000_000
-"""The most that a `sparsevec` has: terms are numbers of 32 bits, so two of four billion share a place in it."""
-POINT_COLUMNS = ("id", "owner_id", "resource_id", "type", "dense", "words", "terms")
+POINT_COLUMNS = ("id", "owner_id", "resource_id", "type", "dense", "terms")
 PAYLOAD_COLUMNS = ("id", "owner_id", "payload")
 _HEADER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 _END = struct.pack(">h", -1)
@@ -42,15 +40,6 @@ def terms_of(point: Point) -> list[int]:
     return [term_of(owner), *{term_of(owner, index) for index in point.sparse.indices}]
 
 
-def places_of(weights: Iterable[tuple[int, float]]) -> dict[int, float]:
-    """Weights by their place in a `sparsevec`, counted from 0, in ascending order."""
-    placed: dict[int, float] = {}
-    for index, weight in weights:
-        place = index % WORD_DIMENSIONS
-        placed[place] = placed.get(place, 0.0) + weight
-    return dict(sorted(placed.items()))
-
-
 def point_rows(points: Sequence[Point], terms: Sequence[Sequence[int]]) -> io.BytesIO:
     """Rows of `POINT_COLUMNS`, each with the names of its terms."""
     return _copied(
@@ -60,7 +49,6 @@ def point_rows(points: Sequence[Point], terms: Sequence[Sequence[int]]) -> io.By
             _text(point.payload[RESOURCE]),
             _text(point.payload[TYPE]),
             _dense(point),
-            _words(point),
             _bigints(names),
         )
         for point, names in zip(points, terms, strict=True)
@@ -96,16 +84,6 @@ def _dense(point: Point) -> bytes:
     if point.dense is None:
         return _NULL
     return _value(struct.pack(">hh", len(point.dense), 0) + np.asarray(point.dense, dtype=">f4").tobytes())
-
-
-def _words(point: Point) -> bytes:
-    if point.sparse is None or not point.sparse.indices:
-        return _NULL
-    placed = places_of(zip(point.sparse.indices, point.sparse.values, strict=True))
-    head = struct.pack(">iii", WORD_DIMENSIONS, len(placed), 0)
-    return _value(
-        head + np.fromiter(placed, dtype=">i4").tobytes() + np.fromiter(placed.values(), dtype=">f4").tobytes()
-    )
 
 
 def _bigints(values: Sequence[int]) -> bytes:

@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import asyncpg
 
-from citewell.adapters.index.pgvector_rows import WORD_DIMENSIONS
 from citewell.errors import ConfigurationError, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection | asyncpg.pool.PoolConnectionProxy"
@@ -20,20 +19,27 @@ _LOCK = 4_861_267  # of this schema, while tables are made
 
 @dataclass(frozen=True, slots=True)
 class PointTables:
-    """The names of one index's tables, quoted: its points, their payloads, and in how many points of an owner each term is."""
+    """The names of one index's tables, quoted: its points, their payloads, in how many points of an owner each term is, and an inverted index."""
 
     schema: str
     points: str
     payloads: str
     terms: str
+    numbers: str
+    postings: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.points, self.payloads, self.terms, self.numbers, self.postings)
 
     @classmethod
     def of(cls, schema: str, index: str) -> PointTables:
         """The tables of an index by its name, such as a model's fingerprint."""
         name = hashlib.sha256(index.encode()).hexdigest()[:16]
         space = quoted(schema)
-        points, payloads, terms = (f"{space}.{quoted(f'{kind}_{name}')}" for kind in ("points", "payloads", "terms"))
-        return cls(schema, points, payloads, terms)
+        kinds = ("points", "payloads", "terms", "numbers", "postings")
+        return cls(schema, *(f"{space}.{quoted(f'{kind}_{name}')}" for kind in kinds))
 
 
 def quoted(name: str) -> str:
@@ -53,7 +59,7 @@ async def prepare(connection: Connection, schema: str, index: str, dimensions: i
         )
     tables = PointTables.of(schema, index)
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+        await lock(connection)
         await _require_extension(connection)
         for statement in _statements(schema, tables, dimensions):
             await connection.execute(statement)
@@ -67,6 +73,11 @@ async def prepare(connection: Connection, schema: str, index: str, dimensions: i
             f"The index {index} in Postgres has vectors of {known} dimensions, and the model {dimensions}."
         )
     return tables
+
+
+async def lock(connection: Connection) -> None:
+    """Let no other process make or change tables until the transaction ends."""
+    await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
 
 
 async def _require_extension(connection: Connection) -> None:
@@ -97,15 +108,19 @@ def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
             resource_id text NOT NULL,
             type text NOT NULL,
             dense vector({dimensions}),
-            words sparsevec({WORD_DIMENSIONS}),
             terms bigint[] NOT NULL
         ) WITH (toast_tuple_target = 8160)""",
         # Apart from the vectors, so that a change of metadata leaves the graph and the terms alone.
         f"CREATE TABLE IF NOT EXISTS {tables.payloads} (id uuid PRIMARY KEY, owner_id text NOT NULL, payload jsonb NOT NULL)",
         _moved_payloads(tables),
         f"CREATE TABLE IF NOT EXISTS {tables.terms} (term bigint PRIMARY KEY, points bigint NOT NULL)",
+        f"ALTER TABLE {tables.terms} ADD COLUMN IF NOT EXISTS held bigint NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS tail bytea NOT NULL DEFAULT ''",
+        f"ALTER TABLE {tables.terms} ALTER COLUMN tail SET STORAGE PLAIN",
+        f"CREATE TABLE IF NOT EXISTS {tables.numbers} (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid NOT NULL UNIQUE)",
+        f"CREATE TABLE IF NOT EXISTS {tables.postings} (term bigint NOT NULL, entries bytea STORAGE PLAIN NOT NULL)",
+        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_postings')} ON {tables.postings} (term)",
+        f"DROP INDEX IF EXISTS {space}.{quoted(own + '_terms')}",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_file')} ON {points} (owner_id, resource_id)",
-        f"CREATE INDEX IF NOT EXISTS {quoted(own + '_terms')} ON {points} USING gin (terms)",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_payloads')} ON {tables.payloads} USING gin (payload jsonb_path_ops)",
         f"CREATE INDEX IF NOT EXISTS {quoted(own + '_dense')} ON {points} USING hnsw ((dense::halfvec({dimensions})) halfvec_ip_ops)"
         " WITH (m = 16, ef_construction = 64)",

@@ -169,6 +169,12 @@ class QdrantIndex:
             counted = await self._client.count(self._name, compile_filter(filter) if filter else None, exact=True)
         return counted.count
 
+    async def remove(self) -> None:
+        """See `RemovableIndex.remove`."""
+        if await self.count() == 0:
+            async with self._calling():
+                await self._client.delete_collection(self._name)
+
     async def close(self) -> None:
         """See `VectorIndex.close`."""
         if not self._closed:

@@ -56,6 +56,7 @@ for _, key in ipairs(KEYS) do
   if redis.call('EXISTS', key) == 1 then redis.call('JSON.MERGE', key, '$', ARGV[1]) end
 end
 """
+_LOST = "Redis has lost the index. Start again, and it is filled from the database."
 # What the client raises: its own errors, and those of reading an answer of another shape.
 _FAILURES = (RedisError, OSError, ValueError, TypeError, AttributeError, IndexError, KeyError)
 
@@ -104,6 +105,7 @@ class RedisIndex:
         """See `VectorIndex.upsert`; visible to all when this returns, and as durable as Redis is set to be."""
         latest = list({point.id: point for point in points}.values())
         async with self._calling():
+            await self._require_index()
             for start in range(0, len(latest), _BATCH):
                 await self._upsert(latest[start : start + _BATCH])
 
@@ -161,6 +163,16 @@ class RedisIndex:
                 return 0
             query = await self._query(filter)
             return int((await self._find(filter, query.where(filter), query, "LIMIT", 0, 0))[0])
+
+    async def remove(self) -> None:
+        """See `RemovableIndex.remove`."""
+        if await self.count() == 0:
+            async with self._calling():
+                # Without this key nobody writes any more.
+                await self._call("UNLINK", self._names.base, self._names.owners)
+                for name in await self._call("FT._LIST"):
+                    if bytes(name).decode().startswith(self._names.index("")):
+                        await self._call("FT.DROPINDEX", name)
 
     async def close(self) -> None:
         """See `VectorIndex.close`."""
@@ -297,8 +309,11 @@ class RedisIndex:
         said = str(error).lower()
         if "no such index" not in said and "unknown index name" not in said and "not found" not in said:
             raise error
+        await self._require_index()
+
+    async def _require_index(self) -> None:
         if not await self._call("EXISTS", self._names.base):
-            raise Unavailable("Redis has lost the index. Start again, and it is filled from the database.")
+            raise Unavailable(_LOST)
 
     async def _keys_of(self, filter: Filter) -> list[str]:
         if admits_nothing(filter):
@@ -324,7 +339,7 @@ class RedisIndex:
             pipe.execute_command("JSON.SET", key, "$", orjson.dumps(document(point)).decode())
             pipe.execute_command("HSET", self._names.owners, point.id, space)
         if not (await pipe.execute())[0]:
-            raise Unavailable("Redis has lost the index. Start again, and it is filled from the database.")
+            raise Unavailable(_LOST)
 
     async def _remove(self, keys: dict[str, str]) -> None:
         if keys:

@@ -34,10 +34,12 @@ class ProjectService:
         self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None, index: str | None = None
     ) -> Project:
         """A new project; `Conflict` when the name is taken, `InvalidRequest` for chunking that cannot work or an unknown index."""
+        self._require_index(index)
         return await self.projects.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
 
     async def change(self, owner_id: str, project_id: str, changes: Mapping[str, Any]) -> Project:
         """Give a project another `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns it to the server's."""
+        self._require_index(changes.get("index"))
         before = await self.projects.settings(owner_id, project_id)
         await self.projects.change(owner_id, project_id, self._settings({**before, **changes}))
         return await self.projects.get(owner_id, project_id)
@@ -53,6 +55,9 @@ class ProjectService:
             with_settings(self.chunking, settings)
         except InvalidInput as error:
             raise invalid_request([{"field": "body.chunking", "problem": error.message}]) from error
-        if "index" in settings and not self.has_index(settings["index"]):
-            raise invalid_request([{"field": "body.index", "problem": "There is no such open index."}])
         return settings
+
+    def _require_index(self, named: str | None) -> None:
+        """`InvalidRequest` for an index that is not open. One that was named before may have been dropped since: the server's answers then."""
+        if named is not None and not self.has_index(named):
+            raise invalid_request([{"field": "body.index", "problem": "There is no such open index."}])

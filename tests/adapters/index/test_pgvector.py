@@ -10,7 +10,7 @@ import asyncpg
 import numpy as np
 import pytest
 
-from citewell.adapters.index import pgvector
+from citewell.adapters.index import pgvector, pgvector_words
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.pgvector import PgvectorIndex
 from citewell.errors import ConfigurationError, Unavailable
@@ -18,6 +18,7 @@ from citewell.testing.vector_index import (
     DIMENSIONS,
     FilterConformance,
     PersistenceConformance,
+    RemovalConformance,
     SparseConformance,
     VectorIndexConformance,
     about,
@@ -38,7 +39,9 @@ def open_index(postgres: str, schema: str) -> Callable[[], Awaitable[PgvectorInd
     return lambda: PgvectorIndex.open(postgres, "words/model:32", DIMENSIONS, schema=schema)
 
 
-class TestPgvectorIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
+class TestPgvectorIndex(
+    VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance, RemovalConformance
+):
     """With the fixture above."""
 
 
@@ -114,22 +117,91 @@ async def test_random_filters_admit_what_they_admit_in_the_reference(open_index:
     await index.close()
 
 
-@pytest.mark.parametrize("common", [0, 8, 1_000])
-async def test_words_that_most_points_hold_are_left_out_only_where_they_change_nothing(
-    open_index: OpenIndex, monkeypatch: pytest.MonkeyPatch, common: int
+@pytest.mark.parametrize(("block", "tail"), [(1, 1), (4, 2), (330, 64)])
+async def test_words_agree_with_the_reference_however_they_are_packed(
+    open_index: OpenIndex, monkeypatch: pytest.MonkeyPatch, block: int, tail: int
 ) -> None:
-    monkeypatch.setattr(pgvector, "_COMMON", common)
+    monkeypatch.setattr(pgvector_words, "_BLOCK", block)
+    monkeypatch.setattr(pgvector_words, "_TAIL", tail)
+    monkeypatch.setattr(pgvector_words, "_LITTLE_WASTE", 2)
+    monkeypatch.setattr(pgvector_words, "_SPARSE_SPAN", 0)
+    monkeypatch.setattr(pgvector, "_FEW", 10)
     chance, index, reference = random.Random(2), await open_index(), MemoryIndex()
+    for _ in range(12):
+        points = [
+            make_point(n, resource=f"r{n % 9}", terms=sorted({t for t in range(12) if chance.random() < 0.6 / (t + 1)} | {0} if n % 7 else {50}))
+            for n in sorted(chance.sample(range(150), chance.choice([1, 5, 60])))
+        ]  # fmt: skip
+        gone = [point_id(chance.randrange(150)) for _ in range(6)]
+        for one in (index, reference):
+            await one.upsert(points)
+            await one.delete_ids(gone)
+        for scope in (Filter(owner_id="ann"), Filter(owner_id="ann", resource_ids=("r1", "r2"))):
+            for _ in range(5):
+                query = about(*chance.sample(range(12), 4), 0, filter=scope, limit=chance.choice([1, 3, 10, 200]))
+                ours, theirs = [await one.search(query) for one in (index, reference)]
+                assert [one.id for one in ours] == [one.id for one in theirs]
+                assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], rel=1e-5)
+    await index.close()
+
+
+async def test_words_of_points_that_are_gone_take_no_room_for_long(
+    postgres: str, open_index: OpenIndex, schema: str
+) -> None:
+    index = await open_index()
+    for _ in range(12):
+        await index.upsert([make_point(n, terms=[1, 2 + n]) for n in range(200)])
+    connection = await asyncpg.connect(postgres)
+    names = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = $1", schema)
+    table = {row["tablename"].split("_")[0]: f"{schema}.{row['tablename']}" for row in names}
+    packed = f"SELECT sum(octet_length(entries)) / 12 FROM {table['postings']} GROUP BY term ORDER BY 1 DESC LIMIT 1"
+    assert 200 <= await connection.fetchval(packed) <= 2 * 200 + 64
+    assert await connection.fetchval(f"SELECT max(octet_length(tail)) / 12 FROM {table['terms']}") <= 64
+    await index.delete(Filter(owner_id="ann"))
+    for kind in ("postings", "terms", "numbers"):
+        assert await connection.fetchval(f"SELECT count(*) FROM {table[kind]}") == 0
+    await connection.close()
+    await index.close()
+
+
+async def test_words_that_points_held_in_a_column_are_found_after_an_update(
+    postgres: str, schema: str, open_index: OpenIndex
+) -> None:
+    index, reference = await open_index(), MemoryIndex()
+    terms = [0, 7, 999_999_999, 1_000_000_007, 3_999_999_999, 4_294_967_295]
     points = [
-        make_point(n, terms=sorted({t for t in range(12) if chance.random() < 0.6 / (t + 1)} | {0} if n % 7 else {50}))
-        for n in range(120)
+        make_point(n, owner="bob" if n % 5 == 0 else "ann", terms=[terms[n % 6], terms[(n + 1) % 6]]) for n in range(60)
     ]
     await index.upsert(points)
     await reference.upsert(points)
-    for _ in range(40):
-        query = about(*chance.sample(range(12), 4), 0, limit=chance.choice([1, 3, 10, 200]))
-        ours, theirs = [await one.search(query) for one in (index, reference)]
-        assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], rel=1e-4)
+    await index.close()
+    connection = await asyncpg.connect(postgres)
+    names = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = $1", schema)
+    table = {row["tablename"].split("_")[0]: f"{schema}.{row['tablename']}" for row in names}
+    await connection.execute(
+        f"""DROP TABLE {table["numbers"]}, {table["postings"]};
+        ALTER TABLE {table["terms"]} DROP COLUMN tail, DROP COLUMN held;
+        ALTER TABLE {table["points"]} ADD COLUMN words sparsevec(1000000000)"""
+    )
+    for point in points:
+        assert point.sparse is not None
+        said = ",".join(
+            f"{index % 1_000_000_000 + 1}:{value}"
+            for index, value in zip(point.sparse.indices, point.sparse.values, strict=True)
+        )
+        await connection.execute(
+            f"UPDATE {table['points']} SET words = $1::text::sparsevec WHERE id = $2",
+            f"{{{said}}}/1000000000",
+            point.id,
+        )
+    await connection.close()
+    index = await open_index()
+    for term in terms:
+        for scope in (Filter(owner_id="ann"), Filter(owner_id="bob")):
+            query = about(term, terms[0], filter=scope, limit=60)
+            ours, theirs = [await one.search(query) for one in (index, reference)]
+            assert [one.id for one in ours] == [one.id for one in theirs]
+            assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], rel=1e-5)
     await index.close()
 
 

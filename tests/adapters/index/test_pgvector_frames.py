@@ -167,6 +167,28 @@ async def test_only_the_index_that_answers_is_shown(frames: Frames, database: st
     await other.close()
 
 
+async def test_an_index_that_is_dropped_leaves_no_table_and_the_view_to_who_may_read_it(
+    frames: Frames, database: str
+) -> None:
+    role = f"reader_{uuid.uuid4().hex}"
+    await frames.connection.execute(f"CREATE ROLE {role}; GRANT SELECT ON citewell.frame_chunks TO {role}")
+    tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'citewell'"
+    before = await frames.connection.fetchval(tables)
+    other = await PgvectorIndex.open(database, "another:32", DIMENSIONS)
+    assert await frames.connection.fetchval(tables) > before
+    await other.remove()
+    await other.close()
+    try:
+        assert await frames.connection.fetchval(tables) == before
+        assert await frames.connection.fetchval(
+            f"SELECT has_table_privilege('{role}', 'citewell.frame_chunks', 'SELECT')"
+        )
+        await frames.become(frames.ann)
+        assert await frames.connection.fetchval("SELECT count(*) FROM citewell.frame_chunks") == 6
+    finally:
+        await frames.connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
 async def test_a_role_without_rights_on_the_tables_sees_what_it_is_granted(frames: Frames) -> None:
     role = f"reader_{uuid.uuid4().hex}"
     await frames.connection.execute(

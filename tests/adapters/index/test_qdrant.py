@@ -24,6 +24,7 @@ from citewell.testing.vector_index import (
     DIMENSIONS,
     FilterConformance,
     PersistenceConformance,
+    RemovalConformance,
     SparseConformance,
     VectorIndexConformance,
     about,
@@ -71,7 +72,9 @@ def open_index(address: str) -> OpenIndex:
     return open_it
 
 
-class TestQdrantOverRest(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
+class TestQdrantOverRest(
+    VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance, RemovalConformance
+):
     """With the fixture above."""
 
 

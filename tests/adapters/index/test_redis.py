@@ -21,6 +21,7 @@ from citewell.testing.vector_index import (
     DIMENSIONS,
     FilterConformance,
     PersistenceConformance,
+    RemovalConformance,
     SparseConformance,
     VectorIndexConformance,
     about,
@@ -40,7 +41,9 @@ def open_index(redis_url: str) -> OpenIndex:
     return lambda: RedisIndex.open(connect(redis_url, 60), name, DIMENSIONS, prefix="test")
 
 
-class TestRedisIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
+class TestRedisIndex(
+    VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance, RemovalConformance
+):
     """With the fixture above."""
 
 
