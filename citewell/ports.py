@@ -467,15 +467,6 @@ class VectorIndex(Protocol):
 
 
 @runtime_checkable
-class RemovableIndex(VectorIndex, Protocol):
-    """A vector index that has a table, a collection or keys of its own in its store."""
-
-    async def remove(self) -> None:
-        """Take these away where no point is left, so that only `close` can follow; an index with points stays as it is."""
-        ...
-
-
-@runtime_checkable
 class BlobStore(Protocol):
     """Bytes by key. Keys are ours (never a user's file name): `[a-z0-9/_.-]+`."""
 

@@ -1,4 +1,7 @@
-"""What Citewell needs of a store that only holds vectors and shows late what was written to it; `citewell.indexes.ledgered` makes an index of it."""
+"""What Citewell needs of stores on servers: of those that show late what was written, or leave something behind when an index is dropped.
+
+Of one that only holds vectors, `citewell.indexes.ledgered` makes an index.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,15 @@ class EventualIndex(VectorIndex, Protocol):
 
     async def settle(self) -> None:
         """Wait until searches see what this process has written; `Unavailable` when that takes longer than a minute."""
+        ...
+
+
+@runtime_checkable
+class RemovableIndex(VectorIndex, Protocol):
+    """A vector index that has a table, a collection or keys of its own in its store."""
+
+    async def remove(self) -> None:
+        """Take these away where no point is left, so that only `close` can follow; an index with points stays as it is."""
         ...
 
 

@@ -35,7 +35,7 @@ async def prepare_frames(connection: Connection, schema: str) -> None:
 
 
 async def drop_empty(connection: Connection, tables: PointTables) -> None:
-    """Drop the tables of an index without points; the view is made anew before, so that who may read it still may."""
+    """Drop the tables of an index without points; the view is made without them first, so that who may read it still may."""
     await connection.execute(f"LOCK TABLE {tables.points} IN ACCESS EXCLUSIVE MODE")
     if await connection.fetchval(f"SELECT EXISTS (SELECT FROM {tables.points})"):
         return

@@ -78,7 +78,7 @@ class WordIndex:
         await self._forget_and_pack(connection, terms)
 
     async def _write_blocks(self, connection: Connection, added: Mapping[int, Entries]) -> list[int]:
-        """Make blocks of what is too much for the words' own rows; returns the words whose row begins anew."""
+        """Make blocks of what is too much for the words' own rows; returns the words whose rows are empty now."""
         few = {term: len(one) for term, one in added.items() if len(one) < _TAIL}
         held = await connection.fetch(
             f"SELECT term, octet_length(tail) / {ENTRY.itemsize} AS entries FROM {self._tables.terms} WHERE term = ANY($1::bigint[])",

@@ -27,6 +27,7 @@ from citewell.testing.vector_index import (
     point_id,
 )
 from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator
+from tests.contract_servers.wrong_answers import answering
 
 
 @pytest.fixture
@@ -276,6 +277,37 @@ async def test_a_server_that_is_not_there_is_unavailable_and_no_password_is_told
     with pytest.raises(Unavailable) as caught:
         await PgvectorIndex.open("postgresql://ann:s3cret@127.0.0.1:9/none", "a", DIMENSIONS)
     assert "s3cret" not in caught.value.message
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"N" + b"\0" * 64, None])
+async def test_what_is_no_postgres_or_never_answers_is_unavailable(
+    said: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvector, "_SECONDS", 0.5)
+    with answering(said) as port, pytest.raises(Unavailable):
+        await PgvectorIndex.open(f"postgresql://ann:geheim@127.0.0.1:{port}/db", "a", DIMENSIONS)
+
+
+async def test_a_database_that_is_slow_is_given_up_and_asked_again(
+    postgres: str, open_index: OpenIndex, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await open_index()
+    await first.upsert([make_point(1, terms=[1])])
+    await first.close()
+    monkeypatch.setattr(pgvector, "_SECONDS", 5.0)
+    index, other = await open_index(), await asyncpg.connect(postgres)
+    name = await other.fetchval(
+        "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename ~ '^points'", schema
+    )
+    async with other.transaction():
+        await other.execute(f"LOCK TABLE {schema}.{name}")
+        asked = (index.search(near(1)), index.search(about(1)), index.upsert([make_point(1)]), index.count())
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(one) for one in found] == [Unavailable] * 4
+    await other.close()
+    await index.upsert([make_point(1)])
+    assert await index.count() == 1
+    await index.close()
 
 
 async def test_another_role_sees_one_owners_points_only(postgres: str, open_index: OpenIndex, schema: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from citewell.adapters.index import pinecone
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.pinecone import INTEGRATED, PineconeVectors, index_name
 from citewell.errors import ConfigurationError, Unavailable
@@ -334,6 +336,37 @@ async def test_a_request_is_tried_again_when_pinecone_says_so(
     assert await index.count(Filter(owner_id="ann")) == 1  # what was not acknowledged is not counted
     await index.upsert([make_point(2)])
     assert await index.count(Filter(owner_id="ann")) == 2
+
+
+@pytest.mark.parametrize("body", [b"<html>not a database</html>", b"{}", b'{"matches": [{"score": 1}]}', b"[]"])
+async def test_what_is_not_an_answer_of_pinecones_is_unavailable_or_nothing_and_passes(
+    open_index: OpenIndex, server: PineconeDatabase, body: bytes
+) -> None:
+    index = await open_index()
+    await index.upsert([make_point(1, terms=[1])])
+    await index.settle()
+    server.trouble = lambda: Fault(body=body)
+    with contextlib.suppress(Unavailable):
+        assert await index.search(near(1)) == []
+    assert [one.id for one in await index.search(about(1))] == [point_id(1)]
+    server.trouble = Faults()
+    assert [one.id for one in await index.search(near(1))] == [point_id(1)]
+    await index.close()
+
+
+async def test_a_pinecone_that_is_slow_is_given_up_after_its_time(
+    open_index: OpenIndex, server: PineconeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pinecone, "_SECONDS", 0.5)
+    index = await open_index()
+    await index.upsert([make_point(1)])
+    server.trouble = lambda: Fault(pause=3_600)
+    with pytest.raises(Unavailable):
+        await index.search(near(1))
+    server.trouble = Faults()
+    await index.settle()
+    assert [one.id for one in await index.search(near(1))] == [point_id(1)]
+    await index.close()
 
 
 async def test_an_index_that_is_deleted_meanwhile_and_a_server_that_is_gone_are_unavailable(

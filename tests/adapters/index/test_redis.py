@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-import socket
-import threading
 import uuid
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +27,7 @@ from citewell.testing.vector_index import (
     point_id,
 )
 from citewell.types import AnyOf, Condition, Expression, Filter, MetadataKind, Negation, Operator
+from tests.contract_servers.wrong_answers import answering
 from tests.redis_server import redis_server
 
 OpenIndex = Callable[[], Awaitable[RedisIndex]]
@@ -231,42 +229,10 @@ async def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None
         assert "s3cret" not in caught.value.message
 
 
-@contextmanager
-def _answering(said: bytes | None) -> Generator[str]:
-    """A server that says the same to everything; None: nothing ever."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=talk, args=(connection,), daemon=True).start()
-
-    def talk(connection: socket.socket) -> None:
-        with connection:
-            try:
-                while connection.recv(65_536):
-                    if said is not None:
-                        connection.sendall(said)
-            except OSError:
-                return
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield f"redis://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        listening.shutdown(socket.SHUT_RDWR)
-        listening.close()
-        thread.join(10)
-
-
 @pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"+OK\r\n", b"*-1\r\n", None])
 async def test_what_is_no_redis_or_never_answers_is_unavailable(said: bytes | None) -> None:
-    with _answering(said) as url, pytest.raises(Unavailable):
-        await RedisIndex.open(connect(url, 0.5), "a", DIMENSIONS)
+    with answering(said) as port, pytest.raises(Unavailable):
+        await RedisIndex.open(connect(f"redis://127.0.0.1:{port}", 0.5), "a", DIMENSIONS)
 
 
 async def test_a_redis_without_the_query_engine_says_what_is_needed() -> None:
