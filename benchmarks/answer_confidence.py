@@ -36,7 +36,7 @@ from citewell.agent.extractive import answerer as answers
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.confidence import AnswerEvidence
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
-from citewell.agent.understand.rephrase import rephrase
+from citewell.agent.understand.rephrase import Rephrased, rephrase
 from citewell.types import Hit
 
 FOLDS = 6
@@ -109,10 +109,17 @@ async def examples(folder: Path, turns: Path, paragraphs: Path) -> list[Example]
             asked = rephrase(turn["last_user"], conversations.thread(turn["history"]))
             message, group = " ".join(turn["last_user"].split()), turn["id"].split("<::>")[0]
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
-            found = conversations.find(talks, asked.queries)
+            found = conversations.find(talks, asked)
             await add("turns", group, asked.question, message, found, not refuse)
             if asked.question == message:
-                await add("strangers", group, message, message, conversations.find(texts, (message,)), False)
+                await add(
+                    "strangers",
+                    group,
+                    message,
+                    message,
+                    conversations.find(texts, Rephrased(message, (message,))),
+                    False,
+                )
         for row in rows:
             for n, one in enumerate(row["questions"]):
                 question = one["question"]
@@ -121,7 +128,7 @@ async def examples(folder: Path, turns: Path, paragraphs: Path) -> list[Example]
                 await add("paragraphs", row["id"], question, question, found[: conversations.TOP_K], True)
                 await add("paragraphs", row["id"], question, question, without, False)
                 if n == 0:
-                    strange = conversations.find(talks, (question,))
+                    strange = conversations.find(talks, Rephrased(question, (question,)))
                     await add("strangers", row["id"], question, question, strange, False)
     await embedder.aclose()
     return made

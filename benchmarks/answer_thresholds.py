@@ -84,7 +84,7 @@ def abstain(folder: Path, turns: Path, embedder: Any) -> Measure:
             if turn["expected_behaviour"] not in ("ask_clarification", "no_retrieval"):
                 read = rephrase(turn["last_user"], conversations.thread(turn["history"]))
                 message = " ".join(turn["last_user"].split())
-                asked.append((message, read.question, conversations.find(citewell, read.queries)))
+                asked.append((message, read.question, conversations.find(citewell, read)))
                 expected.append(turn["expected_behaviour"] == "retrieve_then_refuse")
 
     async def measure(changes: dict[str, float]) -> Figures:

@@ -17,7 +17,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import PastMessage, TurnRequest
 from citewell.agent.rules import merge_hits
-from citewell.agent.understand.rephrase import rephrase
+from citewell.agent.understand.completeness import is_complete
+from citewell.agent.understand.rephrase import Rephrased, rephrase
 from citewell.agent.understand.understanding import MessageReader
 from citewell.types import Hit
 
@@ -73,10 +74,11 @@ def thread(messages: Sequence[Any]) -> tuple[PastMessage, ...]:
     return tuple(PastMessage("assistant" if i % 2 else "user", text) for i, text in enumerate(messages))
 
 
-def find(citewell: Citewell, queries: Sequence[str]) -> list[Hit]:
-    """What a turn searches with these queries."""
-    depth = TOP_K if len(queries) == 1 else DEPTH
-    return merge_hits([citewell.search(query, depth) for query in queries], TOP_K)
+def find(citewell: Citewell, read: Rephrased) -> list[Hit]:
+    """What a turn finds."""
+    depth = TOP_K if len(read.queries) == 1 and not read.beside else DEPTH
+    found = [citewell.search(query, depth) for query in read.queries]
+    return merge_hits(found, TOP_K, citewell.search(read.beside, depth) if read.beside else ())
 
 
 def half_of(text: str) -> str:
@@ -87,7 +89,8 @@ def half_of(text: str) -> str:
 
 def measure_recovered(folder: Path, gold: Path) -> dict[str, Any]:
     """What people gain by rewriting follow-ups, and the share of it that we recover: nDCG@10 of the last turn as it stands, of ours and
-    of the rewrite, over the turns that were rewritten; and how many we changed of those that people left as they were."""
+    of the rewrite, over the turns that were rewritten; how many we changed of those that people left as they were; and nDCG@10 of all
+    last turns that are complete by themselves: alone, in their thread, and in the thread of another conversation."""
     data = sets.load(folder)
     histories = {
         row["_id"]: row.get("metadata", {}).get("history") or [] for row in read_lines(folder / "queries.jsonl")
@@ -95,22 +98,50 @@ def measure_recovered(folder: Path, gold: Path) -> dict[str, Any]:
     rewrites = {row["id"]: row["standalone_rewrite"] for row in read_lines(gold)}
     turns = [key for key in data.queries if key in rewrites and histories.get(key)]
     rewritten = [key for key in turns if bare(rewrites[key]) != bare(data.queries[key])]
-    read = {key: rephrase(data.queries[key], thread(histories[key])).queries for key in turns}
+    read = {key: rephrase(data.queries[key], thread(histories[key])) for key in turns}
     rankings: dict[str, dict[str, list[str]]] = {"last turn": {}, "ours": {}, "rewrite": {}}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())
         for key in rewritten:
-            asked = {"last turn": (data.queries[key],), "ours": read[key], "rewrite": (rewrites[key],)}
-            for kind, queries in asked.items():
-                found = find(citewell, queries)
-                rankings[kind][key] = list(dict.fromkeys(hit.record_id or "" for hit in found))
+            last, rewrite = (Rephrased(text, (text,)) for text in (data.queries[key], rewrites[key]))
+            for kind, asked in (("last turn", last), ("ours", read[key]), ("rewrite", rewrite)):
+                rankings[kind][key] = records(find(citewell, asked))
+        bled = measure_bleeding(citewell, data, {key: thread(turn) for key, turn in histories.items() if turn})
     left = [key for key in turns if key not in rankings["ours"]]
-    changed = sum(read[key] != (" ".join(data.queries[key].split()),) for key in left)
+    changed = sum(is_changed(data.queries[key], read[key]) for key in left)
     return {
+        **bled,
         **{part: gain(data, rankings, keys) for part, keys in parts(rewritten).items()},
         "left as they were": len(left),
         "of these changed": changed,
     }
+
+
+def measure_bleeding(
+    citewell: Citewell, data: sets.RetrievalSet, threads: Mapping[str, tuple[PastMessage, ...]]
+) -> dict[str, Any]:
+    """nDCG@10 of complete last turns: alone, in their thread, and in that of the conversation halfway on in the list."""
+    keys = [key for key in data.queries if key in threads and is_complete(data.queries[key])]
+    rankings: dict[str, dict[str, list[str]]] = {"alone": {}, "in their thread": {}, "in another": {}}
+    for n, key in enumerate(keys):
+        text = " ".join(data.queries[key].split())
+        other = threads[keys[(n + len(keys) // 2) % len(keys)]]
+        rankings["alone"][key] = records(citewell.search(text, DEPTH))
+        rankings["in their thread"][key] = records(find(citewell, rephrase(text, threads[key])))
+        rankings["in another"][key] = records(find(citewell, rephrase(text, other)))
+    part = sets.RetrievalSet(data.name, data.corpus, {key: data.queries[key] for key in keys}, data.relevant)
+    return {"complete": {"turns": len(keys), **{kind: round(part.ndcg10(r), 4) for kind, r in rankings.items()}}}
+
+
+def records(found: Sequence[Hit]) -> list[str]:
+    """The records of these hits, each at its first place."""
+    return list(dict.fromkeys(hit.record_id or "" for hit in found))
+
+
+def is_changed(text: str, read: Rephrased) -> bool:
+    """Whether a message is read or searched otherwise than it stands; what it finds may be in another order."""
+    plain = " ".join(text.split())
+    return read.question != plain or read.queries != (plain,)
 
 
 def bare(text: str) -> str:
@@ -144,11 +175,7 @@ def measure_changes(threads: Path, folders: Sequence[Path]) -> dict[str, Any]:
     shares: dict[str, Any] = {}
     for folder in folders:
         asked = [row["text"] for row in read_lines(folder / "queries.jsonl")]
-        changed = [
-            text
-            for n, text in enumerate(asked)
-            if rephrase(text, before[n % len(before)]).queries != (" ".join(text.split()),)
-        ]
+        changed = [text for n, text in enumerate(asked) if is_changed(text, rephrase(text, before[n % len(before)]))]
         shares |= {folder.name: len(changed) / len(asked), f"{folder.name}, e.g.": changed[:5]}
     return shares
 
@@ -169,7 +196,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
                 continue
             asked = rephrase(turn["last_user"], thread(turn["history"]))
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
-            found = find(citewell, asked.queries)
+            found = find(citewell, asked)
             for kind, hits in (("searched", found), ("given", named(citewell, corpus, turn) or found)):
                 extract = await answerer.answer(asked.question, hits, message=" ".join(turn["last_user"].split()))
                 for part in (half_of(turn["id"]), "all"):

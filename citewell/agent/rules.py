@@ -63,14 +63,15 @@ class RuleAssistant:
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
         match turn.stage:
             case NextStep.LOOK_UP | NextStep.DECIDE:
-                return await first_calls(turn, self._toolbox, self._planners)
+                return await first_calls(turn, self._toolbox, self._planners, _beside(turn))
             case NextStep.READ_ROWS:
                 draft = _from_picture(turn) or _from_table(turn.table_plan, turn.results[-1])
-                return _say(turn, draft) if draft else await search_calls(turn)
+                return _say(turn, draft) if draft else await search_calls(turn, _beside(turn))
             case NextStep.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
                 found = [[source.hit for source in result.sources] for result in searches]
-                hits = merge_hits(found, MAX_TOP_K)
+                beside = found.pop() if _beside(turn) else ()
+                hits = merge_hits(found, MAX_TOP_K, beside)
                 return await self._from_page_tables(turn, hits) or await self._from_passages(turn, hits)
 
     async def _from_page_tables(self, turn: TurnState, hits: Sequence[Hit]) -> Draft | None:
@@ -114,24 +115,36 @@ class RuleAssistant:
         )
 
 
-def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int) -> list[Hit]:
+def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int, beside: Sequence[Hit] = ()) -> list[Hit]:
     """The hits of several searches by the sum of their scores, each list's scaled to 0..1.
 
-    The last list counts more: its query says what the others leave to the thread.
+    The last list counts more: its query says what the others leave to the thread. Hits of the search `beside` them count only where one of
+    them has found them.
     """
-    if len(lists) == 1:
+    if len(lists) == 1 and not beside:
         return list(lists[0][:top_k])
     sums: dict[str, float] = {}
     hits: dict[str, Hit] = {}
     for number, found in enumerate(lists, start=1):
-        weight = THRESHOLDS.topic_weight if number == len(lists) else 1.0
-        low = min((hit.score for hit in found), default=0.0)
-        spread = max((hit.score for hit in found), default=0.0) - low
-        for hit in found:
+        weight = THRESHOLDS.topic_weight if number == len(lists) > 1 else 1.0
+        for hit, share in _shares(found):
             hits.setdefault(hit.chunk.id, hit)
-            share = (hit.score - low) / spread if spread else 1.0
             sums[hit.chunk.id] = sums.get(hit.chunk.id, 0.0) + weight * share
+    for hit, share in _shares(beside):
+        if hit.chunk.id in sums:
+            sums[hit.chunk.id] += share
     return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
+
+
+def _shares(found: Sequence[Hit]) -> list[tuple[Hit, float]]:
+    """Each hit with its place between the worst, 0, and the best, 1."""
+    low = min((hit.score for hit in found), default=0.0)
+    spread = max((hit.score for hit in found), default=0.0) - low
+    return [(hit, (hit.score - low) / spread if spread else 1.0) for hit in found]
+
+
+def _beside(turn: TurnState) -> str:
+    return turn.rephrased.beside if turn.rephrased is not None else ""
 
 
 def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft | None:

@@ -37,6 +37,10 @@ THREAD = (
         "What is the last row of this table?",
         "Thanks! Which fee applies to a second loan?",
         "Why was the loan of Ama Mensah rejected?",
+        "What is another word for a rotor?",
+        "Given that rates rose, how many loans were repaid?",
+        "It is not clear to me how a loan is approved",
+        "experimental results on hypersonic viscous interaction",
     ],
 )
 def test_a_complete_question_is_searched_as_it_is(message: str) -> None:
@@ -60,6 +64,8 @@ def test_a_complete_question_is_searched_as_it_is(message: str) -> None:
         "new stores",
         "What else?",
         "Is that a lot?",
+        "What is another word for it?",
+        "regional differences in price",
     ],
 )
 def test_what_leans_on_the_thread_takes_from_it(message: str) -> None:
@@ -78,16 +84,25 @@ ORDERS = (
 )
 
 
-@pytest.mark.parametrize("message", ["How do I file an order?", "What types of orders are there?"])
-def test_few_words_that_the_thread_has_too_are_searched_with_its_topic_and_read_as_they_are(message: str) -> None:
+@pytest.mark.parametrize(
+    "message", ["How do I file an order?", "What types of orders are there?", "Who pays my expenses?"]
+)
+def test_a_complete_question_is_read_and_searched_as_it_is_and_the_thread_orders_what_it_finds(message: str) -> None:
     read = rephrase(message, ORDERS)
-    assert read.question == message
-    assert read.queries[0] == message
-    assert "restraining" in read.queries[1]
+    assert (read.question, read.queries) == (message, (message,))
+    assert read.beside.startswith(message)
+    assert "restraining" in read.beside
 
 
-def test_few_words_that_the_thread_does_not_have_are_searched_as_they_are() -> None:
-    assert rephrase("How do I feed a cat?", ORDERS).queries == ("How do I feed a cat?",)
+def test_what_leans_on_the_thread_is_ordered_by_the_question_before_it_too() -> None:
+    read = rephrase("And when is it heard?", ORDERS)
+    assert read.beside == f"{ORDERS[0].content} And when is it heard?"
+
+
+def test_a_new_question_after_what_about_takes_the_place_of_no_phrase() -> None:
+    asked = (PastMessage("user", "Why can I not apply a subscription code?"),)
+    message = "what about why can't I apply a feature code?"
+    assert all(query.startswith(message) for query in rephrase(message, asked).queries)
 
 
 def test_words_that_count_alike_are_taken_in_the_order_they_were_said_in() -> None:
@@ -100,6 +115,14 @@ def test_what_is_found_with_the_topic_counts_more_than_what_is_found_without() -
     merged = merge_hits([ranked(alone, both), ranked(topical, both)], 3)
     assert merged[0].chunk.text == "topical"
     assert merged[1].chunk.text == "alone"
+
+
+def test_what_is_found_beside_moves_up_what_is_found_and_adds_nothing() -> None:
+    first, second, other = (hit(text, ordinal=n) for n, text in enumerate(("first", "second", "other")))
+    merged = merge_hits([ranked(first, second)], 3, ranked(other, second, first))
+    assert {one.chunk.text for one in merged} == {"first", "second"}
+    third = hit("third", ordinal=3)
+    assert merge_hits([ranked(first, second, third)], 3, ranked(second, third))[0].chunk.text == "second"
 
 
 def ranked(*hits: Hit) -> list[Hit]:

@@ -99,7 +99,7 @@ test("the sheets of a workbook are tabs: arrows change them, and each labels its
 test("a figure from a table of a PDF opens with its cell marked inside its row", async ({ home: page, samples }) => {
   expect(samples.map(({ filename }) => filename)).toContain("Loan Policy.pdf");
   const reply = await ask(page, "What is the longest term of a second and third loan?");
-  await expect(reply).toContainText("Longest term: 24 weeks");
+  await expect(reply).toContainText("Longest term for second and third loan: 24 weeks");
   await reply
     .getByRole("button", { name: /^Source 1: Loan Policy\.pdf/ })
     .first()

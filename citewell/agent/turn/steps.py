@@ -44,8 +44,10 @@ class Planners:
     pictures: PicturePlanner
 
 
-async def first_calls(turn: TurnState, toolbox: Toolbox, planners: Planners | None) -> tuple[ToolCall, ...]:
-    """What a question needs in any case: the table query that the rules read from it, else a search."""
+async def first_calls(
+    turn: TurnState, toolbox: Toolbox, planners: Planners | None, beside: str = ""
+) -> tuple[ToolCall, ...]:
+    """What a question needs in any case: the table query that the rules read from it, else a search (`search_calls`)."""
     tables = await toolbox.tables(turn)
     if tables and planners is not None:
         owner_id = turn.request.owner_id
@@ -62,11 +64,13 @@ async def first_calls(turn: TurnState, toolbox: Toolbox, planners: Planners | No
             return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
-    return await search_calls(turn)
+    return await search_calls(turn, beside)
 
 
-async def search_calls(turn: TurnState) -> tuple[ToolCall, ...]:
+async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...]:
     """One search; deeper ones for a list, whose items may be far apart, and for several queries, whose hits are merged.
+
+    The last is for `beside`, unless that is empty.
 
     Where rows cannot answer they are not searched: all that are of the kind that is asked about would come before what defines it.
     """
@@ -75,6 +79,7 @@ async def search_calls(turn: TurnState) -> tuple[ToolCall, ...]:
     arguments: dict[str, JsonValue] = {}
     if isinstance(turn.table_plan, Refused) and turn.table_plan.of_a_kind:
         arguments["types"] = [kind.value for kind in ChunkType if kind is not ChunkType.ROW]
-    if len(turn.queries) > 1 or question.wants_list:
+    queries = (*turn.queries, beside) if beside else turn.queries
+    if len(queries) > 1 or question.wants_list:
         arguments["top_k"] = min(MAX_TOP_K, 3 * turn.request.top_k)
-    return tuple(search_call(query, **arguments) for query in turn.queries)
+    return tuple(search_call(query, **arguments) for query in queries)

@@ -7,7 +7,6 @@ import re
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.text.analysis import analyze
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _DISCOURSE = re.compile(
     r"^(?:(?:ok|okay|so|well|oh|yes|no|great|thanks|thank you|i see|hm+|really|by the way|anyway)\b[\s,.!]*)+", re.I
 )
@@ -19,10 +18,12 @@ _PRONOUN = re.compile(r"\b(?:it|they|them|he|him|she|her|hers|theirs|this|these|
 _POSSESSIVE = re.compile(r"\b(?:its|their|his)\b", re.I)
 _NO_REFERENCE = re.compile(
     # "how long does it take to …", "is it legal to …", "this year"
-    r"\bit (?:takes?|costs?|(?:\w+ )?(?:[\w-]+ )?(?:to|that|if)\b)"
-    r"|\b(?:is|was|does|will|would|can) it (?:[\w-]+ ){0,2}(?:to|that|if|for (?:[\w-]+ ){1,5}to)\b|\bwhat time is it\b"
+    r"\bit (?:takes?|costs?|(?:\w+ )?(?:[\w-]+ )?(?:to|that|if)\b|(?:is|was|seems|appears) (?:[\w-]+ ){1,3}(?:to|that|if)\b|\w+ (?:how|whether)\b)"
+    r"|\b(?:is|was|does|will|would|can) it (?:[\w-]+ ){0,2}(?:to|that|if|for (?:[\w-]+ ){1,5}to)\b|\bwhat (?:time is it|is it called)\b"
     # the time of asking, and what the scope of the question is
-    r"|\b(?:this|that) (?:year|quarter|month|week|day|morning|evening|time|century|season)\b|\bnow that\b"
+    r"|\b(?:this|that) (?:year|quarter|month|week|day|morning|evening|time|century|season)\b|\b(?:now|given|provided|assuming|suppose|supposing|considering) that\b"
+    # "another word for …" says itself beside what
+    r"|\b(?:another|other) (?:[\w-]+ ){1,2}(?:for|of|besides)\b(?! (?:it|them|this|that|these|those)\b)|\bother than\b"
     r"|\b(?:this|these) (?:tables?|lists?|charts?|sheets?|files?|documents?|pages?)\b",
     re.I,
 )
@@ -52,7 +53,7 @@ def is_complete(message: str) -> bool:
         return False
     if not analyze(text, query=True):
         return False
-    return _ASKS.search(text) is not None or len(_WORD.findall(text)) > THRESHOLDS.phrase_words
+    return _ASKS.search(text) is not None or _says(text) > THRESHOLDS.phrase_terms
 
 
 def _refers_back(text: str) -> bool:

@@ -11,7 +11,7 @@ from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.agent.understand.topics import find_topic_terms, says_little, shares_words
+from citewell.agent.understand.topics import find_topic_terms
 from citewell.text.analysis import analyze
 
 _EXCHANGED = re.compile(
@@ -21,6 +21,10 @@ _EXCHANGED = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
     r"[\s,]*(?:(?:for|in|on|of|with|at|the)\b\s*)*",
+    re.I,
+)
+_ASKS_ANEW = re.compile(
+    r"(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b",
     re.I,
 )
 _WORD = re.compile(r"[\w'’-]+")
@@ -40,27 +44,27 @@ _SLOTS = (
 class Rephrased:
     """A message made standalone: `question` to read and to judge sentences by, `queries` to search with (hits are merged).
 
-    A message that is complete by itself is read as it is, whatever came before. Any other is searched twice, as it is and with
-    the thread's topic: whichever of the two it needs, the right passages rank high in the sum. So is a complete one of very few words
-    that the thread has too ("How do I file an order?"), which the thread's subject may narrow.
+    A message that is complete by itself is read and searched as it is, whatever came before. Any other is searched twice, as it is and
+    with the thread's topic: whichever of the two it needs, the right passages rank high in the sum.
+
+    beside: a query that finds nothing of its own and only moves up, among what the others find, what it finds too: of a complete message
+            with the thread's topic, whose subject it may leave unsaid; of any other after the question before it. Empty without a thread
     """
 
     question: str
     queries: tuple[str, ...]
+    beside: str = ""
 
 
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     """The last message in the light of the thread before it (oldest first)."""
     text = " ".join(message.split())
-    complete = is_complete(text)
-    if not history or (complete and not says_little(text)):
-        return Rephrased(text, (text,))
     past = _without_small_talk(history[-THRESHOLDS.thread_messages :])
-    earlier = [m.content for m in past if m.role == "user"]
+    earlier = [m.content[: THRESHOLDS.follow_up_characters + 1] for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
-    if complete:
-        return _beside_topic(text, past) if shares_words(text, past) else Rephrased(text, (text,))
+    if is_complete(text):
+        return Rephrased(text, (text,), _with_topic(text, past))
     if (
         len(text) <= THRESHOLDS.follow_up_characters
         and len(earlier[-1]) <= THRESHOLDS.follow_up_characters
@@ -68,20 +72,19 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     ):
         own = _LEAD.sub("", text).strip(" ?!.")
         base = rephrase(earlier[-1], _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]).question
-        exchanged = _substituted(base, own)
+        exchanged = None if _ASKS_ANEW.match(own) else _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
-    terms = find_topic_terms(text, past, THRESHOLDS.topic_terms)
-    if not terms:
-        return Rephrased(text, (text,))
-    with_topic = f"{text} ({' '.join(terms)})"
-    return Rephrased(with_topic, (text, with_topic))
+    with_topic = _with_topic(text, past)
+    return (
+        Rephrased(with_topic, (text, with_topic), f"{earlier[-1]} {text}") if with_topic else Rephrased(text, (text,))
+    )
 
 
-def _beside_topic(text: str, past: Sequence[PastMessage]) -> Rephrased:
-    """A question that may mean the thread's subject or stand alone: read as it is, and searched both ways."""
+def _with_topic(text: str, past: Sequence[PastMessage]) -> str:
+    """The message with the words of the thread that it leaves unsaid; empty where there are none."""
     terms = find_topic_terms(text, past, THRESHOLDS.topic_terms)
-    return Rephrased(text, (text, f"{text} ({' '.join(terms)})") if terms else (text,))
+    return f"{text} ({' '.join(terms)})" if terms else ""
 
 
 def _without_small_talk(history: Sequence[PastMessage]) -> list[PastMessage]:

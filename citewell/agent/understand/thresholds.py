@@ -36,11 +36,9 @@ class UnderstandingThresholds:
     topic_terms:         words
     few_terms:           terms up to which what compares ("the other ones") leaves open with what
     antecedent_terms:    terms before a pronoun from which it may stand for one of them
-    phrase_words:        words up to which what asks nothing is a phrase that goes on from the thread
-    little_terms:        words of substance up to which a complete question that shares one with the thread is searched with the
-                         thread's topic beside it
-    recent_messages:     messages of the thread that it may share one with
-    topic_weight:        what the hits of the search with the topic count in the sum; those of the message as it is count 1
+    phrase_terms:        words of substance up to which what asks nothing is a phrase that goes on from the thread
+    topic_weight:        what the hits of the search with the topic count in the sum; those of the message as it is, and of the search
+                         beside these, count 1
     follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
     thread_messages:     messages looked back at for the last question
     exchange_depth:      messages before that question which it is itself read in the light of
@@ -74,9 +72,7 @@ class UnderstandingThresholds:
     topic_terms: int = 3
     few_terms: int = 3
     antecedent_terms: int = 2
-    phrase_words: int = 6
-    little_terms: int = 2
-    recent_messages: int = 6
+    phrase_terms: int = 3
     topic_weight: float = 2.0
     follow_up_characters: int = 1_000
     thread_messages: int = 100

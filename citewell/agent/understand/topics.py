@@ -58,22 +58,6 @@ def find_topic_terms(message: str, history: Sequence[PastMessage], count: int) -
     return [written[term] for term in best[:count]]
 
 
-def says_little(message: str) -> bool:
-    """Whether a message has so few words of substance that it may go on about the thread's subject without naming it."""
-    if len(message) > THRESHOLDS.follow_up_characters:
-        return False
-    language = detect_language(message) or "en"
-    return len({term for term, _, _ in _terms(PastMessage("user", message), language)}) <= THRESHOLDS.little_terms
-
-
-def shares_words(message: str, history: Sequence[PastMessage]) -> bool:
-    """Whether the thread's last messages have one of the message's words."""
-    language = detect_language(message) or "en"
-    own = {term for term, _, _ in _terms(PastMessage("user", message), language)}
-    recent = history[-THRESHOLDS.recent_messages :]
-    return any(term in own for past in recent for term, _, _ in _terms(past, language))
-
-
 def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
     """Stem, word as written, and whether it is capitalised in mid-sentence."""
     if past.role == "user":

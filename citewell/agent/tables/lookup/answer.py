@@ -46,9 +46,9 @@ def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: S
 
 
 def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetColumn) -> LookupAnswer:
-    """A cell of a table whose columns are no periods, as the table has it."""
+    """A cell of a table whose columns are no periods: "Longest term for first loan: 24 weeks"."""
     label, header, cell = (plain(text) for text in (row.label, column.header, table.grid[row.number][column.number]))
-    named = ", ".join(part for part in (label, header) if part)
+    named = " for ".join(part for part in (header, _within(label) if header else label) if part)
     passage = f"{named}: {cell}"
     hit = _of_cells(owner_id, passage, [(table, row, column)])
     return LookupAnswer(f"{passage} [1]", (hit,))
@@ -74,6 +74,12 @@ def _name(measure: Measure, point: MeasurePoint) -> str:
 def _lower(name: str) -> str:
     """A name inside a sentence; abbreviations stay as they are."""
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+
+
+def _within(label: str) -> str:
+    """A row's label inside a sentence: only one that goes on in small letters is no name."""
+    words = label.split()
+    return _lower(label) if len(words) > 1 and words[1][:1].islower() else label
 
 
 def _when(point: MeasurePoint) -> str:

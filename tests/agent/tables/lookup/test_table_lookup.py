@@ -118,7 +118,8 @@ async def test_a_table_without_a_scale_in_a_file_of_scales_says_so() -> None:
 async def test_a_row_and_a_column_give_their_cell_where_columns_are_no_periods() -> None:
     tables = (table(1, RATES, "Limits"),)
     assert (
-        await text_of("What is the longest term of a first loan?", tables) == "First loan, Longest term: 24 weeks [1]"
+        await text_of("What is the longest term of a first loan?", tables)
+        == "Longest term for first loan: 24 weeks [1]"
     )
     assert "4,000" in await text_of("How much is the most we lend for a group loan, per member?", tables)
     assert await ask("What is the longest term?", tables) is None
