@@ -173,7 +173,7 @@ async def test_an_index_that_is_dropped_leaves_no_table_and_the_view_to_who_may_
     role = f"reader_{uuid.uuid4().hex}"
     await frames.connection.execute(f"CREATE ROLE {role}; GRANT SELECT ON citewell.frame_chunks TO {role}")
     tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'citewell'"
-    before = await frames.connection.fetchval(tables)
+    before = int(await frames.connection.fetchval(tables) or 0)
     other = await PgvectorIndex.open(database, "another:32", DIMENSIONS)
     assert await frames.connection.fetchval(tables) == before + 5
     await other.remove()
