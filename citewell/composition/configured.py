@@ -60,14 +60,18 @@ def build_embedder(settings: Settings, database: Database) -> Embedder:
     adapter = registry.build_embedder(settings.embedding)
     embedder: Embedder = MeteredEmbedder(adapter)
     if isinstance(settings.embedding, RemoteEmbedding) and isinstance(adapter, RemoteEmbedder):
-        remote = settings.embedding
-        limits = MinuteLimits(requests=remote.requests_per_minute, tokens=remote.tokens_per_minute)
-        gate = _gate(settings, database, remote.provider, adapter.fingerprint.model, limits)
+        gate = embedding_gate(settings, settings.embedding, adapter.fingerprint.model, database)
         embedder = RetryingEmbedder(embedder if gate is None else GatedEmbedder(embedder, gate))
         embedder = BatchingEmbedder(embedder, adapter.limits)
     else:
         embedder = WindowedEmbedder(embedder)
     return CachingEmbedder(embedder, EmbeddingCacheRepository(database))
+
+
+def embedding_gate(settings: Settings, chosen: RemoteEmbedding, model: str, database: Database) -> Gate | None:
+    """The gate before each call of an embedding model; None where nothing is limited."""
+    limits = MinuteLimits(requests=chosen.requests_per_minute, tokens=chosen.tokens_per_minute)
+    return _gate(settings, database, chosen.provider, model, limits)
 
 
 def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:

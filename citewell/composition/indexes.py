@@ -145,10 +145,10 @@ class IndexOpener:
         """
         lacks_vectors = record.is_being_built or record.is_behind or isinstance(embedder, AbsentEmbedder)
         if not isinstance(settings.store, EdgeStore):
-            store = await open_vector_index(settings.store, embedder.fingerprint, self.database)
+            store = await open_vector_index(settings, embedder.fingerprint, self.database)
             return store, IndexCondition.INCOMPLETE if lacks_vectors else await condition_of(store, self.content)
         try:
-            store = await open_vector_index(settings.store, embedder.fingerprint, self.database)
+            store = await open_vector_index(settings, embedder.fingerprint, self.database)
             condition = (
                 await self._condition(store, record) if lacks_vectors else await condition_of(store, self.content)
             )
@@ -161,7 +161,7 @@ class IndexOpener:
         broken = settings.store.index_folder(str(embedder.fingerprint))
         log.error("the index in %s is damaged; it is set aside and rebuilt from SQL", broken)
         await asyncio.to_thread(_set_aside, broken)
-        store = await open_vector_index(settings.store, embedder.fingerprint, self.database)
+        store = await open_vector_index(settings, embedder.fingerprint, self.database)
         return store, IndexCondition.WHOLE if await self.content.count_chunks() == 0 else IndexCondition.DAMAGED
 
     async def _condition(self, store: VectorIndex, record: IndexRecord) -> IndexCondition:

@@ -176,24 +176,19 @@ class Legs:
         if limit < 1:
             return None, []
         vector = None
-        if self.compares:
-            try:
+        try:
+            if self.compares:
                 with timed(trace, "embed"):
                     vector = await self.vector_of(query)
-            except ProviderError as error:
-                if Capability.SPARSE not in self._index.capabilities:
-                    raise
-                trace.details[EMBED_ERROR] = f"{error.code}: {error.message}"
-                return None, None
-        try:
             with timed(trace, "dense"):
                 if vector is not None:
                     return vector, await self._near(vector, scope, limit)
                 return None, await self._found(VectorQuery(text=query, filter=scope, limit=limit))
-        except Unavailable as error:
+        except (ProviderError, Unavailable) as error:
             if Capability.SPARSE not in self._index.capabilities:
                 raise
-            trace.details[STORE_ERROR] = f"{error.code}: {error.message}"
+            failed = EMBED_ERROR if isinstance(error, ProviderError) else STORE_ERROR
+            trace.details[failed] = f"{error.code}: {error.message}"
             return vector, None
 
     async def _near(

@@ -1,0 +1,99 @@
+"""What a store embeds itself, counted for its owner, and kept within the limits of calls, tokens and spending."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, nullcontext
+
+from citewell.adapters.gate import Gate
+from citewell.metering import spend
+from citewell.points import OWNER, in_parts
+from citewell.ports import Capability, FloatMatrix, RemoteEmbedder
+from citewell.remote_vectors import RemoteVectors
+from citewell.types import Expression, JsonObject, Point, ScoredId, Usage, VectorQuery
+
+
+class MeteredVectors:
+    """Implements `citewell.remote_vectors.RemoteVectors` around a store that embeds texts.
+
+    embedder: the model that the store runs, which counts its tokens and knows how many texts one call holds
+    gate:     asked before each call that embeds; None where nothing is limited
+    """
+
+    def __init__(self, inner: RemoteVectors, embedder: RemoteEmbedder, gate: Gate | None) -> None:
+        self._inner = inner
+        self._embedder = embedder
+        self._gate = gate
+        self.max_values = inner.max_values
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Those of the store."""
+        return self._inner.capabilities
+
+    def expresses(self, condition: Expression) -> bool:
+        """See `RemoteVectors.expresses`."""
+        return self._inner.expresses(condition)
+
+    def holds_all_of(self, point: Point) -> bool:
+        """See `RemoteVectors.holds_all_of`."""
+        return self._inner.holds_all_of(point)
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See `RemoteVectors.upsert`; the texts of one call at a time pass the gate."""
+        by_owner: dict[object, list[Point]] = {}
+        for point in points:
+            by_owner.setdefault(point.payload[OWNER], []).append(point)
+        parts = [part for own in by_owner.values() for part in in_parts(own, self._embedder.limits.texts)]
+        await asyncio.gather(*[self._write(part) for part in parts])
+
+    async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
+        """See `RemoteVectors.search`."""
+        async with self._embedding([] if query.text is None else [query.text]):
+            return await self._inner.search(query, ids)
+
+    async def vectors(self, owner_id: str, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """See `RemoteVectors.vectors`."""
+        return await self._inner.vectors(owner_id, ids)
+
+    async def set_payloads(self, owner_id: str, changes: Sequence[tuple[str, JsonObject, JsonObject]]) -> None:
+        """See `RemoteVectors.set_payloads`."""
+        await self._inner.set_payloads(owner_id, changes)
+
+    async def delete(self, owner_id: str, ids: Sequence[str]) -> None:
+        """See `RemoteVectors.delete`."""
+        await self._inner.delete(owner_id, ids)
+
+    async def sweep(self, owner_id: str, resource_ids: Sequence[str] | None) -> None:
+        """See `RemoteVectors.sweep`."""
+        await self._inner.sweep(owner_id, resource_ids)
+
+    async def check(self) -> None:
+        """See `RemoteVectors.check`."""
+        await self._inner.check()
+
+    async def settle(self) -> None:
+        """See `RemoteVectors.settle`."""
+        await self._inner.settle()
+
+    async def close(self) -> None:
+        """See `RemoteVectors.close`."""
+        await self._inner.close()
+
+    async def _write(self, points: Sequence[Point]) -> None:
+        async with self._embedding([point.text for point in points if point.text is not None]):
+            await self._inner.upsert(points)
+
+    @asynccontextmanager
+    async def _embedding(self, texts: Sequence[str]) -> AsyncGenerator[None]:
+        """A call that embeds these texts: it waits for its turn, and is counted once it has succeeded."""
+        if not texts:
+            yield
+            return
+        counts = await asyncio.to_thread(self._embedder.tokenizer.count, texts)
+        tokens = sum(min(count, self._embedder.max_tokens) for count in counts)
+        async with nullcontext() if self._gate is None else self._gate.admitted(tokens):
+            yield
+        name = self._embedder.fingerprint
+        spend(Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts)))

@@ -1,0 +1,92 @@
+"""What Pinecone embeds itself is counted for its owner, and stays within the limits that hold for every embedder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from citewell.composition.ledgers import open_vector_index
+from citewell.errors import SpendingLimitReached
+from citewell.metering import tallied
+from citewell.ports import Fingerprint, VectorIndex
+from citewell.settings import load_settings
+from citewell.storage.database import Database
+from citewell.testing.vector_index import make_point
+from citewell.types import Filter, Point, VectorQuery
+from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
+from tests.contract_servers.serving import serving
+
+MODEL = "multilingual-e5-large"
+HOSTED = Fingerprint("store", MODEL, 1_024)
+Opened = Callable[..., Awaitable[VectorIndex]]
+QUERY = VectorQuery(text="plums number 102", filter=Filter(owner_id="ann"), limit=5)
+
+
+@pytest.fixture
+def server() -> Iterator[PineconeDatabase]:
+    made = PineconeDatabase()
+    with serving(made.app) as address:
+        made.address = address
+        yield made
+
+
+@pytest.fixture
+async def opened(server: PineconeDatabase, ledger_database: Database) -> AsyncIterator[Opened]:
+    """The index that settings lead to."""
+    made: list[VectorIndex] = []
+
+    async def open_index(**others: object) -> VectorIndex:
+        given = {"vector_store": "pinecone", "embedding_provider": "store", "pinecone_api_key": KEY}
+        settings = load_settings(**given, pinecone_url=server.address, **others)
+        made.append(await open_vector_index(settings, HOSTED, ledger_database))
+        return made[-1]
+
+    yield open_index
+    for index in made:
+        await index.close()
+
+
+def _texts(count: int, owner: str = "ann") -> list[Point]:
+    first = 0 if owner == "ann" else 1_000
+    points = [make_point(first + n, owner=owner) for n in range(count)]
+    return [replace(one, dense=None, text=f"plums number {n}") for n, one in enumerate(points)]
+
+
+async def test_texts_and_questions_are_counted(opened: Opened) -> None:
+    index = await opened()
+    with tallied() as tally:
+        await index.upsert([*_texts(200), replace(make_point(900, terms=[5]), dense=None)])
+        [written] = tally.of("embedding")
+        assert (written.provider, written.model, written.units, written.input_tokens) == ("store", MODEL, 200, 600)
+        await index.search(QUERY)
+        [both] = tally.of("embedding")
+        assert (both.units, both.input_tokens) == (201, 603)
+
+
+async def test_what_may_be_spent_is_not_exceeded(opened: Opened, server: PineconeDatabase) -> None:
+    # A token costs a dollar: 96 texts of three tokens are 288 of the 300 that may be spent.
+    index = await opened(prices=json.dumps({MODEL: [1e6, 0]}), max_spend=300)
+    await index.upsert(_texts(96))
+    with tallied() as tally, pytest.raises(SpendingLimitReached):
+        await index.upsert(_texts(96, owner="bob"))
+    assert tally.spent == ()
+    assert len(server.embedded) == 96
+    for _ in range(4):
+        await index.search(QUERY)
+    with pytest.raises(SpendingLimitReached):
+        await index.search(QUERY)
+
+
+async def test_calls_per_minute_are_those_of_all_who_share_the_database(
+    opened: Opened, server: PineconeDatabase
+) -> None:
+    first, second = await opened(embedding_requests_per_minute=2), await opened(embedding_requests_per_minute=2)
+    await first.upsert(_texts(3))
+    await second.upsert(_texts(3, owner="bob"))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(first.search(QUERY), 0.5)  # its turn comes in a minute
+    assert len(server.embedded) == 6
