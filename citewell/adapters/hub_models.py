@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fastembed import TextEmbedding
 from fastembed.common import model_management
 from fastembed.rerank.cross_encoder import TextCrossEncoder
+from loguru import logger
 
 from citewell.errors import ConfigurationError, ProviderUnavailable
 from citewell.settings import FastembedEmbedding, HubSettings
@@ -19,8 +21,13 @@ USUAL_EMBEDDER = "BAAI/bge-small-en-v1.5"
 USUAL_RERANKER = "Xenova/ms-marco-MiniLM-L-6-v2"
 _PROCESSORS = ["CPUExecutionProvider"]
 _HUB_SECONDS = 5.0
+# fastembed itself tries for 39 seconds before it says that there is no connection.
+_ATTEMPTS, _PAUSE_SECONDS = 3, 1.0
 
 Opened = TypeVar("Opened")
+
+# What it logs of a model that is not here yet is no error, and what fails is said in ours.
+logger.disable("fastembed")
 
 
 def chosen(settings: HubSettings) -> dict[str, Any]:
@@ -45,10 +52,28 @@ def awaited(settings: HubSettings) -> str | None:
     if settings.path is not None or _is_here(_kind_of(settings)[0], name, cache):
         return None
     try:
-        model_management.model_info(model["sources"]["hf"] or name, timeout=_HUB_SECONDS)  # pyright: ignore[reportPrivateImportUsage]
+        _ask_for(model)
     except Exception as error:  # huggingface_hub, its HTTP library and the operating system each raise their own
         raise ProviderUnavailable(_what_to_do(settings, name, cache, said(error))) from error
     return f"The first start fetches {name} ({model['size_in_GB']:g} GB) from huggingface.co into {cache}."
+
+
+def _ask_for(model: dict[str, Any]) -> None:
+    """Ask the hub for the model's description; raises what it says where it does not have it, or cannot be asked."""
+    model_management.model_info(model["sources"]["hf"] or model["model"], timeout=_HUB_SECONDS)  # pyright: ignore[reportPrivateImportUsage]
+
+
+def _await_connection(model: dict[str, Any]) -> None:
+    """As `_ask_for`, some times: a machine that has just started may have its network a moment later."""
+    for attempts_left in reversed(range(_ATTEMPTS)):
+        try:
+            _ask_for(model)
+        except Exception:  # huggingface_hub, its HTTP library and the operating system each raise their own
+            if not attempts_left:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _kind_of(settings: HubSettings) -> tuple[type[TextEmbedding] | type[TextCrossEncoder], str]:
@@ -75,6 +100,7 @@ def opened(kind: Callable[..., Opened], settings: HubSettings, name: str) -> Ope
         try:
             return kind(name, local_files_only=True, **options)
         except (ValueError, OSError):  # not there, or not all of it
+            _await_connection(chosen(settings))
             return kind(name, **options)
     except Exception as error:  # each way to fetch and to read, and to fail at it, has errors of its own
         raise ConfigurationError(_what_to_do(settings, name, cache, said(error))) from error

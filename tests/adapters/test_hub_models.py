@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,26 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from citewell.adapters.embedder.builtin_model import MODEL_FOLDER
-from tests.adapters.reranker.overlap import write_model, write_tokenizer
+from tests.adapters.hub_files import EMBEDDER, RERANKER, hub_of_both
 from tests.contract_servers.hub import HubServer
 from tests.contract_servers.serving import serving
 
 NOBODY = "http://127.0.0.1:9"
-EMBEDDER, RERANKER = "BAAI/bge-small-en-v1.5", "Xenova/ms-marco-MiniLM-L-6-v2"
-SOURCE = "Qdrant/bge-small-en-v1.5-onnx-Q"
-"""Where fastembed takes the embedder from."""
 
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> HubServer:
-    """Both usual models, with other graphs in their files."""
-    top = tmp_path_factory.mktemp("hub")
-    embedder = top / "embedder"
-    embedder.mkdir()
-    write_tokenizer(embedder)
-    shutil.copyfile(MODEL_FOLDER / "model.onnx", embedder / "model_optimized.onnx")
-    return HubServer({SOURCE: embedder, RERANKER: write_model(top / "reranker", "onnx/model.onnx")})
+    """Both usual models."""
+    return hub_of_both(tmp_path_factory.mktemp("hub"))
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +76,11 @@ def test_models_are_fetched_once_and_doctor_tells_the_truth(hub: HubServer, addr
         assert (away[part]["level"], away[part]["text"]) == ("error", "fastembed: unreachable")
         assert variable in away[part]["advice"]
         assert "'builtin' needs no download" in away[part]["advice"]
+
+    refused = run(data, NOBODY, *COMMAND, "add", str(file))
+    assert refused.returncode == 2
+    assert f"{EMBEDDER} could not be fetched from huggingface.co" in refused.stderr
+    assert "'builtin' needs no download" in refused.stderr
 
     added = run(data, address, *COMMAND, "add", str(file))
     assert added.returncode == 0, added.stderr

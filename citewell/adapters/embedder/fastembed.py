@@ -51,10 +51,11 @@ class FastembedEmbedder:
         rows: list[FloatMatrix] = []
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
             part = [before + sendable(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
-            rows.append(await asyncio.to_thread(self._run, part))
+            rows.append(await asyncio.to_thread(self.run, part))
         return np.concatenate(rows) if rows else unit_rows([], self.fingerprint.dimensions)
 
-    def _run(self, texts: Sequence[str]) -> FloatMatrix:
+    def run(self, texts: Sequence[str]) -> FloatMatrix:
+        """The vectors of so few texts that they go to the model together; blocks."""
         return unit_rows(list(self._model.embed(list(texts), batch_size=len(texts))), self.fingerprint.dimensions)
 
 

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import struct
 from collections.abc import Sequence
-from pathlib import Path
-
-from citewell.adapters.embedder.builtin_model import MODEL_FOLDER
 
 LESS = 4.0
 """A text that shares nothing but [SEP] is below the usual threshold."""
-MAX_TOKENS = 256
 _FLOAT, _INT64 = 1, 7
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
-
-
-def write_model(folder: Path, model_file: str = "model.onnx") -> Path:
-    """The files that the hub has of a cross-encoder, in this folder, with the built-in model's tokenizer."""
-    path = folder / model_file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(overlap_model())
-    write_tokenizer(folder)
-    return folder
-
-
-def write_tokenizer(folder: Path) -> None:
-    """The built-in model's tokenizer, and the JSON files beside it as the hub has them."""
-    shutil.copyfile(MODEL_FOLDER / "tokenizer.json", folder / "tokenizer.json")
-    for name, content in {
-        "config.json": {"pad_token_id": 0},
-        "tokenizer_config.json": {"model_max_length": MAX_TOKENS, "pad_token": "[PAD]"},
-        "special_tokens_map.json": {"pad_token": "[PAD]"},
-    }.items():
-        (folder / name).write_text(json.dumps(content))
 
 
 def overlap_model() -> bytes:
