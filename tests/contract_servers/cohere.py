@@ -14,7 +14,8 @@ from tests.contract_servers.faults import Faults, Trouble, answer
 
 SPECIFICATION = "Cohere API v2, OpenAPI document of 2026-08-20"
 KEY = "cohere-test-key"
-_MODELS = ("rerank-v3.5", "rerank-v4.0-pro")
+MAX_DOCUMENTS = 10_000
+_MODELS = ("rerank-v3.5", "rerank-v4.0-fast", "rerank-v4.0-pro", "rerank-v5.0-fast", "rerank-v5.0-pro")
 
 
 class CohereServer:
@@ -51,6 +52,8 @@ def _fault(body: dict[str, Any]) -> Response | None:
     documents = body.get("documents")
     if not body.get("query") or not documents or not all(isinstance(text, str) and text for text in documents):
         return JSONResponse({"message": "invalid request: query and documents must not be empty"}, 400)
+    if len(documents) > MAX_DOCUMENTS:
+        return JSONResponse({"message": f"too many documents, max is {MAX_DOCUMENTS}"}, 400)
     if body.get("top_n", 1) < 1:
         return JSONResponse({"message": "invalid request: top_n must be at least 1"}, 400)
     return None

@@ -1,7 +1,7 @@
 """Pinecone's inference: embed and rerank.
 
 Written from Pinecone's OpenAPI document "Inference API", version 2026-04 (github.com/pinecone-io/pinecone-api), with the limits of the
-models from its documentation.
+models from its documentation. Version 2025-10, which Pinecone's package asks for, has the same two calls.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from tests.contract_servers.vectors import tokens_of, vector
 
 SPECIFICATION = "Pinecone Inference API 2026-04"
 KEY = "pinecone-test-key"
-VERSION = "2026-04"
+VERSIONS = ("2026-04", "2025-10")
 MAX_TEXTS = 96
 MAX_DOCUMENTS = 100
 _MODELS = {
     "multilingual-e5-large": (1_024, 507, ()),
     "llama-text-embed-v2": (1_024, 2_048, (384, 512, 768, 1_024, 2_048)),
 }
-_RERANKERS = {"bge-reranker-v2-m3": 1_024, "cohere-rerank-3.5": 40_000, "pinecone-rerank-v0": 512}
+# Pinecone took cohere-rerank-3.5 and pinecone-rerank-v0 away at the end of 2025.
+_RERANKERS = {"bge-reranker-v2-m3": 1_024}
 _CODES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -84,7 +85,7 @@ class PineconeServer:
 def _headers(request: Request) -> Response | None:
     if request.headers.get("api-key") != KEY:
         return _error(401, "Invalid API key.")
-    if request.headers.get("x-pinecone-api-version") != VERSION:
+    if request.headers.get("x-pinecone-api-version") not in VERSIONS:
         return _error(400, "The header X-Pinecone-Api-Version is required.")
     return None
 

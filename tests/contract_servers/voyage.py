@@ -1,7 +1,9 @@
 """Voyage AI's embeddings of texts and pictures, and rerankers.
 
 Written from Voyage's OpenAPI document, version 1.1 (github.com/voyage-ai/openapi), with the limits and models of its API reference of
-2026, which takes 1,000 texts in a call where the document says 128.
+2026, which takes 1,000 texts in a call where the document says 128. Where neither says what a call of a model may hold
+(voyage-code-4, voyage-multilingual-2, voyage-code-2, voyage-3 and its lite kind), it is that of its kin. Voyage's package relies on
+vectors coming in the order of the texts, so they do; `turned` answers the other way round, with the same `index` each.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import re
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageStat
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -26,9 +29,11 @@ KEY = "voyage-test-key"
 MAX_TEXTS = 1_000
 CALL_TOKENS = {
     "voyage-4-large": 120_000, "voyage-4": 320_000, "voyage-4-lite": 1_000_000, "voyage-3-large": 120_000,
-    "voyage-3.5": 320_000, "voyage-3.5-lite": 1_000_000, "voyage-code-3": 120_000, "voyage-finance-2": 120_000,
-    "voyage-law-2": 120_000, "voyage-3": 320_000, "voyage-3-lite": 1_000_000,
+    "voyage-3.5": 320_000, "voyage-3.5-lite": 1_000_000, "voyage-code-4": 120_000, "voyage-code-3": 120_000,
+    "voyage-code-2": 120_000, "voyage-finance-2": 120_000, "voyage-law-2": 120_000, "voyage-multilingual-2": 120_000,
+    "voyage-3": 320_000, "voyage-3-lite": 1_000_000,
 }  # fmt: skip
+_OTHER_LENGTHS = {"voyage-3-lite": 512, "voyage-code-2": 1_536}
 _FLEXIBLE = {
     "voyage-4-large",
     "voyage-4",
@@ -36,13 +41,16 @@ _FLEXIBLE = {
     "voyage-3-large",
     "voyage-3.5",
     "voyage-3.5-lite",
+    "voyage-code-4",
     "voyage-code-3",
 }
 MULTIMODAL = ("voyage-multimodal-3", "voyage-multimodal-3.5")
 MULTIMODAL_TOKENS, PIXELS_PER_TOKEN = 320_000, 560
 MAX_PIXELS, MAX_IMAGE_BYTES = 16_000_000, 20_000_000
 _DATA_URL = re.compile(r"data:image/(png|jpeg|webp|gif);base64,")
-_RERANKERS = {"rerank-2.5": 600_000, "rerank-2.5-lite": 600_000, "rerank-2": 600_000, "rerank-2-lite": 600_000}
+_RERANKERS = dict.fromkeys(
+    ("rerank-3", "rerank-3-lite", "rerank-2.5", "rerank-2.5-lite", "rerank-2", "rerank-2-lite"), 600_000
+)
 
 
 class VoyageServer:
@@ -53,6 +61,7 @@ class VoyageServer:
         self.requests: list[dict[str, Any]] = []
         self.embedded: list[str] = []
         self.forbidden: set[str] = set()
+        self.turned = False
         self.app = Starlette(
             routes=[
                 Route("/v1/embeddings", self.embeddings, methods=["POST"]),
@@ -71,12 +80,9 @@ class VoyageServer:
         if any(text in self.forbidden for text in texts):
             return _error(400, "Input contains a text that cannot be processed.")
         self.embedded += texts
-        size = body.get("output_dimension") or (512 if body["model"] == "voyage-3-lite" else 1_024)
-        kind = body.get("input_type")
-        data = [{"object": "embedding", "embedding": vector(t, kind, size), "index": i} for i, t in enumerate(texts)]
-        usage = {"total_tokens": sum(map(tokens_of, texts))}
-        # The order of `data` is not promised; `index` tells.
-        return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+        size = body.get("output_dimension") or _OTHER_LENGTHS.get(body["model"], 1_024)
+        vectors = [vector(text, body.get("input_type"), size) for text in texts]
+        return self._answer(body, vectors, {"total_tokens": sum(map(tokens_of, texts))})
 
     async def multimodal(self, request: Request) -> Response:
         """POST /v1/multimodalembeddings: a picture is near the name of its colour."""
@@ -91,15 +97,22 @@ class VoyageServer:
         self.embedded += words
         size = body.get("output_dimension") or 1_024
         vectors = [vector(text, body.get("input_type"), size) for text in words]
-        data = [{"object": "embedding", "embedding": one, "index": i} for i, one in enumerate(vectors)]
         tokens = [(sum(map(_text_tokens, content)), sum(map(_pixels, content))) for content in contents]
         text_tokens, pixels = sum(one[0] for one in tokens), sum(one[1] for one in tokens)
         usage = {
             "text_tokens": text_tokens,
             "image_pixels": pixels,
+            "video_pixels": 0,
             "total_tokens": text_tokens + pixels // PIXELS_PER_TOKEN,
         }
-        return JSONResponse({"object": "list", "data": data[::-1], "model": body["model"], "usage": usage})
+        return self._answer(body, vectors, usage)
+
+    def _answer(self, body: dict[str, Any], vectors: list[list[float]], usage: dict[str, int]) -> Response:
+        is_packed = "base64" in (body.get("encoding_format"), body.get("output_encoding"))
+        shown = [_base64(one) for one in vectors] if is_packed else vectors
+        data = [{"object": "embedding", "embedding": one, "index": i} for i, one in enumerate(shown)]
+        data = data[::-1] if self.turned else data
+        return JSONResponse({"object": "list", "data": data, "model": body["model"], "usage": usage})
 
     async def rerank(self, request: Request) -> Response:
         """POST /v1/rerank."""
@@ -128,6 +141,8 @@ def _embedding_error(body: dict[str, Any]) -> Response | None:
     model, texts = body.get("model"), body.get("input")
     if model not in CALL_TOKENS:
         return _error(400, f"Model {model} is not supported. Supported models are {sorted(CALL_TOKENS)}.")
+    if body.get("encoding_format") not in (None, "base64") or body.get("output_dtype") not in (None, "float"):
+        return _error(400, "encoding_format must be null or 'base64', and output_dtype 'float' here.")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
         return _error(400, "Input cannot be an empty string or a list of empty strings.")
@@ -145,7 +160,9 @@ def _embedding_error(body: dict[str, Any]) -> Response | None:
 
 
 def _multimodal_error(body: dict[str, Any]) -> Response | None:
-    known = {"inputs", "model", "input_type", "truncation", "output_dimension", "output_encoding"}
+    known = {"inputs", "model", "input_type", "truncation", "output_dimension", "output_dtype"}
+    # The reference has `output_encoding`; Voyage's package sends what the other call takes.
+    known |= {"output_encoding", "encoding_format"}
     if unknown := body.keys() - known:
         return _error(400, f"Argument '{min(unknown)}' is not supported by our API.")
     model, inputs = body.get("model"), body.get("inputs")
@@ -172,6 +189,10 @@ def _multimodal_error(body: dict[str, Any]) -> Response | None:
     if used > MULTIMODAL_TOKENS:
         return _error(400, f"The max allowed tokens per submitted batch is {MULTIMODAL_TOKENS}. Your batch has {used}.")
     return None
+
+
+def _base64(values: list[float]) -> str:
+    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
 
 
 def _bytes(part: dict[str, str]) -> bytes:

@@ -75,8 +75,8 @@ def from_status_error(error: Any) -> CitewellError:
 
 
 def _words(error: Any) -> str:
-    """What the provider says; Gemini puts its error into a list, which the SDK does not look into."""
-    first = error.body[0] if isinstance(error.body, list) and error.body else None
+    """What the provider says. The packages of Anthropic, and of OpenAI where Gemini answers with a list, show the whole answer instead."""
+    first = error.body[0] if isinstance(error.body, list) and error.body else error.body
     inner = first.get("error") if isinstance(first, Mapping) else None
     return str(inner["message"]) if isinstance(inner, Mapping) and inner.get("message") else str(error.message)
 

@@ -17,6 +17,8 @@ from citewell.settings import VoyageEmbedding
 
 USUAL_MODEL = "voyage-4"
 ADDRESS = "https://api.voyageai.com/v1"
+# Keys that were made in MongoDB Atlas begin so, and are good there only, as Voyage's own package knows.
+ATLAS_ADDRESS, _ATLAS_KEY = "https://ai.mongodb.com/v1", "al-"
 LIMITS = CallLimits(texts=1_000, tokens=120_000)
 _LENGTHS = frozenset({256, 512, 2_048})
 _READ = 32_000
@@ -29,16 +31,21 @@ MODELS = {
     "voyage-3.5-lite": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=1_000_000, choices=_LENGTHS),
     "voyage-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000),
     "voyage-3-lite": ModelFacts(dimensions=512, max_tokens=_READ, call_tokens=1_000_000),
+    "voyage-code-4": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000, choices=_LENGTHS),
     "voyage-code-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000, choices=_LENGTHS),
+    "voyage-code-2": ModelFacts(dimensions=1_536, max_tokens=16_000, call_tokens=120_000),
     "voyage-finance-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
     "voyage-law-2": ModelFacts(dimensions=1_024, max_tokens=16_000, call_tokens=120_000),
     "voyage-multilingual-2": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=120_000),
     "voyage-multimodal-3.5": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000, choices=_LENGTHS),
     "voyage-multimodal-3": ModelFacts(dimensions=1_024, max_tokens=_READ, call_tokens=320_000),
 }
-
-
 _MULTIMODAL = "voyage-multimodal-"
+
+
+def address_of(key: str) -> str:
+    """Where a key is good: at Voyage's own address, or MongoDB's."""
+    return ATLAS_ADDRESS if key.startswith(_ATLAS_KEY) else ADDRESS
 
 
 class VoyageEmbedder:
@@ -108,4 +115,5 @@ def build(settings: VoyageEmbedding) -> VoyageEmbedder:
     """The embedder that the settings name. `ConfigurationError` without a key, or for a length that the model does not have."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     kind = VoyageMultimodalEmbedder if model.name.startswith(_MULTIMODAL) else VoyageEmbedder
-    return kind(model, require_key(settings, "VOYAGE_API_KEY"), settings.base_url or ADDRESS)
+    key = require_key(settings, "VOYAGE_API_KEY")
+    return kind(model, key, settings.base_url or address_of(key))

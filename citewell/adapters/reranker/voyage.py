@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from citewell.adapters.embedder.voyage import address_of
 from citewell.adapters.http import ProviderHttp
 from citewell.adapters.reranker.remote import HttpReranker, require_key
 from citewell.metering import tokens_used
 from citewell.settings import VoyageRerank
 
 USUAL_MODEL = "rerank-2.5"
-ADDRESS = "https://api.voyageai.com/v1"
 
 
 class VoyageReranker(HttpReranker):
@@ -29,6 +29,6 @@ class VoyageReranker(HttpReranker):
 
 def build(settings: VoyageRerank) -> VoyageReranker:
     """The reranker that the settings name. `ConfigurationError` without a key."""
-    headers = {"authorization": f"Bearer {require_key(settings, 'VOYAGE_API_KEY')}"}
-    http = ProviderHttp(settings.base_url or ADDRESS, headers, settings.seconds)
+    key = require_key(settings, "VOYAGE_API_KEY")
+    http = ProviderHttp(settings.base_url or address_of(key), {"authorization": f"Bearer {key}"}, settings.seconds)
     return VoyageReranker(settings.model or USUAL_MODEL, http)
