@@ -54,7 +54,24 @@ _STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
     (ProviderUnavailable, "error", "unreachable"),
     (CitewellError, "error", "refused"),
 )
-Probe = Callable[[], Awaitable[str]]
+
+
+class _Clock:
+    """How long a provider takes to answer. What comes before, importing its package and reading a model from the disk, takes as long as it takes."""
+
+    def __init__(self) -> None:
+        self.milliseconds = 0
+
+    @asynccontextmanager
+    async def running(self, seconds: float | None = SECONDS) -> AsyncGenerator[None]:
+        """A question; `TimeoutError` when its answer takes longer than so many seconds. None is for a model on this machine."""
+        started = time.perf_counter()
+        async with asyncio.timeout(seconds):
+            yield
+        self.milliseconds = round((time.perf_counter() - started) * 1000)
+
+
+Probe = Callable[[_Clock], Awaitable[str]]
 """Asks a provider; returns the model's name, or raises the error that its answer stands for."""
 
 
@@ -66,7 +83,7 @@ async def probe_providers(settings: Settings) -> list[Finding]:
         _found("rerank", settings.rerank.provider, _reranker(settings.rerank)),
         _found("chat", chat.provider, _chat(chat), "none: answers are extracted"),
         _found("vision", vision.provider, _vision(vision), "none: images are kept and read by OCR"),
-        _found("blobs", settings.blobs.provider, lambda: _built(lambda: registry.build_blob_store(settings.blobs))),
+        _found("blobs", settings.blobs.provider, lambda _: _built(lambda: registry.build_blob_store(settings.blobs))),
     )
     return list(found)
 
@@ -78,10 +95,9 @@ class _NotFetchedError(Exception):
 async def _found(part: str, name: str, probe: Probe, without: str = "none") -> Finding:
     if name == "none":
         return Finding(part, "ok", without)
-    started = time.perf_counter()
+    clock = _Clock()
     try:
-        async with asyncio.timeout(SECONDS):
-            model = await probe()
+        model = await probe(clock)
     except TimeoutError:
         return Finding(part, "error", f"{name}: unreachable", f"It did not answer within {SECONDS:g} seconds.")
     except _NotFetchedError as waiting:
@@ -89,23 +105,23 @@ async def _found(part: str, name: str, probe: Probe, without: str = "none") -> F
     except CitewellError as error:
         _, level, state = next(entry for entry in _STATES if isinstance(error, entry[0]))
         return Finding(part, level, f"{name}: {state}", error.message)
-    spent = round((time.perf_counter() - started) * 1000)
-    return Finding(part, "ok", f"{name}: works ({model}, {spent} ms)" if model else name)
+    return Finding(part, "ok", f"{name}: works ({model}, {clock.milliseconds} ms)" if model else name)
 
 
 def _embedder(settings: Settings) -> Probe:
     chosen = settings.embedding
 
-    async def probe() -> str:
+    async def probe(clock: _Clock) -> str:
         await _fetched(chosen)
         embedder = await asyncio.to_thread(registry.build_embedder, chosen)
         if isinstance(chosen, FastembedEmbedding):
-            await embedder.embed([_TEXT], "query")
+            async with clock.running(None):
+                await embedder.embed([_TEXT], "query")
             return embedder.fingerprint.model
         if not isinstance(chosen, RemoteEmbedding) or not isinstance(embedder, RemoteEmbedder):
             return ""
         try:
-            async with _counted(settings, chosen):
+            async with clock.running(), _counted(settings, chosen):
                 await embedder.embed([_TEXT], "query")
         finally:
             await embedder.close()
@@ -153,13 +169,14 @@ async def _not_now(seconds: float) -> None:
 
 
 def _reranker(settings: RerankSettings) -> Probe:
-    async def probe() -> str:
+    async def probe(clock: _Clock) -> str:
         await _fetched(settings)
         reranker = await asyncio.to_thread(registry.build_reranker, settings)
         if reranker is None or isinstance(settings, BuiltinRerank):
             return ""
         try:
-            await reranker.rerank(_TEXT, [_TEXT], 1)
+            async with clock.running(None if settings.is_local else SECONDS):
+                await reranker.rerank(_TEXT, [_TEXT], 1)
         finally:
             await close_connections(reranker)
         return reranker.model
@@ -168,9 +185,10 @@ def _reranker(settings: RerankSettings) -> Probe:
 
 
 def _chat(settings: ChatSettings) -> Probe:
-    async def probe() -> str:
+    async def probe(clock: _Clock) -> str:
         assert not isinstance(settings, NoChat)
-        return await _asked(registry.build_chat_model(replace(settings, seconds=SECONDS)))
+        chosen = replace(settings, seconds=SECONDS)
+        return await _asked(await asyncio.to_thread(registry.build_chat_model, chosen), clock)
 
     return probe
 
@@ -178,18 +196,19 @@ def _chat(settings: ChatSettings) -> Probe:
 def _vision(settings: VisionSettings) -> Probe:
     """A question in words: the key, the address and the model are what can be wrong, and a picture costs a hundred times as much."""
 
-    async def probe() -> str:
+    async def probe(clock: _Clock) -> str:
         assert not isinstance(settings, NoVision)
-        return await _asked(registry.build_vision_model(replace(settings, seconds=SECONDS)))
+        chosen = replace(settings, seconds=SECONDS)
+        return await _asked(await asyncio.to_thread(registry.build_vision_model, chosen), clock)
 
     return probe
 
 
-async def _asked(model: object) -> str:
+async def _asked(model: object, clock: _Clock) -> str:
     assert isinstance(model, ChatModelWrapper)
     question = [ChatMessage(role="user", content="Answer with the word: ready")]
     try:
-        async with aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
+        async with clock.running(), aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
             async for _ in answer:
                 pass
     finally:
