@@ -72,5 +72,5 @@ def test_every_error_of_a_provider_is_explained() -> None:
     for kind in kinds:
         kinds += kind.__subclasses__()
     assert {kind.code for kind in kinds} - {"provider_error"} == set(
-        re.findall(r"\| `((?:provider|spending)_\w+)` \|", PAGE)
+        re.findall(r"\| `((?:provider|spending|quota)_\w+)` \|", PAGE)
     )
