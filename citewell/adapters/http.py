@@ -23,11 +23,11 @@ class ProviderHttp:
     There is a pool of connections for each event loop, opened when the first request needs it.
     """
 
-    def __init__(self, address: str, headers: Mapping[str, str], seconds: float = SECONDS) -> None:
-        """seconds: for one request."""
+    def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
+        """seconds: for one request; `SECONDS` unless told."""
         self._address = address.rstrip("/")
         self._headers = dict(headers)
-        self._seconds = seconds
+        self._seconds = SECONDS if seconds is None else seconds
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,9 +146,11 @@ class ChatModelConformance:
             (401, ProviderAuthError),
             (403, ProviderAuthError),
             (404, ProviderRejected),
+            (408, ProviderUnavailable),
             (429, ProviderRateLimited),
             (500, ProviderUnavailable),
             (503, ProviderUnavailable),
+            (504, ProviderUnavailable),
         ],
     )
     async def test_status_codes_are_our_errors(

@@ -185,10 +185,12 @@ class RemoteEmbedderConformance(EmbedderConformance):
             (403, "scripted", ProviderAuthError),
             (402, "scripted", ProviderQuotaSpent),
             (404, "The model `m` does not exist", ProviderModelGone),
+            (408, "scripted", ProviderUnavailable),
             (429, "scripted", ProviderRateLimited),
             (429, "You exceeded your current quota.", ProviderQuotaSpent),
             (500, "scripted", ProviderUnavailable),
             (503, "scripted", ProviderUnavailable),
+            (504, "scripted", ProviderUnavailable),
         ],
     )
     async def test_errors_are_ours(
@@ -216,6 +218,12 @@ class RemoteEmbedderConformance(EmbedderConformance):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(embedder.embed(TEXTS), 0.2)
         assert len(await embedder.embed(TEXTS)) == len(TEXTS)
+
+    async def test_queries_are_counted_too(self, scripted: ScriptedEmbedder) -> None:
+        with tallied() as tally:
+            await MeteredEmbedder(scripted()).embed(TEXTS[:1], "query")
+        [spent] = tally.of("embedding")
+        assert (spent.units, spent.input_tokens > 0) == (1, True)
 
     async def test_what_the_provider_charges_is_counted(self, scripted: ScriptedEmbedder) -> None:
         embedder = scripted()

@@ -16,6 +16,7 @@ from citewell.errors import (
     ProviderAuthError,
     ProviderError,
     ProviderModelGone,
+    ProviderQuotaSpent,
     ProviderRateLimited,
     ProviderRejected,
     ProviderUnavailable,
@@ -55,6 +56,10 @@ class RerankerConformance:
     async def test_any_strings_are_ranked(self, reranker: Reranker) -> None:
         assert len(await reranker.rerank("北京 \ud83d", ODD, len(ODD))) == len(ODD)
 
+    async def test_texts_of_any_length_are_ranked(self, reranker: Reranker) -> None:
+        long = ["word " * 10_000, DOCUMENTS[1] + " word" * 10_000, "x" * 50_000]
+        assert {one.index for one in await reranker.rerank(QUERY, long, len(long))} == {0, 1, 2}
+
     async def test_calls_at_once_do_not_mix(self, reranker: Reranker) -> None:
         turned = DOCUMENTS[::-1]
         first, second = await asyncio.gather(
@@ -84,9 +89,15 @@ class RemoteRerankerConformance(RerankerConformance):
         [
             (400, "scripted", ProviderRejected),
             (401, "scripted", ProviderAuthError),
+            (403, "scripted", ProviderAuthError),
+            (402, "scripted", ProviderQuotaSpent),
             (404, "The model `m` does not exist", ProviderModelGone),
+            (408, "scripted", ProviderUnavailable),
             (429, "scripted", ProviderRateLimited),
+            (429, "You exceeded your current quota.", ProviderQuotaSpent),
             (500, "scripted", ProviderUnavailable),
+            (503, "scripted", ProviderUnavailable),
+            (504, "scripted", ProviderUnavailable),
         ],
     )
     async def test_errors_are_ours(
@@ -101,6 +112,23 @@ class RemoteRerankerConformance(RerankerConformance):
     ) -> None:
         with pytest.raises(ProviderUnavailable):
             await scripted(ScriptedFault(body=body)).rerank(QUERY, DOCUMENTS, 3)
+
+    async def test_the_wait_that_the_provider_asks_for_is_told(self, scripted: ScriptedReranker) -> None:
+        with pytest.raises(ProviderRateLimited) as raised:
+            await scripted(ScriptedFault(status=429, retry_after="7")).rerank(QUERY, DOCUMENTS, 3)
+        assert raised.value.retry_after == 7.0
+
+    async def test_more_documents_than_a_call_holds_are_ranked_as_far_as_it_goes(
+        self, scripted: ScriptedReranker
+    ) -> None:
+        texts = [DOCUMENTS[1], *(f"text {n}" for n in range(1_500))]
+        assert [one.index for one in await scripted().rerank(QUERY, texts, 1)] == [0]
+
+    async def test_it_can_be_cancelled_and_used_again(self, scripted: ScriptedReranker) -> None:
+        reranker = scripted(ScriptedFault(pause=30.0))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reranker.rerank(QUERY, DOCUMENTS, 3), 2.0)  # by then the server has the request
+        assert len(await reranker.rerank(QUERY, DOCUMENTS, 3)) == 3
 
     async def test_what_it_costs_is_counted(self, scripted: ScriptedReranker) -> None:
         with tallied() as tally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.openai import OpenAIEmbedder
+from citewell.adapters.http import ProviderHttp
 from citewell.errors import (
     ConfigurationError,
     ProviderAuthError,
@@ -24,6 +25,7 @@ from citewell.testing.embedder_suite import (
     EmbedderConformance,
     MultimodalEmbedderConformance,
     RemoteEmbedderConformance,
+    ScriptedFault,
 )
 from tests.adapters.embedder.conftest import Provider
 
@@ -92,6 +94,13 @@ async def test_nobody_there_is_told(provider: Provider) -> None:
         await provider.embedder(embedding_base_url="http://127.0.0.1:9").embed(TEXTS)
 
 
+async def test_a_provider_that_does_not_answer_is_given_up(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("http", "embedder.openai"):
+        monkeypatch.setattr(f"citewell.adapters.{module}.SECONDS", 0.2)
+    with pytest.raises(ProviderUnavailable):
+        await provider.embedder(ScriptedFault(pause=20.0)).embed(TEXTS)
+
+
 def test_a_missing_key_is_told_before_anything_is_sent(provider: Provider) -> None:
     with pytest.raises(ConfigurationError, match=f"{provider.name.upper()}_API_KEY"):
         registry.build_embedder(load_settings(embedding_provider=provider.name).embedding)
@@ -106,6 +115,8 @@ def test_a_missing_key_is_told_before_anything_is_sent(provider: Provider) -> No
         ("voyage", "voyage-4", 256),
         ("voyage", "voyage-3-lite", 512),
         ("voyage", "voyage-code-3", 2_048),
+        ("voyage", "voyage-code-2", 1_536),
+        ("voyage", "voyage-code-4", 512),
         ("pinecone", "llama-text-embed-v2", 384),
     ],
 )
@@ -147,12 +158,34 @@ async def test_a_server_of_ones_own_needs_no_key_but_a_model_and_its_length(open
     assert embedder.limits.texts == 32
 
 
+@pytest.mark.parametrize(
+    ("key", "address"), [("al-1", "https://ai.mongodb.com/v1"), ("pa-1", "https://api.voyageai.com/v1")]
+)
+@pytest.mark.parametrize("part", ["embedding", "rerank"])
+def test_a_key_of_voyages_is_sent_where_it_is_good(
+    part: str, key: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses: list[str] = []
+
+    class Noted(ProviderHttp):
+        def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
+            addresses.append(address)
+            super().__init__(address, headers, seconds)
+
+    settings = load_settings(**{f"{part}_provider": "voyage", "voyage_api_key": key})
+    module = "embedder" if part == "embedding" else "reranker"
+    monkeypatch.setattr(f"citewell.adapters.{module}.voyage.ProviderHttp", Noted)
+    if part == "embedding":
+        registry.build_embedder(settings.embedding)
+    else:
+        registry.build_reranker(settings.rerank)
+    assert addresses == [address]
+
+
 async def test_vectors_of_another_length_than_was_set_are_told(openai: Provider) -> None:
     openai.server.trouble = lambda: None
     body = b'{"object": "list", "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}, "data": '
     body += b'[{"object": "embedding", "index": 0, "embedding": [0.5, 0.5]}]}'
-    from citewell.testing.embedder_suite import ScriptedFault
-
     embedder = openai.embedder(ScriptedFault(body=body), embedding_model="mine", embedding_dimensions=3)
     with pytest.raises(ConfigurationError, match="2 dimensions, not 3"):
         await embedder.embed(["one"])

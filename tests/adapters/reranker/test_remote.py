@@ -48,7 +48,10 @@ def _provider(name: str) -> Generator[Made]:
 
         def make(*faults: ScriptedFault, **settings: object) -> HttpReranker:
             server.trouble = Faults(
-                *(Fault(status=f.status, message=f.message, body=f.body, pause=f.pause) for f in faults)
+                *(
+                    Fault(status=f.status, message=f.message, retry_after=f.retry_after, body=f.body, pause=f.pause)
+                    for f in faults
+                )
             )
             given: dict[str, object] = {
                 "rerank_provider": name,
