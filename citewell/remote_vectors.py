@@ -60,6 +60,10 @@ class RemoteVectors(Protocol):
         """Write points, each with `dense` or `text`."""
         ...
 
+    async def embedded(self, points: Sequence[Point]) -> set[str]:
+        """Which of these points it shows with the same text and payload, so that their text need not be embedded again; none where it is given vectors."""
+        ...
+
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
         """As `VectorIndex.search`, by `dense` or `text` and without pulls; among `ids` where they are given."""
         ...

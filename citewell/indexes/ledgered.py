@@ -43,10 +43,14 @@ class LedgeredIndex:
         latest = list({point.id: point for point in points}.values())
         with_vector = [point for point in latest if point.dense is not None or point.text is not None]
         sent = {point.id for point in with_vector}
-        before = await self._ledger.entries([point.id for point in latest if point.id not in sent])
+        known = await self._ledger.entries([point.id for point in latest])
+        before = [entry for entry in known if entry.id not in sent]
         await self._ledger.note(latest, [point.id for point in with_vector if not self._store.holds_all_of(point)])
-        if with_vector:
-            await self._store.upsert(with_vector)
+        # What an interrupted attempt has sent may be there: a text is not paid for twice.
+        tried = {entry.id for entry in known if entry.has_vector}
+        held = await self._store.embedded([one for one in with_vector if one.text is not None and one.id in tried])
+        if len(held) < len(with_vector):
+            await self._store.upsert([one for one in with_vector if one.id not in held])
         await self._delete_records(before)
         await self._ledger.confirm([point.id for point in latest])
 

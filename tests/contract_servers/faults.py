@@ -24,9 +24,9 @@ Trouble = Callable[[], Fault | None]
 
 
 class Faults:
-    """Faults in order, then none."""
+    """Faults in order, None for a request that is answered, then none."""
 
-    def __init__(self, *faults: Fault) -> None:
+    def __init__(self, *faults: Fault | None) -> None:
         self._faults = list(faults)
 
     def __call__(self) -> Fault | None:

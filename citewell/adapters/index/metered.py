@@ -48,6 +48,10 @@ class MeteredVectors:
         parts = [part for own in by_owner.values() for part in in_parts(own, self._embedder.limits.texts)]
         await asyncio.gather(*[self._write(part) for part in parts])
 
+    async def embedded(self, points: Sequence[Point]) -> set[str]:
+        """See `RemoteVectors.embedded`."""
+        return await self._inner.embedded(points)
+
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
         """See `RemoteVectors.search`."""
         async with self._embedding([] if query.text is None else [query.text]):

@@ -131,6 +131,22 @@ class PineconeVectors:
             batches = _batches(records, MAX_TEXTS if self._embeds else MAX_RECORDS)
             await self._each(self._write(self.namespace(owner_id), batch) for batch in batches)
 
+    async def embedded(self, points: Sequence[Point]) -> set[str]:
+        """See `RemoteVectors.embedded`: a record has its text among its metadata."""
+        if not self._embeds:
+            return set()
+        wanted: dict[str, dict[str, dict[str, Any]]] = {}
+        for point in points:
+            record = self._record(point)
+            wanted.setdefault(str(point.payload[OWNER]), {})[record.pop("_id")] = record
+
+        async def fetch(owner_id: str, part: Sequence[str]) -> set[str]:
+            answer = await self._index.fetch(ids=list(part), namespace=self.namespace(owner_id))
+            return {key for key, one in answer.vectors.items() if one.metadata == wanted[owner_id][key]}
+
+        parts = [(owner_id, part) for owner_id, own in wanted.items() for part in in_parts(list(own), MAX_FETCHED)]
+        return {key for found in await self._each(fetch(owner_id, part) for owner_id, part in parts) for key in found}
+
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
         """See `RemoteVectors.search`. Scores are cosines."""
         namespace, admitted = self.namespace(query.filter.owner_id), filter_of(query.filter, ids)

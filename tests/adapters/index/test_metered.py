@@ -10,13 +10,14 @@ from dataclasses import replace
 import pytest
 
 from citewell.composition.ledgers import open_vector_index
-from citewell.errors import SpendingLimitReached
+from citewell.errors import SpendingLimitReached, Unavailable
 from citewell.metering import tallied
 from citewell.ports import Fingerprint, VectorIndex
 from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.testing.vector_index import make_point
 from citewell.types import Filter, Point, VectorQuery
+from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
 from tests.contract_servers.serving import serving
 
@@ -65,6 +66,28 @@ async def test_texts_and_questions_are_counted(opened: Opened) -> None:
         await index.search(QUERY)
         [both] = tally.of("embedding")
         assert (both.units, both.input_tokens) == (201, 603)
+
+
+async def test_what_an_interrupted_attempt_has_embedded_is_not_embedded_again(
+    opened: Opened, server: PineconeDatabase
+) -> None:
+    index, texts = await opened(), _texts(200)
+    stops = Faults(*[None] * 1, *[Fault(status=401, message="stopped")] * 2)
+    server.trouble = lambda: stops() if server.requests[-1][1].endswith("/upsert") else None
+    with pytest.raises(Unavailable):
+        await index.upsert(texts)
+    await asyncio.sleep(0.1)
+    sent = len(server.embedded)
+    assert 0 < sent < 200
+    server.trouble = Faults()
+    with tallied() as tally:
+        await index.upsert(texts)
+    assert [spent.units for spent in tally.of("embedding")] == [200 - sent]
+    assert sorted(server.embedded) == sorted(one.text or "" for one in texts)
+    changed = [replace(texts[0], text="pears"), replace(texts[1], payload={**texts[1].payload, "page": [7]}), texts[2]]
+    await index.upsert(changed)
+    assert server.embedded[200:] == ["pears", "plums number 1"], "another text, and another payload"
+    assert await index.count() == 200
 
 
 async def test_what_may_be_spent_is_not_exceeded(opened: Opened, server: PineconeDatabase) -> None:
