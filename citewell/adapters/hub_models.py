@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from fastembed import TextEmbedding
 from fastembed.common import model_management
 from fastembed.rerank.cross_encoder import TextCrossEncoder
-from loguru import logger
 
 from citewell.errors import ConfigurationError, ProviderUnavailable
 from citewell.settings import FastembedEmbedding, HubSettings
@@ -27,7 +26,7 @@ _ATTEMPTS, _PAUSE_SECONDS = 3, 1.0
 Opened = TypeVar("Opened")
 
 # What it logs of a model that is not here yet is no error, and what fails is said in ours.
-logger.disable("fastembed")
+model_management.logger.disable("fastembed")  # pyright: ignore[reportPrivateImportUsage]
 
 
 def chosen(settings: HubSettings) -> dict[str, Any]:
