@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -13,37 +15,61 @@ from citewell.folder import DataFolder
 from citewell.settings import Settings, change
 
 _TIMEOUT = httpx.Timeout(600.0, connect=5.0)
+_START_SECONDS = 15.0
+"""How long a server that holds the folder may take to announce its address: two seconds at rest, several times that beside other work."""
+_PAUSE_SECONDS = 0.1
 
 
 @asynccontextmanager
 async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client with the local token. The same calls work in both cases, as there is one interface: the HTTP API."""
+    """A client with the local token. The same calls work in both cases, as there is one interface: the HTTP API.
+
+    Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
+    """
     folder = DataFolder(settings.data)
     headers = {"Authorization": f"Bearer {folder.token()}"}
-    holder = folder.holder()
-    if holder is not None:
-        if holder.url is None:
-            raise DataFolderBusy(f"Process {holder.pid} is using {settings.data}. Try again when it has finished.")
-        async with httpx.AsyncClient(base_url=holder.url, headers=headers, timeout=_TIMEOUT) as client:
-            yield client
-        return
-    # Imported here, for it takes seconds: what talks to a running server does without.
-    from citewell.app import build
-
-    app = build(change(settings, host="127.0.0.1"))
-    failure: Exception | None = None
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://citewell", headers=headers, timeout=_TIMEOUT
-        ) as client,
-    ):
+    async with AsyncExitStack() as stack:
+        url, transport = await _address(folder), None
+        if url is None:
+            try:
+                transport = await _serve_here(settings, stack)
+            except DataFolderBusy:  # a server began to start after the look at the folder
+                url = await _address(folder)
+                if url is None:
+                    raise
+        client = httpx.AsyncClient(
+            base_url=url or "http://citewell", transport=transport, headers=headers, timeout=_TIMEOUT
+        )
+        await stack.enter_async_context(client)
+        failure: Exception | None = None
         try:
             yield client
         except Exception as error:  # noqa: BLE001 - raised below: task groups within the server would wrap what is not theirs
             failure = error
     if failure is not None:
         raise failure
+
+
+async def _address(folder: DataFolder) -> str | None:
+    """Where the process that holds the folder can be reached; None when nobody holds it."""
+    end = time.monotonic() + _START_SECONDS
+    while (holder := folder.holder()) is not None:
+        if holder.url is not None:
+            return holder.url
+        if time.monotonic() > end:
+            raise DataFolderBusy(f"Process {holder.pid} is using {folder.path}. Try again when it has finished.")
+        await asyncio.sleep(_PAUSE_SECONDS)
+    return None
+
+
+async def _serve_here(settings: Settings, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
+    """Open a server inside this process, until the stack is closed."""
+    # Imported here, for it takes seconds: what talks to a running server does without.
+    from citewell.app import build
+
+    app = build(change(settings, host="127.0.0.1"))
+    await stack.enter_async_context(app.router.lifespan_context(app))
+    return httpx.ASGITransport(app)
 
 
 async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
