@@ -6,7 +6,7 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,16 @@ import httpx
 
 from citewell.client import call
 from citewell.connectors.interface import Connector, SourceEntry
-from citewell.errors import CitewellError, Conflict, SourceProblem
+from citewell.errors import CitewellError, Conflict, RateLimited, SourceProblem
 from citewell.types import TERMINAL, JsonValue, Status
 
 _PAGE = 1_000
 _AT_ONCE = 4
 _IDS = 100
 _POLL_SECONDS = 0.3
+_PATIENCE_SECONDS = 600.0
+"""How long one request waits for its turn: limits are those of a minute."""
+_MAX_PAUSE_SECONDS = 60.0
 # A file that cannot be read is tried again when it changes; everything else may go better the next time.
 _BROKEN = "broken"
 _MAX_SAID = 1_000
@@ -74,6 +77,7 @@ class Synchroniser:
     source: Connector
     request: SyncRequest
     tell: Callable[[str, str], None] = lambda key, outcome: None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     report: SyncReport = field(default_factory=SyncReport)
     _known: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _sent: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
@@ -82,7 +86,7 @@ class Synchroniser:
         """Bring what changed and delete what is gone; waits until everything can be searched. Raises what stops the whole run."""
         began = time.monotonic()
         body = {"kind": self.source.kind, "project": self.request.project}
-        state = await call(self.client, "PUT", self._path(), json=body)
+        state = await self._call("PUT", self._path(), json=body)
         self._known = await self._items()
         present = await self.source.present()
         await self._remove(present)
@@ -94,8 +98,23 @@ class Synchroniser:
         self.report.unchanged = len(present) - self.report.added - self.report.changed - len(self._in_trouble(present))
         self.report.seconds = time.monotonic() - began
         end = {"cursor": self.source.cursor(), "report": self.report.to_json()}
-        await call(self.client, "POST", f"{self._path()}/runs", json=end)
+        await self._call("POST", f"{self._path()}/runs", json=end)
         return self.report
+
+    async def _call(self, method: str, path: str, **request: Any) -> Any:
+        """What Citewell answers. Where it has too many requests, of this owner or of all, they are waited for as it says."""
+        waited = 0.0
+        while True:
+            try:
+                return await call(self.client, method, path, **request)
+            except RateLimited as error:
+                if waited >= _PATIENCE_SECONDS:
+                    raise
+                pause = min(max(error.retry_after, _POLL_SECONDS), _MAX_PAUSE_SECONDS)
+            await self.sleep(pause)
+            waited += pause
+            for _, file in request.get("files", {}).values():
+                file.seek(0)
 
     def _path(self) -> str:
         return f"/sources/{quote(self.request.name, safe='')}"
@@ -105,7 +124,7 @@ class Synchroniser:
         cursor: str | None = None
         while True:
             params: dict[str, str | int] = {"limit": _PAGE, **({"cursor": cursor} if cursor else {})}
-            page = await call(self.client, "GET", f"{self._path()}/items", params=params)
+            page = await self._call("GET", f"{self._path()}/items", params=params)
             found |= {item["key"]: item for item in page["items"]}
             cursor = page["next_cursor"]
             if cursor is None:
@@ -119,7 +138,7 @@ class Synchroniser:
                 "To delete them, run again with --empty."
             )
         for key in gone:
-            await call(self.client, "POST", f"{self._path()}/removals", json={"key": key})
+            await self._call("POST", f"{self._path()}/removals", json={"key": key})
             del self._known[key]
             self.report.deleted += 1
             self.tell(key, "deleted")
@@ -188,21 +207,16 @@ class Synchroniser:
             "frame": entry.frame,
             "by_model": self.request.by_model,
         }
+        name, said = entry.filename or path.name, {"item": json.dumps(item)}
         try:
             with path.open("rb") as file:
-                return await call(
-                    self.client,
-                    "POST",
-                    f"{self._path()}/items",
-                    files={"file": (entry.filename or path.name, file)},
-                    data={"item": json.dumps(item)},
-                )
+                return await self._call("POST", f"{self._path()}/items", files={"file": (name, file)}, data=said)
         except OSError as error:
             raise SourceProblem(f"The file cannot be read: {error.strerror or error}.") from error
 
     async def _trouble(self, key: str, stamp: str, code: str, message: str) -> None:
         body = {"key": key, "stamp": stamp, "code": code[:64], "message": message[:_MAX_SAID]}
-        await call(self.client, "POST", f"{self._path()}/problems", json=body)
+        await self._call("POST", f"{self._path()}/problems", json=body)
         self.report.problems.append({"key": key, "code": code, "message": message})
         self.tell(key, code)
 
@@ -216,7 +230,7 @@ class Synchroniser:
         while waiting:
             ids = list(waiting)[:_IDS]
             params = {"id": ids, "limit": _IDS, "fields": "summary"}
-            page = await call(self.client, "GET", "/resources", params=params)
+            page = await self._call("GET", "/resources", params=params)
             found = {one["id"]: one for one in page["resources"]}
             for one in ids:
                 resource = found.get(one)

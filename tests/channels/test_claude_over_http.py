@@ -7,7 +7,7 @@ import base64
 import io
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, cast
 
 import anthropic
@@ -16,12 +16,12 @@ from anthropic.types import MessageParam
 from PIL import Image, ImageDraw
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 import tests.contract_servers.anthropic as contract
 from citewell.channels.claude import AsyncCitewellServer, AsyncClaudeFiles, CitewellServer, ClaudeFiles
-from citewell.errors import InvalidInput, NotFound, Unauthorized, Unavailable
+from citewell.errors import CitewellError, InvalidInput, NotFound, Unauthorized, Unavailable
 from citewell.folder import DataFolder
 from citewell.types import AnswerPiece, ChunkType, RerankLimits, Verdict
 from tests.channels.conversation import Searching
@@ -215,3 +215,48 @@ def test_what_is_not_citewell_is_told(answered: Response) -> None:
         assert told["content"] == "The server answers, but not as Citewell does. Check its address and version."
         with pytest.raises(Unavailable):
             files.answer(anthropic.types.Message.model_construct(content=[]), messages)
+
+
+async def _half(_: Request) -> Response:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b'{"hits": ['
+        raise ConnectionError("the connection breaks here, as the test wants")
+
+    return StreamingResponse(pieces(), headers={"content-length": "1000"})
+
+
+def _refusing(status: int, code: str, message: str) -> Callable[[Request], Awaitable[Response]]:
+    async def refuse(_: Request) -> Response:
+        return JSONResponse({"error": {"code": code, "message": message, "details": {}}}, status)
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            _refusing(429, "rate_limited", "Too many requests. Try again in 7 s."),
+            "Too many requests. Try again in 7 s.",
+        ),
+        (_refusing(500, "internal", "Something failed here."), "Something failed here."),
+        (_half, "does not answer"),
+    ],
+    ids=["429", "500", "half"],
+)
+def test_a_server_that_fails_is_told_to_claude_and_asked_again(
+    fault: Callable[[Request], Awaitable[Response]], said: str
+) -> None:
+    answers = [fault, fault]
+
+    async def anything(request: Request) -> Response:
+        return await answers.pop(0)(request) if answers else JSONResponse({"hits": []})
+
+    with serving(Starlette(routes=[Route("/{path:path}", anything, methods=["POST"])])) as url:
+        files = ClaudeFiles(CitewellServer(url, "t"))
+        told = cast(dict[str, Any], files.result({**CALL, "input": {"query": "lamp"}}))
+        assert told["is_error"]
+        assert said in told["content"]
+        with pytest.raises(CitewellError, match=said):
+            files.answer([{"type": "text", "text": "a"}])
+        assert "is_error" not in files.result({**CALL, "input": {"query": "lamp"}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -243,3 +244,25 @@ async def test_a_file_that_was_sent_today_is_found_by_when_it_was_sent(open_worl
     (found,), _ = await open_world.services.resources.page(owner, ResourceFilter(), 5, None)
     assert found.thread == f"telegram:{ann.id}"
     assert (found.metadata["telegram_user"], found.metadata["caption"]) == (ann.id, "signed")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When does the contract I sent yesterday end?",
+        "What is the notice period of the contract that I sent you yesterday?",
+        "the contract I sent yesterday: when does it end?",
+    ],
+)
+async def test_the_contract_that_was_sent_yesterday_is_a_filter(open_world: World, ann: Person, question: str) -> None:
+    now = int(time.time())
+    async with open_world.bot():
+        for name, days, end in (("old.txt", 9, "March"), ("contract.txt", 1, "June"), ("new.txt", 0, "October")):
+            text = f"The contract with the printer ends on the last day of {end}. The notice period of the contract is one month before {end}."
+            ann.send(name, text.encode(), date=now - days * 86_400)
+            await open_world.said(ann.id, f"{name}: ready")
+        ann.write(question)
+        answer = await open_world.said(ann.id, "[1]")
+        assert "June" in answer.text
+        assert "March" not in answer.text
+        assert "October" not in answer.text

@@ -113,6 +113,38 @@ async def _until(client: httpx.AsyncClient, bench: Bench, requests: int) -> None
         client.event_hooks = {}
 
 
+class _Busy(httpx.AsyncBaseTransport):
+    """Citewell, which has too many requests each second time; the upload has arrived by then."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner, self.count = inner, 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.count += 1
+        if self.count % 2:
+            return await self.inner.handle_async_request(request)
+        await request.aread()
+        error: dict[str, Any] = {"code": "rate_limited", "message": "Too many requests.", "details": {"retry_after": 7}}
+        return httpx.Response(429, json={"error": error}, headers={"retry-after": "7"})
+
+
+async def test_a_server_of_citewell_that_has_too_many_requests_is_waited_for(bench: Bench) -> None:
+    names = {bench.add(number) for number in range(4)}
+    pauses: list[float] = []
+
+    async def paused(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async with bench.open() as client:
+        busy = client._transport = _Busy(client._transport)
+        report = await Synchroniser(client, bench.source(), SyncRequest(name=NAME), sleep=paused).run()
+        client._transport = busy.inner
+        found = await files(client)
+    assert (report.added, report.problems) == (4, [])
+    assert {one["identifier"] for one in found} == names
+    assert set(pauses) == {7}
+
+
 async def test_refusals_and_errors_of_the_server_are_waited_out(bench: Bench) -> None:
     for number in range(3):
         bench.add(number)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.server.running import RunningServer
 
@@ -61,3 +63,26 @@ def test_a_file_outside_its_project_is_not_described(server: RunningServer) -> N
     with chunk:
         refused = chunk.post(path, json={"resource_id": outside["id"], "metadata": {"x": "y"}})
     assert refused.status_code == 404
+
+
+@pytest.mark.slow(30)
+def test_a_call_that_is_repeated_after_a_kill_is_done_once(tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data") as running:
+        fetch, path, _ = trigger(running, "fetch")
+        ask, ask_path, _ = trigger(running, "result")
+        record = {"id": "rec1", "text": "The heron stands in the reeds at dawn.", "title": "Frame 12"}
+        question = {"message": "Where does the heron stand?"}
+        with fetch, ask:
+            kept = fetch.post(path, json={"records": [record]}, headers={"Idempotency-Key": "run 1"}).json()
+            answer = ask.post(ask_path, json=question, headers={"Idempotency-Key": "q1"}).json()
+        running.kill()
+        running.start()
+        for client, where, body, key, before in (
+            (fetch, path, {"records": [record]}, "run 1", kept),
+            (ask, ask_path, question, "q1", answer),
+        ):
+            headers = {"Authorization": client.headers["authorization"], "Idempotency-Key": key}
+            again = httpx.post(f"{running.url}{where}", json=body, headers=headers, timeout=120)
+            assert again.json() == before
+        assert len(running.resources()) == 1
+        assert len(running.client.get("/threads").json()["threads"]) == 1
