@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import httpx
 import typer
 from pydantic import SecretStr
 
@@ -15,7 +18,7 @@ from citewell.cli.common import AsJson, Data, print_json, request_json, run
 from citewell.client import connect
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.interface import Connector
-from citewell.errors import ConfigurationError, ProviderError
+from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLimited, Unavailable
 from citewell.settings import Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True, help="Keep files up to date with where they come from.")
@@ -129,21 +132,33 @@ def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
         console.out.print(f"  forgotten {console.escape(name)}")
 
 
-async def _run(settings: Settings, source: Connector, request: SyncRequest, every: float | None, as_json: bool) -> None:
-    """One run, or with `every` one after the other; a provider that fails then is told of, and asked again."""
+async def _run(
+    settings: Settings,
+    source: Connector,
+    request: SyncRequest,
+    every: float | None,
+    as_json: bool,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """One run, or with `every` one after the other."""
+    tell = _silent if as_json else _told
     async with connect(settings) as client:
+        if every is None:
+            _show(await Synchroniser(client, source, request, tell).run(), as_json)
+            return
+        request, is_first = replace(request, watching=True), True
         while True:
             try:
-                report = await Synchroniser(client, source, request, _silent if as_json else _told).run()
-            except ProviderError as error:
-                if every is None:
-                    raise
+                report = await Synchroniser(client, source, request, tell).run()
+            except (Conflict, ProviderError, RateLimited, Unavailable) as error:
                 console.err.print(f"[red]{console.escape(error.message)}[/]")
+            except httpx.TransportError:  # it may be started again; what was accepted is not sent again then
+                console.err.print("[red]Citewell does not answer. Asking again until it does.[/]")
             else:
-                _show(report, as_json)
-                if every is None:
-                    return
-            await asyncio.sleep(every)
+                if is_first or report.did_something:
+                    _show(report, as_json)
+                is_first = False
+            await sleep(every)
 
 
 def _silent(key: str, outcome: str) -> None:

@@ -43,6 +43,11 @@ class SyncReport:
     notes: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     seconds: float = 0.0
 
+    @property
+    def did_something(self) -> bool:
+        """Whether anything was added, changed, deleted or has a problem."""
+        return bool(self.added or self.changed or self.deleted or self.problems)
+
     def to_json(self) -> dict[str, JsonValue]:
         """As JSON; of very many problems and notes the first."""
         most = 200
@@ -60,13 +65,18 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRequest:
-    """What to do. full: read everything again. empty: follow a source that has nothing any more. by_model: have records tidied by a chat model."""
+    """What to do.
+
+    full: read everything again; empty: follow a source that has nothing any more; by_model: have records tidied by a chat model
+    watching: runs follow each other, and webhooks are told only of those that did something
+    """
 
     name: str
     project: str | None = None
     full: bool = False
     empty: bool = False
     by_model: bool = True
+    watching: bool = False
 
 
 @dataclass(slots=True)
@@ -97,7 +107,8 @@ class Synchroniser:
         await self._settle()
         self.report.unchanged = len(present) - self.report.added - self.report.changed - len(self._in_trouble(present))
         self.report.seconds = time.monotonic() - began
-        end = {"cursor": self.source.cursor(), "report": self.report.to_json()}
+        told = not self.request.watching or self.report.did_something
+        end = {"cursor": self.source.cursor(), "report": self.report.to_json(), "announce": told}
         await self._call("POST", f"{self._path()}/runs", json=end)
         return self.report
 

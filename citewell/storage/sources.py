@@ -56,8 +56,10 @@ class SourceRepository:
         query = sa.select(sources).where(sources.c.owner_id == owner_id).order_by(sources.c.name)
         return [SyncSource(**row) for row in await self._database.rows(query)]
 
-    async def finish(self, owner_id: str, name: str, cursor: str | None, report: JsonObject) -> SyncSource:
-        """Note the end of a run, and tell webhooks: where the next one goes on, and what this one did."""
+    async def finish(
+        self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
+    ) -> SyncSource:
+        """Note the end of a run, and tell webhooks if it is to be announced: where the next one goes on, and what this one did."""
         now = time.time()
         event = OutgoingEvent(
             type=EventType.SYNC_FINISHED, key=f"{name}/{now}", data={"source": name, "report": dict(report)}
@@ -65,7 +67,8 @@ class SourceRepository:
         async with self._database.write() as connection:
             mine = sa.and_(sources.c.owner_id == owner_id, sources.c.name == name)
             values: dict[str, Any] = {"cursor": cursor, "report": dict(report), "finished_at": now}
-            if (await connection.execute(sa.update(sources).where(mine).values(**values))).rowcount:
+            changed = (await connection.execute(sa.update(sources).where(mine).values(**values))).rowcount
+            if changed and announced:
                 await announce(connection, owner_id, [event])
         return await self.get(owner_id, name)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
+from citewell.cli import syncing
 from citewell.client import call, connect
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.folder import FolderSource
@@ -40,6 +45,50 @@ async def test_files_come_change_move_and_go(tmp_path: Path) -> None:
         listed = (await call(client, "GET", "/resources"))["resources"]
     assert "950" in found["hits"][0]["text"]
     assert sorted(one["metadata"]["source_path"] for one in listed) == ["a.txt", "c.txt"]
+
+
+async def test_a_folder_is_watched_through_failures_and_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server goes away before the third run; it is back for the fourth, which finds a new file."""
+    folder, looks, announced = tmp_path / "papers", 0, list[bool]()
+    folder.mkdir()
+    (folder / "a.txt").write_text("The rent is 900 euros a month.")
+    settings = load_settings(data=tmp_path / "data")
+
+    async def sent(request: httpx.Request) -> None:
+        if request.url.path.endswith("/runs"):
+            announced.append(json.loads(request.content)["announce"])
+        if looks == 2:
+            raise httpx.ConnectError("refused")
+
+    async def look_again(_: float) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            (folder / "b.txt").write_text("The lease ends in 2031.")
+        if looks == 5:
+            raise _Stopped
+
+    async with connect(settings) as client:
+        client.event_hooks["request"].append(sent)
+
+        @asynccontextmanager
+        async def connected(_: object) -> AsyncGenerator[httpx.AsyncClient]:
+            yield client
+
+        monkeypatch.setattr(syncing, "connect", connected)
+        with pytest.raises(_Stopped):
+            await syncing._run(settings, FolderSource(folder), SyncRequest(name="papers"), 2.0, True, look_again)
+    said = capsys.readouterr()
+    assert announced == [True, False, True, False]
+    assert said.out.count('"added": 1') == 2
+    assert said.out.count('"added"') == 2
+    assert "does not answer" in said.err
+
+
+class _Stopped(Exception):
+    """Somebody stops watching."""
 
 
 async def test_a_folder_that_is_gone_deletes_nothing(tmp_path: Path) -> None:

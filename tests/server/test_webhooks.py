@@ -144,7 +144,9 @@ def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: R
     broken = told.upload("broken.pdf", b"%PDF-1.7 this is none").json()
     told.wait(broken["id"])
     told.client.put("/sources/frames", json={"kind": "folder"}).raise_for_status()
-    told.client.post("/sources/frames/runs", json={"cursor": None, "report": {"added": 3}}).raise_for_status()
+    for report, announce in (({"added": 0}, False), ({"added": 3}, True)):
+        run = {"cursor": None, "report": report, "announce": announce}
+        told.client.post("/sources/frames/runs", json=run).raise_for_status()
     told.client.delete(f"/resources/{resource['id']}")
     until(lambda: set(receiver.types()) == set(EVENTS))
     bodies = {body["type"]: body["data"] for _, body in receiver.seen}
@@ -155,7 +157,8 @@ def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: R
     assert bodies["resource.deleted"]["filename"] == "Lighthouse.md"
     assert bodies["resource.failed"]["resource_id"] == broken["id"]
     assert bodies["resource.failed"]["error_message"]
-    assert bodies["sync.finished"]["source"] == "frames"
+    assert receiver.types().count("sync.finished") == 1
+    assert bodies["sync.finished"] == {"source": "frames", "report": {"added": 3}}
     assert [_undescribed(body) for _, body in receiver.seen] == [set()] * len(receiver.seen)
     ids = [one for one, _ in receiver.seen]
     assert len(ids) == len(set(ids))

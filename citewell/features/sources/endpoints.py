@@ -85,7 +85,8 @@ async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
 @router.post("/sources/{name}/runs")
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
     """Note the end of a run: where the next one goes on, and what this one did."""
-    return SourceOut.of(await _service(request).finish(owner, name, body.cursor, body.report))
+    done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
+    return SourceOut.of(done)
 
 
 @router.get("/sources/{name}/items")

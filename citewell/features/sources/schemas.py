@@ -39,6 +39,7 @@ class SourceRunIn(RequestBody):
 
     cursor: str | None = Field(default=None, max_length=_MAX_CURSOR, description="where the next run goes on")
     report: dict[str, JsonIn] = Field(default_factory=dict[str, Any], description="what this run did")
+    announce: bool = Field(default=True, description="whether webhooks are told")
 
 
 class SourceOut(BaseModel):

@@ -112,9 +112,11 @@ class SourceService:
         """One source; `NotFound`."""
         return await self.sources.get(owner_id, name)
 
-    async def finish(self, owner_id: str, name: str, cursor: str | None, report: JsonObject) -> SyncSource:
-        """Note the end of a run: where the next one goes on, and what this one did."""
-        return await self.sources.finish(owner_id, name, cursor, report)
+    async def finish(
+        self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
+    ) -> SyncSource:
+        """Note the end of a run, and tell webhooks if it is to be announced: where the next one goes on, and what this one did."""
+        return await self.sources.finish(owner_id, name, cursor, report, announced=announced)
 
     async def delete(self, owner_id: str, name: str) -> None:
         """Forget a source; the files that it has brought stay."""
