@@ -9,14 +9,18 @@ from dataclasses import replace
 
 import pytest
 
+from citewell.adapters import registry
 from citewell.composition.ledgers import open_vector_index
 from citewell.errors import SpendingLimitReached, Unavailable
 from citewell.metering import tallied
 from citewell.ports import Fingerprint, VectorIndex
+from citewell.retrieve.legs import Legs
+from citewell.retrieve.options import RetrievalOptions
 from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.testing.vector_index import make_point
-from citewell.types import Filter, Point, VectorQuery
+from citewell.types import Filter, Point, Trace, VectorQuery
+from citewell.types.search import EMBED_ERROR
 from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
 from tests.contract_servers.serving import serving
@@ -24,6 +28,7 @@ from tests.contract_servers.serving import serving
 MODEL = "multilingual-e5-large"
 HOSTED = Fingerprint("store", MODEL, 1_024)
 Opened = Callable[..., Awaitable[VectorIndex]]
+HOSTED_SETTINGS = {"vector_store": "pinecone", "embedding_provider": "store", "pinecone_api_key": KEY}
 QUERY = VectorQuery(text="plums number 102", filter=Filter(owner_id="ann"), limit=5)
 
 
@@ -41,8 +46,7 @@ async def opened(server: PineconeDatabase, ledger_database: Database) -> AsyncIt
     made: list[VectorIndex] = []
 
     async def open_index(**others: object) -> VectorIndex:
-        given = {"vector_store": "pinecone", "embedding_provider": "store", "pinecone_api_key": KEY}
-        settings = load_settings(**given, pinecone_url=server.address, **others)
+        settings = load_settings(**HOSTED_SETTINGS, pinecone_url=server.address, **others)
         made.append(await open_vector_index(settings, HOSTED, ledger_database))
         return made[-1]
 
@@ -102,6 +106,15 @@ async def test_what_may_be_spent_is_not_exceeded(opened: Opened, server: Pinecon
         await index.search(QUERY)
     with pytest.raises(SpendingLimitReached):
         await index.search(QUERY)
+
+
+async def test_a_search_goes_on_by_words_alone_when_nothing_more_may_be_spent(opened: Opened) -> None:
+    index = await opened(prices=json.dumps({MODEL: [1e6, 0]}), max_spend=3)
+    await index.upsert([replace(make_point(1), dense=None, text="plums")])
+    embedder, trace = registry.build_embedder(load_settings(**HOSTED_SETTINGS).embedding), Trace()
+    found = await Legs(embedder, index, RetrievalOptions()).find(QUERY.text or "", QUERY.filter, 5, trace)
+    assert (found.vector, found.dense) == (None, ())
+    assert str(trace.details[EMBED_ERROR]).startswith("spending_limit")
 
 
 async def test_calls_per_minute_are_those_of_all_who_share_the_database(
