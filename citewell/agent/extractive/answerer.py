@@ -10,6 +10,7 @@ import numpy as np
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
+from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.numbered import about_the_number
@@ -87,6 +88,9 @@ class ExtractiveAnswerer:
                 return self._compose(found, confidence, len(scored), as_list=True)
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
+        section = find_section(asked, hits, self._thresholds)
+        if section and not question.parts:
+            return self._compose(section, confidence, len(scored), as_list=False)
         chosen = choose(question, scored, self._thresholds)
         shown = [self._shortened(question, s.statement) for s in chosen]
         return self._compose(shown, confidence, len(scored), as_list=False)
