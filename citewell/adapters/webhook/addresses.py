@@ -9,6 +9,19 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 # IPv6 addresses that stand for an IPv4 one, which is what is reached (RFC 6052, RFC 8215).
 _TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/96"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
+# The second half of an ISATAP address, whatever its network, without the bit for "unique worldwide" (RFC 5214).
+_ISATAP, _ISATAP_MASK = 0x0000_5EFE << 32, 0xFCFF_FFFF << 32
+# Reserved networks that Python's table calls global, or has called so in a version that Citewell runs on (IANA's registries of special addresses).
+_NOT_GLOBAL = tuple(
+    ipaddress.ip_network(text)
+    for text in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "100::/64", "2001::/23", "3fff::/20", "5f00::/16")
+)
+# Never anybody's receiver: this network's own addresses, and metadata services of clouds that are not link-local (Azure's, which has a public
+# address, Alibaba's, Oracle's, and those of AWS and Google over IPv6).
+_NEVER = tuple(
+    ipaddress.ip_network(text)
+    for text in ("0.0.0.0/8", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
+)
 
 
 def reached(text: str) -> Address:
@@ -22,7 +35,8 @@ def reached(text: str) -> Address:
         return address.sixtofour
     if address.teredo is not None:
         return address.teredo[1]
-    if any(address in network for network in (*_TRANSLATED, _COMPATIBLE)) and int(address) > 1:
+    stands_for_another = any(address in network for network in (*_TRANSLATED, _COMPATIBLE)) and int(address) > 1
+    if stands_for_another or int(address) & _ISATAP_MASK == _ISATAP:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address
 
@@ -35,4 +49,6 @@ def may_be_called(address: Address, *, private: bool) -> bool:
         return False
     if isinstance(address, ipaddress.IPv6Address) and address.is_site_local:
         return False
-    return address.is_global or private
+    if any(address in network for network in _NEVER):
+        return False
+    return private or (address.is_global and not any(address in network for network in _NOT_GLOBAL))

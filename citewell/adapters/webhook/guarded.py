@@ -67,7 +67,7 @@ class GuardedSender:
         """The addresses of the name, each of which may be called: a name that also leads inside is refused."""
         try:
             found = await self._resolve(url.host, url.port or _port(url))
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a label of no letters, or too many, is no name at all
             raise Unavailable(f"The name {url.host!r} cannot be resolved.") from error
         for address in found:
             if not may_be_called(reached(address), private=self._private):
