@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import httpx
 
+from citewell.composition.downloads import opened
 from citewell.connectors.frames import FrameFolder
 from citewell.connectors.interface import SourceEntry
 from citewell.connectors.mapping import TableMapping
@@ -29,6 +30,7 @@ from citewell.errors import (
     ProviderRejected,
     ProviderUnavailable,
     SourceProblem,
+    Unavailable,
     named,
 )
 from citewell.types import JsonValue
@@ -200,7 +202,7 @@ class AirtableSource:
             target = folder / hashlib.sha256(place["attachment"].encode()).hexdigest()
             try:
                 await self._stream(str(attachment["url"]), target, int(attachment.get("size") or 0))
-            except (httpx.HTTPError, DownloadFailed) as error:
+            except (httpx.HTTPError, Unavailable, DownloadFailed) as error:
                 target.unlink(missing_ok=True)
                 reason = str(error) or type(error).__name__
             else:
@@ -208,12 +210,7 @@ class AirtableSource:
         raise DownloadFailed(f"The attachment could not be downloaded in {_DOWNLOADS} attempts ({reason[:120]}).")
 
     async def _stream(self, url: str, target: Path, size: int) -> None:
-        if not url.startswith(("https://", f"{self._access.url}/")):
-            raise SourceProblem("The attachment's address is not https, and was not opened.")
-        async with (
-            httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False, trust_env=True) as client,
-            client.stream("GET", url) as response,
-        ):
+        async with opened(url, known=self._access.url, seconds=_SECONDS) as response:
             if response.status_code != 200:
                 raise DownloadFailed(f"status {response.status_code}")
             received = 0

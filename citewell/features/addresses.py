@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import urlsplit
 
 _IPV6_NETWORK = 64  # what one customer usually has
 _SHORTENED = {4: 24, 6: 48}
@@ -26,3 +27,19 @@ def shortened(address: str) -> str:
     except ValueError:
         return ""
     return str(ipaddress.ip_network((parsed, _SHORTENED[parsed.version]), strict=False))
+
+
+def host_name(header: str) -> str:
+    """The host that a `Host` header names, without its port; empty where it names none."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a name or address, without a port, always leads to the machine that it is used on. Any other name may be rebound to it (DNS rebinding)."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from citewell.connectors.airtable import AirtableSource
 from citewell.connectors.engine import Synchroniser, SyncRequest
 from citewell.connectors.interface import SourceEntry
 from citewell.connectors.mapping import TableMapping
-from citewell.errors import ConfigurationError, Conflict, ProviderAuthError, ProviderRejected, ProviderUnavailable
+from citewell.errors import (
+    ConfigurationError,
+    Conflict,
+    ProviderAuthError,
+    ProviderRejected,
+    ProviderUnavailable,
+    SourceProblem,
+)
 from tests.connectors.made import picture
 from tests.connectors.test_airtable_sync import NAME, Bench, bench, files
 
@@ -204,6 +212,32 @@ async def test_an_attachment_is_downloaded_whole_or_again(bench: Bench, faults: 
     path = await source.fetch(entry, tmp_path)
     assert path.read_bytes() == data
     assert bench.server.download_faults == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:{port}/v5.airtableusercontent.com/x", "https://127.0.0.1:{port}/x", "https://169.254.169.254/latest/meta-data/",
+     "https://[::ffff:10.0.0.1]/x", "http://8.8.8.8/x", "file:///etc/passwd", "https://user@8.8.8.8/x", "https://2130706433/x"],
+)  # fmt: skip
+async def test_an_attachments_address_does_not_lead_inside_the_network(
+    bench: Bench, address: str, tmp_path: Path
+) -> None:
+    calls: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.append(await reader.read(1))
+        writer.close()
+
+    inner = await asyncio.start_server(serve, "127.0.0.1", 0)
+    bench.mapping = TableMapping(fields={"attachment": "Picture"})
+    bench.server.put("rec00000000000001", {"Picture": [bench.server.attach("a.png", b"x")]})
+    source = bench.source()
+    (entry,) = await read(source)
+    bench.server.attachments_at = address.format(port=inner.sockets[0].getsockname()[1])
+    with pytest.raises(SourceProblem, match="was not opened"):
+        await source.fetch(entry, tmp_path)
+    inner.close()
+    assert calls == []
 
 
 async def test_an_attachment_that_keeps_breaking_off_is_a_problem_of_its_own(bench: Bench) -> None:

@@ -48,6 +48,7 @@ class AirtableServer:
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     faults: list[Response | Callable[[], Response]] = field(default_factory=list[Any])
     download_faults: list[str] = field(default_factory=list[str])
+    attachments_at: str | None = None
     """`half`, `500` or `expired`, for one download each."""
     per_second: int | None = None
     penalty: float = 30.0
@@ -202,7 +203,9 @@ class AirtableServer:
             address = f"{one['id']}-{len(self._addresses)}"
             self._addresses = {old: number for old, number in self._addresses.items() if number != one["id"]}
             self._addresses[address] = one["id"]
-            shown.append({**one, "url": f"{request.base_url}v5.airtableusercontent.com/{address}"})
+            shown.append(
+                {**one, "url": self.attachments_at or f"{request.base_url}v5.airtableusercontent.com/{address}"}
+            )
         return shown
 
 

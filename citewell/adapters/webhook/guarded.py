@@ -1,10 +1,11 @@
-"""Sends to an address that somebody else chose: resolved once, every address checked, and the checked one dialled; no redirects, little time."""
+"""Sends to an address that somebody else chose, or reads from it: resolved once, every address checked, the checked one dialled, no redirects."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeAlias, TypeVar
@@ -45,18 +46,29 @@ class GuardedSender:
         """The status and the body of the answer, which may have `MAX_BYTES`. Raises as `post`."""
         return await self._in_time(method, url, headers, body, _whole)
 
+    @asynccontextmanager
+    async def opened(self, url: str) -> AsyncGenerator[httpx.Response]:
+        """The answer of an address, to be read while the block runs; no part of it takes longer than `seconds`. Raises as `post`."""
+        async with AsyncExitStack() as stack:
+            yield await self._answer(stack, "GET", _url(url, private=self._private), {}, b"")
+
     async def _in_time(self, method: str, url: str, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._to_any(method, _url(url, private=self._private), headers, body, read)
+            async with asyncio.timeout(self._seconds), AsyncExitStack() as stack:
+                return await read(await self._answer(stack, method, _url(url, private=self._private), headers, body))
         except TimeoutError as error:
             raise Unavailable(f"The receiver did not answer within {self._seconds:g} seconds.") from error
+        except httpx.HTTPError as error:
+            raise Unavailable(f"The receiver cannot be reached: {_reason(error)}.") from error
 
-    async def _to_any(self, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
+    async def _answer(
+        self, stack: AsyncExitStack, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes
+    ) -> httpx.Response:
+        """The beginning of the answer of the first of the name's addresses that is there."""
         problem: Exception | None = None
         for address in await self._addresses(url):
             try:
-                return await self._send(method, url, address, headers, body, read)
+                return await stack.enter_async_context(self._sent(method, url, address, headers, body))
             except httpx.ConnectError as error:  # the next address of the name may answer
                 problem = error
             except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -77,9 +89,10 @@ class GuardedSender:
                 )
         return list(found)[:MAX_ADDRESSES]
 
-    async def _send(
-        self, method: str, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes, read: Reader[T]
-    ) -> T:
+    @asynccontextmanager
+    async def _sent(
+        self, method: str, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes
+    ) -> AsyncGenerator[httpx.Response]:
         # Dialling the address itself leaves no second look-up that could answer otherwise; the certificate is checked by name.
         dialled = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
@@ -90,7 +103,7 @@ class GuardedSender:
                 method, dialled, headers={**headers, "host": host}, content=body, extensions=extensions
             ) as response,
         ):
-            return await read(response)
+            yield response
 
 
 async def _acknowledged(response: httpx.Response) -> Acknowledgement:

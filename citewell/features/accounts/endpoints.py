@@ -26,6 +26,7 @@ from citewell.features.accounts.schemas import (
     SignUpIn,
 )
 from citewell.features.accounts.service import AccountService, Entry, From
+from citewell.features.addresses import host_name, is_this_machine
 from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
@@ -41,7 +42,9 @@ def _service(request: Request) -> AccountService:
 
 def sender_of(request: Request) -> From:
     """Where a request comes from."""
-    return From(agent=request.headers.get("user-agent", ""), address=address_of(request))
+    address = address_of(request)
+    is_here = is_this_machine(address) and is_this_machine(host_name(request.headers.get("host", "")))
+    return From(agent=request.headers.get("user-agent", ""), address=address, is_here=is_here)
 
 
 def set_cookies(request: Request, response: Response, entry: Entry) -> None:

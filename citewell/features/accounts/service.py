@@ -30,7 +30,7 @@ from citewell.types.accounts import (
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 
 _OFF = "There are no accounts here. Set CITEWELL_ACCOUNTS=on, or use a token."
-_NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server: `citewell accounts create-admin`."
+_NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server, with `citewell accounts create-admin`, or by signing up there at http://127.0.0.1."
 _MAX_EMAIL_LENGTH = 254  # RFC 5321
 _MAX_AGENT_LENGTH = 200
 _EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
@@ -54,10 +54,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class From:
-    """Where a request comes from, as its sender and the network say."""
+    """Where a request comes from, as its sender and the network say. is_here: from this machine, and addressed to it by a name that nobody can rebind."""
 
     agent: str
     address: str
+    is_here: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +85,19 @@ class AccountService:
         email = checked_email(email)
         check_password(password, email)
         await self.count("sign-up", network_of(sender.address), MAX_PER_ADDRESS)
-        if not self.is_private and not await self.people.exist():
-            raise Forbidden(_NO_ADMINISTRATOR)
+        await self.check_first(sender)
         person = await self.people.create(
             NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password)),
             invitation,
             needs_invitation=not self.is_open,
         )
         return await self.enter(person, sender)
+
+    async def check_first(self, sender: From) -> None:
+        """Raise `Forbidden` for the first person, who administers the server, unless it is somebody at this machine: not a page of another
+        site whose name was rebound to it, and nobody whom a proxy on it lets through."""
+        if not (self.is_private and sender.is_here) and not await self.people.exist():
+            raise Forbidden(_NO_ADMINISTRATOR)
 
     async def create_administrator(self, email: str, name: str, password: str) -> Person:
         """An account that administers the server, for the command line."""

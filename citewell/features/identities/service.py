@@ -169,7 +169,7 @@ class IdentityService:
             return None
         person = await self.accounts.people.by_identity(identity.issuer, identity.subject)
         if person is None:
-            person = await self._newcomer(identity, purpose.invitation)
+            person = await self._newcomer(identity, purpose.invitation, sender)
         else:
             self._check_domain(person.email)
             if person.state is not PersonState.ACTIVE:
@@ -195,7 +195,7 @@ class IdentityService:
         except Conflict as error:
             raise _NotLetInError(SignInProblem.OTHER_PERSON) from error
 
-    async def _newcomer(self, identity: Identity, invitation: str | None) -> Person:
+    async def _newcomer(self, identity: Identity, invitation: str | None, sender: From) -> Person:
         """The person of an identity that is seen for the first time: a new one, or who signed in with an earlier provider."""
         if identity.email is None or not identity.is_verified:
             raise _NotLetInError(SignInProblem.UNVERIFIED)
@@ -209,8 +209,10 @@ class IdentityService:
                 raise _NotLetInError(SignInProblem.TAKEN)
             await accounts.people.link(person.id, identity.issuer, identity.subject)
             return person
-        if not accounts.is_private and not await accounts.people.exist():
-            raise _NotLetInError(SignInProblem.NO_ADMINISTRATOR)
+        try:
+            await accounts.check_first(sender)
+        except Forbidden as error:
+            raise _NotLetInError(SignInProblem.NO_ADMINISTRATOR) from error
         new = NewPerson(
             email=email, name=display_name(identity.name, email), identity=(identity.issuer, identity.subject)
         )
