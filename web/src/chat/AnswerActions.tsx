@@ -1,11 +1,12 @@
 // What one can do with an answer, and what else the server says about it.
-import { Copy, RefreshCw, ThumbsDown, ThumbsUp } from "lucide-react";
+import { Copy, RefreshCw, Share2, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, type Message, unwrap } from "../api/client";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { notify, notifyError } from "../ui/Toasts";
 import { withReferences } from "./markers";
+import { ShareAnswer } from "./ShareAnswer";
 
 interface AnswerActionsProps {
   threadId: string;
@@ -19,6 +20,7 @@ type Rating = "up" | "down" | null;
 export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActionsProps): ReactNode {
   const stored = message.details.feedback;
   const [rating, setRating] = useState<Rating>(stored?.rating ?? null);
+  const [isSharing, setSharing] = useState(false);
 
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(withReferences(message.content, message.citations, t.references));
@@ -45,6 +47,11 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
       <IconButton small label={t.copy} onClick={() => void copy().catch(notifyError)}>
         <Copy size={15} aria-hidden />
       </IconButton>
+      {message.citations.length > 0 && (
+        <IconButton small label={t.shareAnswer} onClick={() => setSharing(true)}>
+          <Share2 size={15} aria-hidden />
+        </IconButton>
+      )}
       {isLast && (
         <IconButton small label={t.regenerate} onClick={onAgain}>
           <RefreshCw size={15} aria-hidden />
@@ -66,6 +73,7 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
       >
         <ThumbsDown size={15} aria-hidden />
       </IconButton>
+      <ShareAnswer open={isSharing} threadId={threadId} messageId={message.id} onClose={() => setSharing(false)} />
     </div>
   );
 }

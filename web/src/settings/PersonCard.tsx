@@ -1,4 +1,4 @@
-// Your account: who you are, where you are signed in, and the identity provider that you sign in with.
+// Your account: who you are, where you are signed in, your password, and the identity provider that you sign in with.
 import { useQuery } from "@tanstack/react-query";
 import { LogOut, MonitorSmartphone } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -10,7 +10,7 @@ import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Failure, Loading, Notice } from "../ui/Notice";
-import { notifyError } from "../ui/Toasts";
+import { notify, notifyError } from "../ui/Toasts";
 import { abandonUnsent } from "../upload/unsent";
 import { personQuery, sessionsQuery } from "./queries";
 import { Section } from "./Section";
@@ -43,6 +43,7 @@ export function PersonCard({ session }: { session: Session }): ReactNode {
       }
     >
       {person.data && <Identity person={person.data} provider={session.provider} />}
+      {person.data?.has_password && <Password />}
       {places.isPending && <Loading lines={2} />}
       {places.isError && <Failure error={places.error} onRetry={() => void places.refetch()} />}
       <ul className="tokens">
@@ -129,6 +130,78 @@ function Identity({ person, provider }: { person: Schemas["PersonOut"]; provider
   );
 }
 
+function Password(): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="row wrap">
+      <Button small onClick={() => setOpen(true)}>
+        {t.changePassword}
+      </Button>
+      <Dialog
+        open={isOpen}
+        onClose={() => setOpen(false)}
+        title={t.changePassword}
+        description={`${t.changePasswordText} ${t.signUpText}`}
+      >
+        <PasswordForm onClose={() => setOpen(false)} />
+      </Dialog>
+    </div>
+  );
+}
+
+function PasswordForm({ onClose }: { onClose: () => void }): ReactNode {
+  const [current, setCurrent] = useState("");
+  const [fresh, setFresh] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      await unwrap(api.PATCH("/account", { body: { current_password: current, password: fresh } }));
+      await queryClient.invalidateQueries({ queryKey: ["account", "sessions"] });
+      notify(t.passwordChanged);
+      onClose();
+    } catch (error) {
+      setProblem(error instanceof ApiError ? error.message : t.noConnection);
+    }
+  };
+  return (
+    <form className="stack" onSubmit={(event) => void submit(event)}>
+      <PasswordField label={t.currentPassword} complete="current-password" value={current} onChange={setCurrent} />
+      <PasswordField label={t.newPassword} complete="new-password" value={fresh} onChange={setFresh} />
+      {problem && <Notice kind="error">{problem}</Notice>}
+      <div className="row form-end">
+        <Button onClick={onClose}>{t.cancel}</Button>
+        <Button kind="primary" type="submit">
+          {t.changePassword}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface PasswordFieldProps {
+  label: string;
+  complete: "current-password" | "new-password";
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function PasswordField({ label, complete, value, onChange }: PasswordFieldProps): ReactNode {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className="input"
+        type="password"
+        autoComplete={complete}
+        required
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}
+
 function ConnectForm({ name, onClose }: { name: string; onClose: () => void }): ReactNode {
   const [password, setPassword] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
@@ -143,17 +216,7 @@ function ConnectForm({ name, onClose }: { name: string; onClose: () => void }): 
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      <label className="field">
-        <span>{t.currentPassword}</span>
-        <input
-          className="input"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-      </label>
+      <PasswordField label={t.currentPassword} complete="current-password" value={password} onChange={setPassword} />
       {problem && <Notice kind="error">{problem}</Notice>}
       <div className="row form-end">
         <Button onClick={onClose}>{t.cancel}</Button>

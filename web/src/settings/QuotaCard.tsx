@@ -8,7 +8,7 @@ import { quotasQuery } from "./queries";
 import { Section } from "./Section";
 
 type Quota = Schemas["QuotaOut"];
-const FORMAT: Record<Quota["quota"], (value: number) => string> = {
+export const QUOTA_FORMAT: Record<Quota["quota"], (value: number) => string> = {
   files: formatNumber,
   bytes: formatBytes,
   questions: formatNumber,
@@ -29,7 +29,7 @@ export function QuotaCard(): ReactNode {
 }
 
 function Line({ quota, limit }: { quota: Quota; limit: number }): ReactNode {
-  const format = FORMAT[quota.quota];
+  const format = QUOTA_FORMAT[quota.quota];
   const share = limit > 0 ? Math.min(1, quota.used / limit) : 1;
   const words = t.quotaUsed(format(quota.used), format(limit));
   return (

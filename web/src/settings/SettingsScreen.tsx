@@ -1,4 +1,4 @@
-// What this server is and does: health, index, account, members, service accounts, tokens, usage, quotas, appearance.
+// What this server is and does: health, index, account, members, people, keys, links, usage, quotas, the audit log, and your data.
 import type { ReactNode } from "react";
 import type { Session } from "../api/session";
 import { useTitle } from "../lib/hooks";
@@ -6,13 +6,16 @@ import { t } from "../strings";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";
 import { AuditCard } from "./AuditCard";
+import { DataCard } from "./DataCard";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
 import { LocalModelCard } from "./LocalModel";
 import { MembersCard } from "./MembersCard";
+import { PeopleCard } from "./PeopleCard";
 import { PersonCard } from "./PersonCard";
 import { QuotaCard } from "./QuotaCard";
 import { ServiceAccountsCard } from "./ServiceAccountsCard";
+import { SharesCard } from "./SharesCard";
 import { TelegramCard } from "./TelegramCard";
 import { TokensCard } from "./TokensCard";
 import { UsageCard } from "./UsageCard";
@@ -37,9 +40,12 @@ export default function SettingsScreen({ session }: { session: Session }): React
         {session.person !== null && <PersonCard session={session} />}
         {session.person !== null && <MembersCard isAdministrator={session.isAdministrator} />}
         {session.person !== null && <ServiceAccountsCard />}
+        {session.person !== null && session.isAdministrator && <PeopleCard />}
         <TokensCard hasScopes={session.accounts} />
+        <SharesCard />
         <WebhooksCard />
         <AuditCard isAdministrator={session.isAdministrator} />
+        <DataCard hasAccount={session.person !== null} />
         <Account version={session.version} />
       </div>
     </main>

@@ -128,6 +128,23 @@ export function sessionsQuery() {
   });
 }
 
+/** Everybody with an account, for administrators. */
+export function peopleQuery() {
+  return queryOptions({ queryKey: ["people"], queryFn: async () => (await unwrap(api.GET("/people"))).people });
+}
+
+export function personQuotasQuery(personId: string) {
+  const path = { person_id: personId };
+  return queryOptions({
+    queryKey: ["people", personId, "quotas"],
+    queryFn: async () => (await unwrap(api.GET("/people/{person_id}/quotas", { params: { path } }))).quotas,
+  });
+}
+
+export function sharesQuery() {
+  return queryOptions({ queryKey: ["shares"], queryFn: async () => (await unwrap(api.GET("/shares"))).shares });
+}
+
 export function membersQuery(projectId: string) {
   const path = { project_id: projectId };
   return queryOptions({
