@@ -52,6 +52,8 @@ IN_PROJECT = {"viewer": Role.VIEWER, "editor": Role.EDITOR, "service account": R
 LEFT_OUT = {("POST", "/samples")}
 KINDS = (("known", GenerationMode.POSITIVE), ("made up", GenerationMode.POSITIVE), ("known", GenerationMode.NEGATIVE))
 _TIMEOUT = 60.0
+_NOT_READ = "Invalid HTTP request received."
+"""Of the HTTP server, to a head that is too long to be a request of ours (64 KiB): nothing behind it was asked."""
 _PASSWORD = "correct horse battery staple"
 _TEXT = b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt."
 _OURS, _OPENAI = {"code", "message", "details"}, {"message", "type", "param", "code"}
@@ -260,6 +262,8 @@ class Run:
             self._found(route, f"no answer: {type(error).__name__}", case.as_curl_command())
             return
         except (requests.RequestException, ValueError):  # what no client can send
+            return
+        if response.text == _NOT_READ:
             return
         self.count.requests += 1
         self.count.statuses[response.status_code] += 1

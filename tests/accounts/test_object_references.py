@@ -284,13 +284,16 @@ def test_nothing_of_the_other_owner_was_changed_by_it(world: World) -> None:
     assert world.ada.snapshot() == before
 
 
+def _token(who: Browser, **body: Any) -> dict[str, Any]:
+    return who.call("POST", "/tokens", json={"name": "x"} | body).json()
+
+
 def test_a_credential_of_no_state_but_active_reaches_anything_that_exists(world: World) -> None:
     """No, wrong, expired (of a session, a token), revoked (a token, a session), suspended (a person's session and token, a service account's key)."""
     browser = world.ada.browser
-    token = lambda who, **body: who.call("POST", "/tokens", json={"name": "x"} | body).json()  # noqa: E731
     claims = jwt.decode(browser.access_token, options={"verify_signature": False})
     secret = (world.server.data / "session_secret").read_bytes()
-    expired, revoked = token(browser, days=1), token(browser)
+    expired, revoked = _token(browser, days=1), _token(browser)
     browser.call("DELETE", f"/tokens/{revoked['id']}")
     carl = signed_up(world.server.url, "carl@example.org")
     robot = carl.call("POST", "/service-accounts", json={"name": "robot"}).json()
@@ -300,7 +303,7 @@ def test_a_credential_of_no_state_but_active_reaches_anything_that_exists(world:
     dora.call("DELETE", "/account/sessions")
     suspended = {
         "suspended session": carl.access_token,
-        "suspended key": token(carl)["token"],
+        "suspended key": _token(carl)["token"],
         "suspended service account": key,
     }
     invite = {"project": world.ada.ids["project_id"], "role": "editor"}

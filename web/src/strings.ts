@@ -98,6 +98,7 @@ export const t = {
   signOutThere: (place: string) => `Sign out: ${place}`,
   personTitle: "Your account",
   thisBrowser: "this browser",
+  browserOn: (browser: string, system: string | null) => (system ? `${browser} on ${system}` : browser),
   lastUsed: "Last used",
   connect: (provider: string) => `Connect ${provider}`,
   connectText: "Confirm your password. Afterwards you can sign in with either.",
@@ -835,7 +836,7 @@ export const t = {
   auditOutcomeWord: "Outcome",
   auditNetwork: "From",
   auditActor: {
-    person: "Signed in",
+    person: "Session",
     token: "Token",
     service_account: "Service account",
     external: "Identity provider",

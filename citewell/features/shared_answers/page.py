@@ -23,7 +23,7 @@ _IN_TAGS = re.compile(r"(<[^>]*>)")
 _STYLE = """
 :root { color-scheme: light dark }
 body { font: 1rem/1.6 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-h1 { font-size: 1.1rem } table { border-collapse: collapse } td, th { border: 1px solid; padding: .2rem .5rem }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem } table { border-collapse: collapse } td, th { border: 1px solid; padding: .2rem .5rem }
 pre { white-space: pre-wrap } footer, .verdict { opacity: .75; font-size: .9rem }
 ol { list-style: none; padding: 0 } li { margin: 1rem 0 } blockquote { margin: .3rem 0; padding-left: 1rem; border-left: 3px solid; white-space: pre-wrap }
 """

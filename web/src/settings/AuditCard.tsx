@@ -68,8 +68,8 @@ function Entries({ entries }: { entries: readonly Schemas["AuditEntryOut"][] }):
         <thead>
           <tr>
             <th>{t.auditWhen}</th>
-            <th>{t.auditWho}</th>
             <th>{t.auditWhat}</th>
+            <th>{t.auditWho}</th>
             <th>{t.auditSubject}</th>
             <th>{t.auditOutcomeWord}</th>
             <th>{t.auditNetwork}</th>
@@ -79,12 +79,14 @@ function Entries({ entries }: { entries: readonly Schemas["AuditEntryOut"][] }):
           {entries.map((one) => (
             <tr key={one.number}>
               <td>{formatMoment(one.at)}</td>
+              <td>{wordFor(t.auditAction, one.action)}</td>
               <td>
                 {one.actor_name ?? wordFor(t.auditActor, one.actor)}
                 {one.actor_name && <span className="muted"> · {wordFor(t.auditActor, one.actor)}</span>}
               </td>
-              <td>{wordFor(t.auditAction, one.action)}</td>
-              <td className="muted">{one.subject ?? ""}</td>
+              <td className="muted" title={one.subject ?? ""}>
+                {shortened(one.subject ?? "")}
+              </td>
               <td>{wordFor(t.auditOutcome, one.outcome)}</td>
               <td className="muted">{one.network}</td>
             </tr>
@@ -93,4 +95,9 @@ function Entries({ entries }: { entries: readonly Schemas["AuditEntryOut"][] }):
       </table>
     </div>
   );
+}
+
+/** The beginning of an id, which tells it from others on a screen; the exports have all of it. */
+function shortened(id: string): string {
+  return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }

@@ -96,16 +96,16 @@ function ReceiptView({ receipt, onClose }: { receipt: Receipt; onClose: () => vo
           <thead>
             <tr>
               <th>{t.erasurePlace}</th>
-              <th>{t.erasureBefore}</th>
-              <th>{t.erasureAfter}</th>
+              <th className="figure">{t.erasureBefore}</th>
+              <th className="figure">{t.erasureAfter}</th>
             </tr>
           </thead>
           <tbody>
             {places.map(({ place, before, after }) => (
               <tr key={place}>
                 <td>{place}</td>
-                <td className="tabular">{formatNumber(before)}</td>
-                <td className="tabular">{formatNumber(after)}</td>
+                <td className="figure">{formatNumber(before)}</td>
+                <td className="figure">{formatNumber(after)}</td>
               </tr>
             ))}
           </tbody>

@@ -16,7 +16,8 @@ import { Section } from "./Section";
 
 type Person = Schemas["PersonOut"];
 
-export function PeopleCard(): ReactNode {
+/** owner: of who is signed in, and is not to shut themselves out. */
+export function PeopleCard({ owner }: { owner: string | null }): ReactNode {
   const people = useQuery(peopleQuery());
   const [limited, setLimited] = useState<Person | null>(null);
   return (
@@ -25,7 +26,12 @@ export function PeopleCard(): ReactNode {
       {people.isError && <Failure error={people.error} onRetry={() => void people.refetch()} />}
       <ul className="tokens" aria-label={t.peopleTitle}>
         {people.data?.map((person) => (
-          <Line key={person.id} person={person} onQuotas={() => setLimited(person)} />
+          <Line
+            key={person.id}
+            person={person}
+            isOneself={person.owner === owner}
+            onQuotas={() => setLimited(person)}
+          />
         ))}
       </ul>
       <Dialog
@@ -40,7 +46,13 @@ export function PeopleCard(): ReactNode {
   );
 }
 
-function Line({ person, onQuotas }: { person: Person; onQuotas: () => void }): ReactNode {
+interface LineProps {
+  person: Person;
+  isOneself: boolean;
+  onQuotas: () => void;
+}
+
+function Line({ person, isOneself, onQuotas }: LineProps): ReactNode {
   const [isSuspending, setSuspending] = useState(false);
   const isActive = person.state === "active";
   const setState = async (state: Person["state"]): Promise<void> => {
@@ -67,11 +79,12 @@ function Line({ person, onQuotas }: { person: Person; onQuotas: () => void }): R
         <Button small kind="quiet" onClick={onQuotas} aria-label={t.quotasOf(person.name)}>
           {t.quotaTitle}
         </Button>
-        {isActive ? (
+        {isActive && !isOneself && (
           <Button small kind="quiet" onClick={() => setSuspending(true)} aria-label={t.suspendNamed(person.name)}>
             {t.suspend}
           </Button>
-        ) : (
+        )}
+        {!isActive && (
           <Button small kind="quiet" onClick={() => void setState("active")} aria-label={t.letInNamed(person.name)}>
             {t.letIn}
           </Button>

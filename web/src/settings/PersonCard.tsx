@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { ApiError, api, type Schemas, unwrap } from "../api/client";
 import { queryClient } from "../api/queries";
 import { type Session, signOutEverywhere } from "../api/session";
+import { agentParts } from "../lib/agent";
 import { formatDay } from "../lib/format";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
@@ -64,7 +65,8 @@ export function PersonCard({ session }: { session: Session }): ReactNode {
 }
 
 function Place({ place }: { place: SignedIn }): ReactNode {
-  const name = place.agent || place.address;
+  const { browser, system } = agentParts(place.agent);
+  const name = browser ? t.browserOn(browser, system) : place.address;
   const end = async (): Promise<void> => {
     const path = { session_id: place.id };
     try {

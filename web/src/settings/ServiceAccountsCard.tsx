@@ -188,7 +188,7 @@ function KeyLine({ service, token }: { service: Service; token: Key }): ReactNod
     void readAgain();
   };
   return (
-    <li className="token">
+    <li className="token token-wraps">
       <KeyRound size={16} aria-hidden />
       <span className="grow">
         <strong>{token.name}</strong>

@@ -40,7 +40,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
         {session.person !== null && <PersonCard session={session} />}
         {session.person !== null && <MembersCard isAdministrator={session.isAdministrator} />}
         {session.person !== null && <ServiceAccountsCard />}
-        {session.person !== null && session.isAdministrator && <PeopleCard />}
+        {session.person !== null && session.isAdministrator && <PeopleCard owner={session.owner} />}
         <TokensCard hasScopes={session.accounts} />
         <SharesCard />
         <WebhooksCard />
