@@ -91,7 +91,7 @@ function ReceiptView({ receipt, onClose }: { receipt: Receipt; onClose: () => vo
       <Notice kind={receipt.complete ? "info" : "warn"}>
         {receipt.complete ? t.erasureComplete : t.erasureIncomplete}
       </Notice>
-      <div className="table-scroll receipt" tabIndex={0} role="region" aria-label={t.erasureTitle}>
+      <div className="table-scroll erased-places" tabIndex={0} role="region" aria-label={t.erasureTitle}>
         <table className="usage-table">
           <thead>
             <tr>

@@ -67,7 +67,7 @@ function Line({ person, isOneself, onQuotas }: LineProps): ReactNode {
   return (
     <li className="token token-wraps">
       <UserRound size={16} aria-hidden />
-      <span className="grow">
+      <span className="grow token-words">
         <strong>{person.name}</strong>
         <span className="muted small">
           {person.email} · {t.created} {formatDay(person.created_at)}

@@ -13,7 +13,7 @@ export function Section({ title, text, action, children }: SectionProps): ReactN
   return (
     <section className="card stack" aria-labelledby={id}>
       <div className="section-head">
-        <div className="grow">
+        <div className="grow section-words">
           <h2 id={id}>{title}</h2>
           {text && <p className="muted small">{text}</p>}
         </div>

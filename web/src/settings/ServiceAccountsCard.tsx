@@ -190,7 +190,7 @@ function KeyLine({ service, token }: { service: Service; token: Key }): ReactNod
   return (
     <li className="token token-wraps">
       <KeyRound size={16} aria-hidden />
-      <span className="grow">
+      <span className="grow token-words">
         <strong>{token.name}</strong>
         <span className="muted small">
           {t.expires} {token.expires_at ? formatDay(token.expires_at) : t.never}
