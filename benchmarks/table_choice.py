@@ -26,7 +26,7 @@ import re
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +79,7 @@ class Question:
 
     def probabilities(self, weights: Weights) -> Weights:
         """How likely each reading is."""
-        groups = np.bincount(self.group, weights[self.names], int(self.group[-1]) + 1 if len(self.group) else 1)
+        groups = np.bincount(self.group, weights[self.names], int(self.readings.max()) + 1)
         scores = np.bincount(self.reading, groups[self.readings], len(self.answer))
         likely = np.exp(scores - scores.max())
         return likely / likely.sum()
@@ -187,32 +187,39 @@ def prepare(grid: Grid, question: str, known: Sequence[str], names: dict[str, in
     )  # fmt: skip
 
 
-def frequent(questions: Sequence[Question], names: dict[str, int]) -> NDArray[np.bool_]:
-    """Which names occur in enough questions."""
+def of_frequent_names(questions: Sequence[Question], names: dict[str, int]) -> tuple[list[Question], list[str]]:
+    """The questions with the names that occur in enough of them, numbered anew, and these names."""
     counts = np.zeros(len(names), dtype=np.int64)
     for question in questions:
         counts[np.unique(question.names)] += 1
-    return counts >= LEAST_QUESTIONS
+    usual = counts >= LEAST_QUESTIONS
+    number = np.cumsum(usual) - 1
+    kept = [
+        replace(question, names=number[question.names[known]], group=question.group[known])
+        for question in questions
+        for known in (usual[question.names],)
+    ]
+    return kept, [name for name, index in names.items() if usual[index]]
 
 
-def fit(questions: Sequence[Question], usual: NDArray[np.bool_]) -> Weights:
+def fit(questions: Sequence[Question], size: int) -> Weights:
     """Weights by which the right readings are likely: marginal likelihood with a ridge, by AdaGrad in batches."""
-    weights, squares = np.zeros(len(usual)), np.full(len(usual), 1e-2)
+    weights, squares = np.zeros(size), np.full(size, 1e-2)
     chance = np.random.default_rng(0)
     for step in range(STEPS):
         order, rate = chance.permutation(len(questions)), RATE * (1 - step / STEPS) ** 0.5
         for start in range(0, len(order), BATCH):
-            slope = np.zeros(len(usual))
+            slope = np.zeros(size)
             for index in order[start : start + BATCH]:
                 one = questions[index]
                 likely = one.probabilities(weights)
                 pull = np.where(one.right, likely / max(float(likely[one.right].sum()), 1e-12), 0.0) - likely
-                groups = np.bincount(one.readings, pull[one.reading], int(one.group[-1]) + 1)
-                slope += np.bincount(one.names, groups[one.group], len(usual))
-            slope = np.where(usual, slope / BATCH - RIDGE * weights, 0.0)
+                groups = np.bincount(one.readings, pull[one.reading], int(one.readings.max()) + 1)
+                slope += np.bincount(one.names, groups[one.group], size)
+            slope = slope / BATCH - RIDGE * weights
             squares += slope * slope
             weights += rate * slope / np.sqrt(squares)
-    kept: Weights = np.where(np.abs(weights) >= LEAST_WEIGHT, weights, np.zeros(len(usual)))
+    kept: Weights = np.where(np.abs(weights) >= LEAST_WEIGHT, weights, np.zeros(size))
     return kept.round(2)
 
 
@@ -253,18 +260,18 @@ def main() -> None:
         if arguments.grids is not None:
             arguments.grids.write_bytes(pickle.dumps(grids))
     names: dict[str, int] = {}
-    questions = [
+    read = [
         prepare(grids[table], question, known, names, held=zlib.crc32(table.encode()) % arguments.held == 0)
         for question, table, known in asked(arguments.folder)
         if table in grids
     ]
-    usual = frequent(questions, names)
+    questions, usual = of_frequent_names(read, names)
     kept = [one for one in questions if not one.held]
-    weights = fit(kept, usual)
+    weights = fit(kept, len(usual))
     print(json.dumps({"fitted": measured(kept, weights), "held": measured([o for o in questions if o.held], weights)}))
     if arguments.write is not None:
-        weights = fit(questions, usual)
-        named = {name: float(weights[index]) for name, index in sorted(names.items()) if weights[index]}
+        weights = fit(questions, len(usual))
+        named = {name: float(weight) for name, weight in sorted(zip(usual, weights, strict=True)) if weight}
         arguments.write.write_text(json.dumps(named, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
         print(json.dumps({"weights": len(named), "bytes": arguments.write.stat().st_size}))
 

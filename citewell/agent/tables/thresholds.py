@@ -33,8 +33,8 @@ class TableThresholds:
     held_rows:           rows up to which a table's cells are held, so that its questions can be weighed
     weighed_characters:  longer questions are not weighed
     weighed_tables:      tables for which readings of one question are weighed
-    confidence:          probability from which the likeliest answer is given. From 0.55 / 0.65 / 0.75 / 0.81 on, of questions on tables that the
-                         weights were not fitted to 38 / 33 / 27 / 22 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
+    confidence:          probability from which the likeliest answer is given. From 0.55 / 0.65 / 0.74 / 0.79 on, of questions on tables that the
+                         weights were not fitted to 40 / 34 / 29 / 25 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
     selections:          ways of taking words for conditions that are tried, those that account for most words first

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.language.cells import Grid, date_in, grid_of, number_in, seconds_in
+from citewell.agent.tables.language.cells import Grid, GridColumn, date_in, grid_of, number_in, seconds_in
 from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.evidence import alike, evidence_of
 from citewell.agent.tables.language.grammar import interpretations
@@ -21,7 +21,7 @@ from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine, table_key
 from citewell.agent.tables.run.results import row_hits
-from citewell.types import ColumnKind
+from citewell.types import ColumnKind, TableColumn
 from tests.agent.tables.sheets import OWNER, Sheets
 
 COLUMNS: dict[str, ColumnKind] = {
@@ -328,3 +328,64 @@ async def test_ranks_decades_and_what_is_not_so(tmp_path: Path, question: str, a
     for reading in readings:
         result = await TableEngine(sheets).run(OWNER, table, replace(reading.plan.query, source=table_key(table)))
         assert {repr(float(value)) for value in result.rows[0].values} == answer
+
+
+GAMES: dict[str, ColumnKind] = {"Opponent": "text", "Result": "text", "Attendance": "integer", "Notes": "text"}
+PLAYED = (
+    ("at Tema", "W 3–1", 900, None),
+    ("Accra", "W 2–0", 1500, "derby"),
+    ("@Kumasi", "L 0–1", 700, None),
+    ("Ho", "L 1–4", 400, "rain"),
+    ("Keta", "D 2–2", 0, None),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many games did they win?", "2.0"),
+        ("How many losses were there?", "2.0"),
+        ("How many games were not won?", "3.0"),
+        ("How many games were tied?", "1.0"),
+        ("How many games were away?", "2.0"),
+        ("How many home games did they lose?", "1.0"),
+        ("What was the longest winning streak?", "2.0"),
+        ("How many games have no notes?", "3.0"),
+        ("How many games did not have any attendance?", "1.0"),
+        ("How many games had no attendance?", "1.0"),
+        ("Which opponent was the first one they lost to?", "@kumasi"),
+    ],
+)
+async def test_codes_of_results_and_places_and_cells_that_say_nothing(
+    tmp_path: Path, question: str, answer: str
+) -> None:
+    sheets = Sheets(tmp_path)
+    table = sheets.add(GAMES, PLAYED, filename="Games.csv", sheet=None)
+    grid = grid_of(table, [(row, number) for number, row in enumerate(PLAYED, start=2)], ())
+    readings = [r for r in interpretations(evidence_of(question, grid)) if r.answer == {answer} and r.selection.links]
+    assert readings
+    for reading in readings:
+        result = await TableEngine(sheets).run(OWNER, table, replace(reading.plan.query, source=table_key(table)))
+        values = {value for row in result.rows for value in row.values}
+        assert answer in {repr(float(v)) if isinstance(v, int | float) else str(v).casefold() for v in values}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "is_rank"),
+    [
+        ("Rank", ("1", "2", "3"), True),
+        ("Pos.", ("1st", "T2", "DNF"), True),
+        ("#", ("1", "2", "3"), True),
+        ("No. in series", ("1", "2", "3"), True),
+        ("Peak chart positions UK", ("12", "4", "—"), True),
+        ("No. of votes", ("1", "2", "3"), False),
+        ("# Beds", ("14", "22", "3"), False),
+        ("Third place", ("1", "0", "3"), False),
+        ("Ranking points", ("140", "90", "80"), False),
+        ("Position", ("goalkeeper", "forward", "defender"), False),
+        ("Place of birth", ("Accra", "Tema", "Ho"), False),
+    ],
+)
+def test_a_rank_is_a_number_that_does_not_count(name: str, cells: tuple[str, ...], is_rank: bool) -> None:
+    column = GridColumn(TableColumn(name, "text"), cells)
+    assert column.is_rank is is_rank

@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from functools import cached_property
 from itertools import pairwise
 
+from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.wording import DIGITS, FORMS, norm, number_of
 from citewell.agent.tables.query.compile import DATES, NUMBER
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
@@ -24,7 +25,10 @@ _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
 _SUM = re.compile(r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b", re.I)
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
-_RANKS = frozenset(("rank", "posit", "place", "#", "no", "pos"))
+_RANKS = frozenset(("rank", "posit", "place", "pos"))
+_NUMBERED = frozenset(("#", "no"))
+_NO_RANK_BEFORE = frozenset(("of", "angl", "point", "chang"))
+_PLACED = re.compile(r"first|second|third|fourth|fifth|top|ten|\d+(?:st|nd|rd|th)?")
 MAX_MEASURE = 60
 
 
@@ -91,15 +95,23 @@ class GridColumn:
         return tuple(known(text) for text in self.texts)
 
     @cached_property
+    def coded(self) -> dict[str, frozenset[int]]:
+        """The rows of each result or place that its texts are codes for, such as `win`."""
+        return coded_rows(self.texts) if self.info.kind == "text" else {}
+
+    @cached_property
     def stems(self) -> tuple[str, ...]:
         """The stems of its name's words."""
         return tuple(norm(word) for word in WORDS.findall(self.name.casefold()))
 
     @cached_property
     def is_rank(self) -> bool:
-        """Whether its best value is the lowest: `Rank`, `Pos.`, `#`."""
+        """Whether its best value is the lowest: `Rank`, `Pos.`, `#`; not `No. of votes`, `# Beds`, `Third place`, or positions in words."""
         words = self.name.casefold().replace(".", "").split()
-        return any(norm(word) in _RANKS for word in words)
+        if self.is_year or not any(_is_rank(words, index) for index in range(len(words))):
+            return False
+        filled = [text for text in self.texts if WORDS.search(text)]
+        return 2 * sum(number_in(text) is not None for text in filled) >= len(filled)
 
     @property
     def sort(self) -> str:
@@ -211,6 +223,15 @@ class Grid:
     def time(self) -> GridColumn | None:
         """The first column of dates or years."""
         return next((c for c in self.columns if c.is_dated), None)
+
+
+def _is_rank(words: Sequence[str], index: int) -> bool:
+    """Whether a word of a column's name makes it one of ranks: not where it counts what follows, or is a place by name."""
+    word, after = norm(words[index]), "".join(words[index + 1 : index + 2])
+    if word in _NUMBERED:
+        return after in ("", "in")
+    placed = index > 0 and _PLACED.fullmatch(words[index - 1]) is not None
+    return word in _RANKS and norm(after) not in _NO_RANK_BEFORE and not placed
 
 
 def grid_of(table: TableInfo, rows: Sequence[tuple[Sequence[Cell], int]], totals: Sequence[int]) -> Grid:

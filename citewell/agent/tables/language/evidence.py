@@ -9,6 +9,7 @@ from datetime import date, time
 from functools import cached_property
 
 from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, form
+from citewell.agent.tables.language.codes import SAID
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.wording import (
     COMPARISONS,
@@ -33,7 +34,7 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 class ValueLink:
     """Words `first:last` name these rows by cells of this column; `share` of the cells' words is named, 1 for whole cells.
 
-    turned: a higher rank is taken for one of a lower number.
+    turned: a higher rank is taken for one of a lower number; coded: the cells are codes for the words, such as `W 20–7` for a win.
     """
 
     column: GridColumn
@@ -44,6 +45,7 @@ class ValueLink:
     share: float = 1.0
     compares: bool = False
     turned: bool = False
+    coded: bool = False
 
     @property
     def words(self) -> frozenset[int]:
@@ -116,7 +118,10 @@ class QuestionEvidence:
         """Every run of words that is in a column's cells, the longest for each column."""
         found: list[ValueLink] = []
         for column in self.grid.columns:
-            found += _cell_links(self, column)
+            coded = list(_coded_links(self, column))
+            taken = {(link.first, link.last) for link in coded}
+            found += coded
+            found += (link for link in _cell_links(self, column) if (link.first, link.last) not in taken)
             found += _date_links(self, column)
         return tuple(found)
 
@@ -159,6 +164,14 @@ def _column_links(words: Sequence[str], column: GridColumn) -> Iterator[ColumnLi
         share = len(named) / len(name or whole)
         yield ColumnLink(column, hits[start], hits[end] + 1, min(1.0, share or 0.3))
         start = end + 1
+
+
+def _coded_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[ValueLink]:
+    """Words that the column's codes stand for: rows of games that were won, of those away from home."""
+    for index, word in enumerate(evidence.norms):
+        rows = column.coded.get(SAID.get(word, ""))
+        if rows:
+            yield ValueLink(column, index, index + 1, rows, _cells_condition(column, rows), coded=True)
 
 
 def _cell_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[ValueLink]:
@@ -282,6 +295,7 @@ def _comparison_links(evidence: QuestionEvidence) -> Iterator[ValueLink]:
             ):
                 yield from _compared(evidence, column, Comparator(name), (first, last + 1), number)
     yield from _decades(evidence)
+    yield from _missing(evidence)
     for words, low, high in _TIMES:
         for first in evidence.find(words):
             last = first + len(words.split())
@@ -380,6 +394,34 @@ def _ranked(
         last = span[1] + near.index("or", 1) + 1 if "or" in near[1:3] else span[1]
         for link in _compared(evidence, column, _TURNED[comparison], (span[0], last), number):
             yield replace(link, turned=True)
+
+
+def _missing(evidence: QuestionEvidence) -> Iterator[ValueLink]:
+    """`with no notes`, `do not have notes`: rows whose cell of the column says nothing, or 0."""
+    for link in evidence.columns:
+        before = evidence.texts[max(0, link.first - 3) : link.first]
+        place = next((i for i, text in enumerate(before) if text in _WITHOUT), None)
+        if place is None or (before[place] in _NEGATIONS and not _HAVING & {*before[place + 1 :]}):
+            continue
+        first, column = link.first - len(before) + place, link.column
+        empty = frozenset(i for i in evidence.grid.rows if column.cells[i] is None)
+        said = frozenset(i for i in evidence.grid.rows - empty if _says_nothing(column, i))
+        if said:
+            yield ValueLink(column, first, link.last, said, _cells_condition(column, said), compares=True)
+        elif empty:
+            condition = RowCondition(ColumnRef(column.name), Comparator.EMPTY)
+            yield ValueLink(column, first, link.last, empty, condition, compares=True)
+
+
+_NEGATIONS = frozenset(("not", "t", "never"))
+_WITHOUT = frozenset(("no", "without", "zero")) | _NEGATIONS
+_HAVING = frozenset(("have", "has", "had", "having", "any"))
+_NOTHING = frozenset(("none", "no", "n/a", "na", "nil"))
+
+
+def _says_nothing(column: GridColumn, row: int) -> bool:
+    text = column.texts[row].strip().casefold()
+    return text in _NOTHING or WORDS.search(text) is None or (column.is_numeric and column.measures[row] == 0)
 
 
 def _decades(evidence: QuestionEvidence) -> Iterator[ValueLink]:

@@ -26,7 +26,7 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.run.results import format_number
 
 MAX_UNNAMED = 6
-RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back")
+RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back", "streak")
 COUNTS = ("how many", "number of", "count of", "count", "amount of", "how often")
 TOTALS = ("total", "combined", "altogether", "in all", "sum", "sum of", "together")
 AVERAGES = ("average", "mean", "on average")

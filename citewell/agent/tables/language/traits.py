@@ -111,6 +111,8 @@ class QuestionTraits:
         yield f"cell of {min(len(link.words), 4)} words, {share}"
         yield f"cells in {'one row' if len(link.rows) == 1 else 'rows'}, {share}"
         yield f"{self._word(link.first - 1)} cell {sort}"
+        if link.coded:
+            yield f"coded: {self._evidence.norms[link.first]}"
         rivals = [
             o
             for o in self._evidence.values
