@@ -362,7 +362,9 @@ async def test_codes_of_results_and_places_and_cells_that_say_nothing(
     sheets = Sheets(tmp_path)
     table = sheets.add(GAMES, PLAYED, filename="Games.csv", sheet=None)
     grid = grid_of(table, [(row, number) for number, row in enumerate(PLAYED, start=2)], ())
-    readings = [r for r in interpretations(evidence_of(question, grid)) if r.answer == {answer} and r.selection.links]
+    readings = [
+        r for r in interpretations(evidence_of(question, grid)) if r.answer == frozenset({answer}) and r.selection.links
+    ]
     assert readings
     for reading in readings:
         result = await TableEngine(sheets).run(OWNER, table, replace(reading.plan.query, source=table_key(table)))
