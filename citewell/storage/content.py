@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
+from citewell.storage.lookups import Lookup
 from citewell.storage.outbox import announce_chunks
 from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
@@ -46,7 +47,7 @@ _OF_FILE = (
     resources.c.detected_category,
 )
 # Written once, as every search runs it.
-_LOADED = (
+_LOADED = Lookup(
     sa.select(chunks, *_OF_FILE)
     .join(resources, resources.c.id == chunks.c.resource_id)
     .where(
@@ -224,7 +225,7 @@ class ContentRepository:
 
     async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
         """The chunk with each of `ids` that belongs to the owner and still exists."""
-        rows = await self._database.rows(_LOADED, {"ids": list(ids), "owner": owner_id})
+        rows = await self._database.look_up(_LOADED, ids, {"owner": owner_id})
         return {found.chunk.id: found for found in await self._stored_chunks(rows)}
 
     async def chunks_at(self, owner_id: str, places: Sequence[tuple[str, int, int]]) -> list[StoredChunk]:

@@ -6,19 +6,15 @@ import asyncio
 import contextlib
 import json
 import logging
+import sqlite3
 import uuid
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
@@ -27,11 +23,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
+from citewell.storage.lookups import Lookup
+from citewell.storage.revisions import current_revision, known_revisions, last_revision
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 
 _log = logging.getLogger(__name__)
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
+_FEW_IDS = 32
 _NOT_IN_REPERTOIRE = "22021"
 # Behind a pooler each transaction may get another session, in which statements that were prepared before are unknown, and names may be taken.
 _POOLED = {
@@ -106,6 +105,16 @@ class Database:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
 
+    async def look_up(
+        self, lookup: Lookup, ids: Sequence[str], parameters: Mapping[str, Any]
+    ) -> Sequence[Mapping[Any, Any]]:
+        """The rows of some ids, outside a transaction, as `rows` reads them; many searches do so at once."""
+        if self._reader is None or len(ids) > _FEW_IDS:
+            return await self.rows(lookup.query, {**parameters, "ids": list(ids)})
+        with _values_checked():
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, _look_up, self._reader, lookup, ids, parameters)
+
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
@@ -139,19 +148,18 @@ class Database:
             raise DatabaseUnusable(_reason(error), is_away=_is_away(error)) from error
         try:
             await self._migrate(backups)
-        except (SQLAlchemyError, CommandError) as error:
+        except SQLAlchemyError as error:
             raise DatabaseUnusable(_reason(error)) from error
 
     async def _migrate(self, backups: Path | None) -> None:
-        config = _alembic()
-        scripts = ScriptDirectory.from_config(config)
+        known = known_revisions(MIGRATIONS)
         async with self.read() as connection:
-            revision = await connection.run_sync(lambda c: MigrationContext.configure(c).get_current_revision())
-        if revision is not None and revision not in {script.revision for script in scripts.walk_revisions()}:
+            revision = await connection.run_sync(current_revision)
+        if revision is not None and revision not in known:
             raise ConfigurationError(
                 f"The database is at revision {revision}, which this version of Citewell does not know. Install the newer version."
             )
-        if revision == scripts.get_current_head():
+        if revision == last_revision(known):
             return
         if revision is not None and self._reader is not None and backups is not None:
             await asyncio.to_thread(_copy, self._reader, backups / f"citewell-{revision}.db")
@@ -160,7 +168,7 @@ class Database:
             async with connection.begin():
                 if not self.is_sqlite:
                     await connection.execute(_DROP_VIEWS)
-                await connection.run_sync(_upgrade, config)
+                await connection.run_sync(_upgrade)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -228,6 +236,13 @@ def _fetch(
         return connection.execute(query, parameters).mappings().all()
 
 
+def _look_up(
+    reader: sa.Engine, lookup: Lookup, ids: Sequence[str], parameters: Mapping[str, Any]
+) -> Sequence[Mapping[Any, Any]]:
+    with contextlib.closing(reader.raw_connection()) as connection:
+        return lookup.read(cast(sqlite3.Connection, connection.driver_connection), ids, parameters)
+
+
 def _copy(reader: sa.Engine, path: Path) -> None:
     """Copy the whole database to `path`, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -239,15 +254,18 @@ def _copy(reader: sa.Engine, path: Path) -> None:
     _log.info("The database was copied to %s before its schema changes.", path)
 
 
-def _alembic() -> Config:
+def _upgrade(connection: sa.Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    return config
-
-
-def _upgrade(connection: sa.Connection, config: Config) -> None:
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise DatabaseUnusable(_reason(error)) from error
 
 
 def _refuse_nul(context: ExceptionContext) -> None:

@@ -20,6 +20,8 @@ from citewell.settings.values import async_url, is_pooled, plain_postgres_url
 from citewell.storage import database as module
 from citewell.storage import sqlite
 from citewell.storage.database import Database
+from citewell.storage.lookups import Lookup
+from citewell.storage.revisions import known_revisions, last_revision
 from citewell.storage.tables import owners
 
 _TABLE = sa.Table("notes", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True), sa.Column("text", sa.Text))
@@ -38,6 +40,36 @@ async def test_rows_are_those_committed_last(tmp_path: Path) -> None:
         assert [row["text"] for row in await database.rows(query)] == [f"note {n}" for n in range(number + 1)]
     many = await asyncio.gather(*(database.rows(query.where(_TABLE.c.id == n % 3)) for n in range(40)))
     assert [rows[0]["id"] for rows in many] == [n % 3 for n in range(40)]
+    await database.close()
+
+
+async def test_rows_looked_up_are_those_that_the_query_reads(tmp_path: Path) -> None:
+    table = sa.Table(
+        "facts",
+        sa.MetaData(),
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("n", sa.Integer),
+        sa.Column("of", sa.JSON),
+    )
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}")
+    async with database.write() as connection:
+        await connection.run_sync(table.metadata.create_all)
+        rows = [{"id": str(n), "n": n % 3, "of": {"é": [n]} if n % 2 else None} for n in range(100)]
+        await connection.execute(sa.insert(table), rows)
+    chosen = table.c.id.in_(sa.bindparam("ids", expanding=True))
+    query = sa.select(table.c.id, table.c.of.label("said")).where(chosen, table.c.n < sa.bindparam("below"))
+    lookup = Lookup(query)
+    for count in (0, 1, 3, 3, 90):
+        ids = [str(n) for n in range(count)]
+        found = await database.look_up(lookup, ids, {"below": 2})
+        assert [dict(row) for row in found] == [
+            dict(row) for row in await database.rows(query, {"ids": ids, "below": 2})
+        ]
+        assert len(found) == sum(n % 3 < 2 for n in range(count))
+    async with database.write() as connection:
+        await connection.execute(sa.delete(table).where(table.c.id == "0"))
+        assert [row["id"] for row in await database.look_up(lookup, ["0", "1"], {"below": 2})] == ["0", "1"]
+    assert [row["id"] for row in await database.look_up(lookup, ["0", "1"], {"below": 2})] == ["1"]
     await database.close()
 
 
@@ -66,6 +98,13 @@ async def test_a_write_that_is_cancelled_locks_nobody_out(tmp_path: Path, monkey
         assert raised.tb is not None
     finally:
         await database.close()
+
+
+def test_revisions_are_those_that_alembic_knows() -> None:
+    scripts = ScriptDirectory(str(module.MIGRATIONS))
+    known = known_revisions(module.MIGRATIONS)
+    assert known == {one.revision: one.down_revision for one in scripts.walk_revisions()}
+    assert last_revision(known) == scripts.get_current_head()
 
 
 @pytest.fixture

@@ -54,9 +54,12 @@ class Conditions(Protocol[C]):
         ...
 
 
-def compiled(filter: Filter, write: Conditions[C]) -> C:
-    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has."""
-    parts = [write.one_of(OWNER, [filter.owner_id])]
+def compiled(filter: Filter, write: Conditions[C], *, is_owned: bool = False) -> C:
+    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has.
+
+    is_owned: there are no points but the owner's, so that this goes without saying
+    """
+    parts = [] if is_owned else [write.one_of(OWNER, [filter.owner_id])]
     if filter.resource_ids is not None:
         parts.append(write.one_of(RESOURCE, list(filter.resource_ids)))
     if filter.types is not None:

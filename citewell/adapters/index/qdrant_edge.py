@@ -112,8 +112,15 @@ class QdrantEdgeIndex:
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
         await self._index_fields_of(query.filter)
-        own_statistics = self._sole_owner is None
-        return await self._read(lambda shard: engine.search(shard, query, own_statistics))
+        sole = self._sole_owner
+        if sole not in (None, query.filter.owner_id):
+            return []
+        found = await self._search(query, is_sole_owner=sole is not None)
+        # Another owner's points may have come meanwhile: that they are there is noted before they are.
+        return found if self._sole_owner == sole else await self._search(query, is_sole_owner=False)
+
+    async def _search(self, query: VectorQuery, is_sole_owner: bool) -> list[ScoredId]:
+        return await self._read(lambda shard: engine.search(shard, query, is_sole_owner))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""

@@ -56,6 +56,12 @@ def compile_filter(filter: Filter) -> qe.Filter:
     return _filter(compiled(filter, EdgeConditions()))
 
 
+def compile_rest(filter: Filter) -> qe.Filter | None:
+    """The same without the owner, for points that are all that owner's; None where nothing else narrows it."""
+    condition = _filter(compiled(filter, EdgeConditions(), is_owned=True))
+    return condition if condition.must else None
+
+
 def owned_by(owner_id: str) -> qe.Filter:
     """All points of an owner."""
     return _filter(EdgeConditions().all_of([EdgeConditions().one_of(OWNER, [owner_id])]))

@@ -202,6 +202,54 @@ async def test_a_cancelled_call_stops_computing(watched: WatchedModel) -> None:
     assert len(watched.runs) == 2
 
 
+async def test_queries_asked_at_once_go_together_and_get_the_vectors_that_they_get_alone(watched: WatchedModel) -> None:
+    embedder = BuiltinEmbedder(watched, threads=1)
+    texts = [text for text in SENTENCES if len(text) < 50]
+    alone = [await embedder.embed([text], "query") for text in texts]
+    watched.runs.clear()
+    first = asyncio.create_task(embedder.embed(["tree " * 60], "query"))
+    await _until(lambda: len(watched.runs) == 1)
+    asked = [asyncio.create_task(embedder.embed([text], "query")) for text in [*texts, "nobody waits"]]
+    await asyncio.sleep(0)
+    asked.pop().cancel()
+    watched.gate.set()
+    together = await asyncio.gather(*asked)
+    assert [one.shape for one in together] == [(1, 384)] * len(texts)
+    assert max(float(np.abs(one - other).max()) for one, other in zip(together, alone, strict=True)) < 1e-5
+    assert (await first).shape == (1, 384)
+    assert len(watched.runs) < 1 + len(texts), "queries of one length share a run"
+    await embedder.aclose()
+
+
+async def test_a_query_that_fails_is_told_and_the_next_is_answered(
+    watched: WatchedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = BuiltinEmbedder(watched, threads=1)
+    with monkeypatch.context() as broken:
+        broken.setattr(watched, "_whole", None)
+        asked = [embedder.embed([text], "query") for text in ("one", "two", "three")]
+        told = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(one) for one in told] == [AttributeError] * 3
+    assert (await embedder.embed(["one"], "query")).shape == (1, 384)
+    await embedder.aclose()
+
+
+async def test_queries_that_wait_when_it_closes_are_cancelled_or_answered(watched: WatchedModel) -> None:
+    embedder = BuiltinEmbedder(watched, threads=1)
+    documents = asyncio.create_task(embedder.embed(["tree " * 60], "query"))
+    await _until(lambda: len(watched.runs) == 1)
+    waiting = asyncio.create_task(embedder.embed(["leaves"], "query"))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(embedder.aclose())
+    await asyncio.sleep(0.01)
+    watched.gate.set()
+    await closing
+    ended = await asyncio.wait_for(asyncio.gather(documents, waiting, return_exceptions=True), 60)
+    assert all(isinstance(one, asyncio.CancelledError) or getattr(one, "shape", None) == (1, 384) for one in ended)
+    with pytest.raises(RuntimeError):
+        await embedder.embed(["late"], "query")
+
+
 async def test_closing_twice_is_harmless() -> None:
     embedder = BuiltinEmbedder.load(threads=1)
     await embedder.embed(["a"])

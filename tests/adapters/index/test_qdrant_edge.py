@@ -17,7 +17,9 @@ from citewell.testing.vector_index import (
     PersistenceConformance,
     SparseConformance,
     VectorIndexConformance,
+    about,
     make_point,
+    near,
     point_id,
 )
 from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator, VectorQuery
@@ -46,6 +48,37 @@ async def test_a_damaged_shard_says_that_it_does_not_open(tmp_path: Path) -> Non
         file.write_bytes(b"\x00damaged")
     with pytest.raises(Unavailable):
         await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+
+
+async def test_a_second_owner_who_comes_during_searches_is_never_found(tmp_path: Path) -> None:
+    """As long as all points are one owner's, searches do not ask whose they are."""
+    index = await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+    assert await index.search(near(0)) == []
+    await index.upsert([make_point(n, terms=[7]) for n in range(50)])
+    anns, bob = {point_id(n) for n in range(50)}, Filter(owner_id="bob")
+    assert await index.search(near(0, bob)) == []
+    assert await index.search(about(7, filter=bob)) == []
+    writing = asyncio.create_task(index.upsert([make_point(n, "bob", terms=[7]) for n in range(50, 2_050)]))
+    searched = 0
+    while not writing.done() or searched < 3:
+        for query in (near(60, limit=100), about(7, limit=100)):
+            assert {hit.id for hit in await index.search(query)} == anns
+        searched += 1
+        await asyncio.sleep(0)
+    await writing
+    assert len(await index.search(near(60, bob, limit=5_000))) == 2_000
+    await index.close()
+
+
+async def test_what_a_sole_owner_asks_for_is_narrowed_all_the_same(tmp_path: Path) -> None:
+    index = await QdrantEdgeIndex.open(tmp_path / "index", DIMENSIONS)
+    await index.upsert([make_point(n, resource=f"r{n % 2}", page=n) for n in range(20)])
+    second = Filter(owner_id="ann", resource_ids=("r1",))
+    assert {hit.id for hit in await index.search(near(0, second, limit=50))} == {point_id(n) for n in range(1, 20, 2)}
+    later = Filter(owner_id="ann", resource_ids=("r1",), conditions=(FROM_PAGE_7,))
+    assert {hit.id for hit in await index.search(near(0, later, limit=50))} == {point_id(n) for n in range(7, 20, 2)}
+    assert len(await index.search(near(0, limit=50))) == 20
+    await index.close()
 
 
 def _indexed(folder: Path) -> set[str]:
