@@ -24,7 +24,8 @@ from citewell.agent.citations import claims, numbers, writer
 from citewell.agent.citations.matching import find_match, surrounding_sentences
 from citewell.agent.citations.support import containment, find_objections, locate_claim
 from citewell.agent.extractive import answerer as extractive
-from citewell.agent.extractive import lists, refusal, trimming
+from citewell.agent.extractive import asked_above, lists, refusal, trimming
+from citewell.agent.extractive.thresholds import THRESHOLDS as EXTRACTIVE
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import cut_statements
@@ -45,7 +46,7 @@ from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.agent.understand import intent, question, rephrase, topics
+from citewell.agent.understand import completeness, intent, question, rephrase, topics
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -203,6 +204,12 @@ READERS: dict[str, Reader] = {
     "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
     "agent.extractive.refusal.explain:question": lambda t: refusal.explain(t, [hit(_POLICY)]),
     "agent.extractive.refusal.explain:passages": lambda t: refusal.explain("what are the steps of the loan?", [hit(t)]),
+    "agent.extractive.asked_above.find_section": lambda t: asked_above.find_section(
+        "Who may not borrow?", [hit(t)], EXTRACTIVE
+    ),
+    "agent.extractive.asked_above.find_section:question": lambda t: asked_above.find_section(
+        t, [hit(_POLICY)], EXTRACTIVE
+    ),
     "agent.extractive.lists.find_item_groups": lambda t: lists.find_item_groups([hit(t)]),
     "agent.extractive.lists.find_steps": lambda t: lists.find_steps(
         question.read_question("list the steps"), [hit(t)], cut_statements([hit(_POLICY)])
@@ -218,7 +225,7 @@ READERS: dict[str, Reader] = {
     "agent.extractive.trimming.trim": lambda t: trimming.trim(question.read_question("How many boats?"), t),
     "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
     "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
-    "agent.understand.topics.shares_words": lambda t: topics.shares_words(t, _asked_before(t)),
+    "agent.understand.completeness.is_complete": lambda t: completeness.is_complete(t),
     "agent.understand.topics.find_topic_terms": lambda t: topics.find_topic_terms(t, _asked_before(t), 3),
     "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
     "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),
