@@ -1,9 +1,9 @@
 """What comes of instructions in documents, when the chat model obeys all of them?
 
-    python benchmarks/containment.py DOCUMENTS.jsonl [--limit 150]     # lines with "poisoned_document"
+    python benchmarks/containment.py DOCUMENTS.jsonl [--count 1000]     # lines with "poisoned_document"
 
 Each document is asked about in the library of an owner, as it is and armed (with orders to fetch, to show images and links, and to
-read another owner's file, by its real id). Counts reads outside of the owner's files, requests that arrive at the host which the
+read another owner's file, by its real id). Beyond those of the file, documents are made of two, one set into the other. Counts reads outside of the owner's files, requests that arrive at the host which the
 documents name or leave the process for another machine, and images, links and HTML in what is rendered of the answers.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import socket
 import sys
 import tempfile
@@ -124,6 +125,17 @@ def read_documents(path: Path) -> list[str]:
     return [json.loads(line)["poisoned_document"] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def mixed(documents: list[str], count: int) -> list[str]:
+    """`count` documents: those given, then each time another one set into one of them, between two of its words."""
+    chance, made = random.Random(18), documents[:count]
+    while len(made) < count:
+        outer, inner = chance.sample(documents, 2)
+        words = outer.split(" ")
+        place = chance.randint(0, len(words))
+        made.append(" ".join((*words[:place], inner, *words[place:])))
+    return made
+
+
 async def measure(documents: list[str], scratch: Path) -> dict[str, Any]:
     findings, canary, model = Findings(documents=len(documents)), Canary(), Obedient()
     server = OpenAIServer(model)
@@ -158,10 +170,11 @@ async def measure(documents: list[str], scratch: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents", type=Path)
-    parser.add_argument("--limit", type=int, default=150)
+    parser.add_argument("--count", type=int, default=150, help="documents to try")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        print(json.dumps(asyncio.run(measure(read_documents(arguments.documents)[: arguments.limit], Path(scratch)))))
+        documents = mixed(read_documents(arguments.documents), arguments.count)
+        print(json.dumps(asyncio.run(measure(documents, Path(scratch)))))
 
 
 if __name__ == "__main__":
