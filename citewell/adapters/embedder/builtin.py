@@ -190,7 +190,7 @@ class _Asked:
 
 
 def _tell(answers: Sequence[tuple[_Question, FloatMatrix | BaseException]]) -> None:
-    """Give each its vector, or the reason why there is none, in the event loop of whoever asked: all in one step."""
+    """Give each its vector, or the reason why there is none, in the event loop in which it was asked for: all in one step."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Question, FloatMatrix | BaseException]]] = {}
     for question, answer in answers:
         by_loop.setdefault(question.vector.get_loop(), []).append((question, answer))
