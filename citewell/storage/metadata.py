@@ -33,6 +33,13 @@ _FILES = sa.select(sa.func.count().label("files"), sa.func.max(resources.c.creat
     resources.c.owner_id == sa.bindparam("owner")
 )
 
+# The same is often said of many files: records of one source, or nothing.
+_SAID = (
+    sa.select(resources.c.metadata, sa.func.count().label("files"))
+    .where(resources.c.owner_id == sa.bindparam("owner"))
+    .group_by(resources.c.metadata)
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
@@ -99,6 +106,7 @@ class MetadataRepository:
         self._waiting: list[_Wanted] = []
         self._writing: asyncio.Task[None] | None = None
         self._counted: dict[str, _Counted] = {}
+        self._readings: dict[tuple[str, MetadataRevision], asyncio.Task[KeyCounts]] = {}
         self._begun = self._under_way = 0  # transactions that change metadata
 
     async def change(self, owner_id: str, resource_id: str, change: FileChange) -> str | None:
@@ -219,12 +227,19 @@ class MetadataRepository:
         return list((await self._count(owner_id, revision)).keys())
 
     async def _count(self, owner_id: str, revision: MetadataRevision) -> KeyCounts:
-        """Count the metadata of all of the owner's files; kept on SQLite unless a change was under way meanwhile."""
+        """Count the metadata of all of the owner's files. All who want the counts of one revision at once wait for the same reading."""
+        wanted = owner_id, revision
+        reading = self._readings.get(wanted)
+        if reading is None:
+            reading = self._readings[wanted] = asyncio.create_task(self._read_counts(owner_id, revision))
+            reading.add_done_callback(lambda _: self._readings.pop(wanted))
+            reading.add_done_callback(_look_at_failure)
+        return await asyncio.shield(reading)
+
+    async def _read_counts(self, owner_id: str, revision: MetadataRevision) -> KeyCounts:
+        """The counts; kept on SQLite unless a change was under way meanwhile."""
         begun, now = self._begun, time.monotonic()
-        counts = KeyCounts()
-        query = sa.select(resources.c.metadata).where(resources.c.owner_id == owner_id)
-        for row in await self._database.rows(query):
-            counts.add(metadata_of(row["metadata"]))
+        counts = await asyncio.to_thread(_counted, await self._database.rows(_SAID, {"owner": owner_id}))
         if self._database.is_sqlite and begun == self._begun and not self._under_way:
             if len(self._counted) >= _MAX_COUNTED:
                 self._counted.clear()
@@ -291,6 +306,19 @@ class MetadataRepository:
             for row in await self._database.rows(query):
                 found.setdefault(row["identifier"], set()).add(row["resource_id"])
         return found
+
+
+def _look_at_failure(reading: asyncio.Task[KeyCounts]) -> None:
+    """Those who wait are told; where nobody waits any more, nobody needs to be."""
+    if not reading.cancelled():
+        reading.exception()
+
+
+def _counted(rows: Sequence[Mapping[Any, Any]]) -> KeyCounts:
+    counts = KeyCounts()
+    for row in rows:
+        counts.add(metadata_of(row["metadata"]), row["files"])
+    return counts
 
 
 async def _metadata_for_update(

@@ -100,6 +100,27 @@ async def test_counted_keys_follow_changes_as_if_they_were_read_again(
         assert [sorted(k.frequent) for k in kept] == [sorted(k.frequent) for k in read]
 
 
+async def test_searches_at_the_same_moment_wait_for_one_count(
+    database: Database, ada: Estate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata, files = MetadataRepository(database), await _files(database, ada, 3)
+    await asyncio.gather(*(metadata.change(ada.owner, one, _said({"lens": "50 mm"})) for one in files))
+    revision, read, rows = await metadata.revision(ada.owner), 0, database.rows
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal read
+        read += 1
+        return await rows(*arguments)
+
+    monkeypatch.setattr(database, "rows", counted)
+    found = await asyncio.gather(*(metadata.recent_keys(ada.owner, revision, 0.0) for _ in range(20)))
+    assert read == 1
+    assert {(key.name, key.files, key.frequent) for keys in found for key in keys} == {("lens", 3, (("50 mm", 3),))}
+    await metadata.change(ada.owner, files[0], _said({"lens": "35 mm"}))
+    (after,) = await metadata.recent_keys(ada.owner, await metadata.revision(ada.owner), 0.0)
+    assert (read, after.frequent) == (3, (("50 mm", 2), ("35 mm", 1)))
+
+
 async def test_keys_are_read_anew_once_what_was_counted_is_too_old(database: Database, ada: Estate) -> None:
     metadata, (one,) = MetadataRepository(database), await _files(database, ada, 1)
     assert await metadata.recent_keys(ada.owner, await metadata.revision(ada.owner), 3_600.0) == []
