@@ -95,7 +95,7 @@ _ROUTERS = (
 )
 # Other people's clients add parameters of their own here: chat clients, probes, identity providers, and browsers that follow a link.
 _LENIENT = (openai_router, health_router, pages_router, shared_page_router, return_router)
-_DESCRIPTION = "Answers from your own files that show exactly where they stand."
+_DESCRIPTION = "Answers from your own files that point to the exact source."
 
 
 def build(settings: Settings) -> FastAPI:

@@ -58,7 +58,12 @@ test("the API's description opens without a violation of the policy, and tries c
 }) => {
   await page.goto(`${server.address}/docs`);
   await page.locator(".opblock").first().waitFor();
+  // Operations are drawn as they come into view.
   const call = page.locator(".opblock").filter({ hasText: /^POST\/projects/ });
+  await expect(async () => {
+    await page.mouse.wheel(0, 1000);
+    await expect(call.first()).toBeVisible({ timeout: 250 });
+  }).toPass();
   await call.getByRole("button").first().click();
   await call.getByRole("button", { name: "Try it out" }).click();
   await call.getByRole("textbox").first().fill('{ "name": "From the description" }');
