@@ -108,6 +108,7 @@ test("a tagged document narrows the answer; its × returns to all documents, in 
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Select a document" }).click();
   await page.getByRole("combobox").fill("growth");
+  await expect(page.getByRole("option")).toHaveText([/Growth Plan/]);
   await page.keyboard.press("Enter");
   await ask(page, "What is the maximum loan size?");
   const address = page.url();
