@@ -6,7 +6,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +29,28 @@ class DiskReserve:
 
     def require(self, more: int = 0) -> None:
         """Raise `DiskFull` when there is less free space than that and `more` bytes."""
-        found = os.statvfs(self.folder)
-        free = found.f_bavail * found.f_frsize
+        free = free_bytes(self.folder)
         if free < self.reserved + more:
             raise DiskFull(
                 f"The server's disk is full: {free / 1e6:,.0f} MB are left, and {(self.reserved + more) / 1e6:,.0f} MB are needed. "
                 "Free some space; accepted files are kept, and processing resumes by itself."
             )
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that may still be written to the disk of a folder."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def disk_bytes(folder: Path) -> int:
+    """Bytes that a folder takes on disk; holes take none. What is removed meanwhile may count or not."""
+    total = 0
+    for entry, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(entry, name).lstat().st_blocks * 512
+    return total
 
 
 @contextmanager

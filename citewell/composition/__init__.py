@@ -364,6 +364,7 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
         jobs=parts.stores.jobs,
         local_owner=local_owner,
         configuration=parts.configuration,
+        data=parts.folder.path,
     )
 
 

@@ -290,6 +290,12 @@ class JobRepository:
             )
             return bool(done.rowcount)
 
+    async def by_status(self) -> dict[Status, int]:
+        """How many resources of all owners have each status; 0 for those that none has."""
+        query = sa.select(resources.c.status, sa.func.count().label("count")).group_by(resources.c.status)
+        found = {Status(row["status"]): row["count"] for row in await self._database.rows(query)}
+        return {status: found.get(status, 0) for status in Status}
+
     async def waiting(self) -> int:
         """The number of resources that are neither in a terminal state nor leased."""
         active = [state for states in _STATES.values() for state in states]

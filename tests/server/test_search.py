@@ -222,6 +222,21 @@ def test_searches_are_counted_by_route_and_status(server: RunningServer) -> None
     assert (counted(200), counted(400)) == (before[0] + 1, before[1] + 1)
 
 
+def test_files_are_counted_by_status_and_indexes_by_their_bytes(
+    server: RunningServer, handbook: dict[str, Any]
+) -> None:
+    def figures() -> dict[str, float]:
+        lines = server.client.get("/metrics").text.splitlines()
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
+
+    before = figures()
+    assert before[f'citewell_resources{{status="{handbook["status"]}"}}'] >= 1
+    assert before["citewell_index_bytes"] > 100_000
+    assert before["citewell_disk_free_bytes"] > 0
+    assert server.add("broken.pdf", b"%PDF-1.7 and nothing else")["status"] == "failed"
+    assert figures()['citewell_resources{status="failed"}'] == before['citewell_resources{status="failed"}'] + 1
+
+
 def test_what_a_query_says_of_the_files_is_a_filter_until_it_is_taken_off(
     server: RunningServer, handbook: dict[str, Any]
 ) -> None:

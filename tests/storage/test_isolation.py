@@ -157,6 +157,7 @@ UNSCOPED: dict[str, str] = {
     "JobRepository.note": _WORKERS,
     "JobRepository.retry_later": _WORKERS,
     "JobRepository.waiting": _WORKERS,
+    "JobRepository.by_status": _WORKERS,
     "OwnerDataRepository.forget_vectors": _SHARED,
     "ContentRepository.count_of": _CALLER_CHECKS,
     "JobRepository.others_wait": _WORKERS,
@@ -461,6 +462,14 @@ async def _(world: World) -> None:
         await uploads.forget(world.ben.owner, "file_a")
     await uploads.forget(world.ada.owner, "file_a")
     assert await uploads.find(world.ada.owner, world.ada.resource, 1) is None
+
+
+@isolates(ClaudeFileRepository.all)
+async def _(world: World) -> None:
+    uploads = ClaudeFileRepository(world.database)
+    await uploads.keep(world.ada.owner, world.ada.resource, 1, "file_a")
+    assert await uploads.all(world.ben.owner) == []
+    assert await uploads.all(world.ada.owner) == ["file_a"]
 
 
 @isolates(ClaudeFileRepository.orphans)

@@ -18,8 +18,8 @@ import qdrant_edge as qe
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_conditions import fields_of
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
-from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely, disk_bytes
-from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_errors
+from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix

@@ -87,11 +87,6 @@ class ShardFolder:
         return [path for path in self._folder.glob(f"{_PREFIX}*") if path.name.removeprefix(_PREFIX).isdigit()]
 
 
-def disk_bytes(folder: Path) -> int:
-    """Bytes that a folder takes on disk; holes take none."""
-    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
-
-
 def copy_sparsely(source: Path, target: Path) -> None:
     """Copy a folder; holes in files stay holes, as the engine reserves far more than it fills."""
     shutil.copytree(source, target, copy_function=_copy_file)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from citewell.disk import disk_bytes, free_bytes
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
 from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
@@ -30,6 +33,9 @@ class _Figures:
         self.seconds = Histogram("citewell_request_seconds", "Time to answer", labels, registry=self.registry)
         self.waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.registry)
         self.chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.registry)
+        self.resources = Gauge("citewell_resources", "Resources by status", ["status"], registry=self.registry)
+        self.indexes = Gauge("citewell_index_bytes", "Disk taken by embedded indexes", registry=self.registry)
+        self.free = Gauge("citewell_disk_free_bytes", "Disk left for the data folder", registry=self.registry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,7 @@ class HealthService:
 
     configuration: looks at what is configured; it may take seconds.
     local_owner: who runs the server, and alone is told what is configured.
+    data: the data folder.
     """
 
     indexes: IndexSet
@@ -45,6 +52,7 @@ class HealthService:
     jobs: JobRepository
     local_owner: str
     configuration: Configuration
+    data: Path
     _figures: _Figures = field(default_factory=_Figures)
 
     @property
@@ -66,6 +74,10 @@ class HealthService:
         """All figures in Prometheus' text format."""
         self._figures.waiting.set(await self.jobs.waiting())
         self._figures.chunks.set(await self.content.count_chunks())
+        for status, count in (await self.jobs.by_status()).items():
+            self._figures.resources.labels(status.value).set(count)
+        self._figures.indexes.set(await asyncio.to_thread(disk_bytes, self.data / "indexes"))
+        self._figures.free.set(await asyncio.to_thread(free_bytes, self.data))
         return generate_latest(self._figures.registry)
 
     async def check(self) -> dict[str, dict[str, Any]]:
