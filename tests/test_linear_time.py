@@ -33,6 +33,7 @@ from citewell.agent.tables.language import generic, links, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
+from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
@@ -249,6 +250,7 @@ READERS: dict[str, Reader] = {
     ),
     "agent.tables.language.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
     "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
+    "agent.tables.language.codes.coded_rows": lambda t: coded_rows([t, *t.split()]),
     "agent.tables.language.evidence.evidence_of": lambda t: evidence_of(t, _GRID),
     "agent.tables.language.evidence.evidence_of:longest": lambda t: [
         *interpretations(evidence_of(t[: THRESHOLDS.weighed_characters], _GRID))
