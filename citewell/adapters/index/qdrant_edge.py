@@ -114,6 +114,7 @@ class QdrantEdgeIndex:
         await self._index_fields_of(query.filter)
         sole = self._sole_owner
         if sole not in (None, query.filter.owner_id):
+            self._require_open()
             return []
         found = await self._search(query, is_sole_owner=sole is not None)
         # Another owner's points may have come meanwhile: that they are there is noted before they are.
@@ -349,9 +350,12 @@ class QdrantEdgeIndex:
 
         await self._run(self._writes, write)
 
-    async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+    def _require_open(self) -> None:
         if self._closed:
             raise Unavailable("The index is closed.")
+
+    async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        self._require_open()
         try:
             with disk_errors():
                 return await asyncio.get_running_loop().run_in_executor(pool, call)

@@ -213,7 +213,7 @@ async def test_the_view_does_not_stand_in_the_way_of_a_new_schema(
 ) -> None:
     """A column that the view reads cannot change while there is the view; the next start makes it again."""
 
-    def change(connection: sa.Connection, _: object) -> None:
+    def change(connection: sa.Connection) -> None:
         connection.execute(sa.text("ALTER TABLE chunks ALTER COLUMN text TYPE varchar"))
 
     monkeypatch.setattr(database_module, "_upgrade", change)
