@@ -44,11 +44,11 @@ def free_bytes(folder: Path) -> int:
 
 
 def disk_bytes(folder: Path) -> int:
-    """Bytes that a folder takes on disk; holes take none. What is removed meanwhile may count or not."""
+    """Bytes that a folder takes on disk; holes take none. What is removed meanwhile may count or not, and what cannot be looked at does not."""
     total = 0
     for entry, _, names in os.walk(folder):
         for name in names:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 total += Path(entry, name).lstat().st_blocks * 512
     return total
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from citewell.disk import disk_bytes
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, from_code
 from citewell.extract.core.sink import ELEMENTS_FILE
 from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
@@ -70,7 +71,7 @@ class Scratch:
 
     def size(self) -> int:
         """Bytes that the folder takes on disk."""
-        return sum(_disk_bytes(Path(entry, name)) for entry, _, names in os.walk(self.folder) for name in names)
+        return disk_bytes(self.folder)
 
     def log_tail(self) -> str:
         """The end of what the parser and its libraries printed."""
@@ -184,10 +185,3 @@ def _is_plain(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
-
-
-def _disk_bytes(path: Path) -> int:
-    try:
-        return path.lstat().st_blocks * 512
-    except OSError:
-        return 0
