@@ -25,9 +25,13 @@ class LeaseClock:
 
     async def now(self, connection: AsyncConnection) -> float:
         """The time that leases are compared with."""
+        return await connection.run_sync(self.read) if not self._is_ours else self._offset + time.monotonic()
+
+    def read(self, connection: sa.Connection) -> float:
+        """The same, within a step."""
         if self._is_ours:
             return self._offset + time.monotonic()
-        return float(await connection.scalar(_POSTGRES_NOW) or time.time())
+        return float(connection.scalar(_POSTGRES_NOW) or time.time())
 
 
 class MinuteClock:

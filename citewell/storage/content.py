@@ -174,27 +174,24 @@ class ContentRepository:
             query = query.where(elements.c.page == page)
         if type is not None:
             query = query.where(elements.c.type == type)
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query.order_by(elements.c.ordinal).limit(limit + 1))).all()
-        found = [json.loads(data) for _, data in rows[:limit]]
-        return found, encode_cursor(rows[limit - 1][0]) if len(rows) > limit else None
+        rows = await self._database.rows(query.order_by(elements.c.ordinal).limit(limit + 1))
+        found = [json.loads(row["data"]) for row in rows[:limit]]
+        return found, encode_cursor(rows[limit - 1]["ordinal"]) if len(rows) > limit else None
 
     async def iterate_elements(self, resource_id: str, version: int) -> AsyncGenerator[list[Element]]:
         """All elements of a version in reading order, in batches."""
-        last = -1
-        while True:
+        last: int | None = -1
+        while last is not None:
             query = (
                 sa.select(elements.c.ordinal, elements.c.data)
                 .where(elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal > last)
                 .order_by(elements.c.ordinal)
                 .limit(_BATCH)
             )
-            async with self._database.read() as connection:
-                rows = (await connection.execute(query)).all()
-            if not rows:
-                return
-            last = rows[-1][0]
-            yield [Element.from_json(json.loads(data)) for _, data in rows]
+            rows = await self._database.rows(query)
+            last = rows[-1]["ordinal"] if len(rows) == _BATCH else None
+            if rows:
+                yield [Element.from_json(json.loads(row["data"])) for row in rows]
 
     async def elements_by_id(self, resource_id: str, version: int, ids: Sequence[str]) -> dict[str, Element]:
         """The elements of a version with these ids (`e0`, `e1`, …)."""
@@ -213,8 +210,7 @@ class ContentRepository:
         ).where(table.c.resource_id == resource_id, table.c.version == version)
         if kind:
             query = query.where(table.c.kind == kind)
-        async with self._database.read() as connection:
-            return [StoredBlob(**row) for row in (await connection.execute(query.order_by(table.c.name))).mappings()]
+        return [StoredBlob(**row) for row in await self._database.rows(query.order_by(table.c.name))]
 
     async def blob(self, resource_id: str, version: int, name: str) -> StoredBlob:
         """One extracted blob; `NotFound` when the version has no blob of that name."""
@@ -262,9 +258,8 @@ class ContentRepository:
     async def passages(self, resource_id: str, types: Sequence[ChunkType], most: int) -> list[Chunk]:
         """Chunks of these types in order: all, or `most` spread evenly over the resource."""
         wanted = chunks.c.resource_id == resource_id, chunks.c.type.in_([kind.value for kind in types])
-        async with self._database.read() as connection:
-            query = sa.select(chunks.c.id).where(*wanted).order_by(chunks.c.ordinal)
-            ids = list((await connection.execute(query)).scalars())
+        ordered = sa.select(chunks.c.id).where(*wanted).order_by(chunks.c.ordinal)
+        ids = [row["id"] for row in await self._database.rows(ordered)]
         if len(ids) > most:
             ids = [ids[place * len(ids) // most] for place in range(most)]
         found: list[Chunk] = []
@@ -280,8 +275,7 @@ class ContentRepository:
         query = sa.select(chunks).where(chunks.c.resource_id == resource_id)
         if cursor:
             query = query.where(chunks.c.ordinal > decode_cursor(cursor, int)[0])
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query.order_by(chunks.c.ordinal).limit(limit + 1))).mappings().all()
+        rows = await self._database.rows(query.order_by(chunks.c.ordinal).limit(limit + 1))
         found = [_chunk(row) for row in rows[:limit]]
         return found, encode_cursor(found[-1].ordinal) if len(rows) > limit else None
 
@@ -296,15 +290,13 @@ class ContentRepository:
 
     async def chunk_ids(self, resource_id: str) -> set[str]:
         """Ids of all chunks of a resource."""
-        async with self._database.read() as connection:
-            query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
-            return set((await connection.execute(query)).scalars())
+        query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
+        return {row["id"] for row in await self._database.rows(query)}
 
     async def count_of(self, resource_id: str) -> int:
         """How many chunks a resource has."""
         query = sa.select(sa.func.count()).select_from(chunks).where(chunks.c.resource_id == resource_id)
-        async with self._database.read() as connection:
-            return await connection.scalar(query) or 0
+        return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def count_chunks(self, owner_id: str | None = None, up_to: str | None = None) -> int:
         """How many chunks an owner (or everybody) has; those of resources up to an id where it is given."""
@@ -313,15 +305,13 @@ class ContentRepository:
             query = query.where(chunks.c.resource_id <= up_to)
         if owner_id is not None:
             query = query.where(chunks.c.owner_id == owner_id)
-        async with self._database.read() as connection:
-            return await connection.scalar(query) or 0
+        return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def count_settled_chunks(self) -> int:
         """The number of chunks of all successfully indexed resources, with and without their vectors, which every index must hold."""
         held = resources.c.status.in_([*_SETTLED, Status.EMBEDDING])
         query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(held)
-        async with self._database.read() as connection:
-            return await connection.scalar(query) or 0
+        return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def settled_resources(self, limit: int) -> AsyncGenerator[list[ChunkCount]]:
         """Every resource whose chunks are final, with their number, `limit` at a time."""

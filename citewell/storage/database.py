@@ -8,11 +8,11 @@ import json
 import logging
 import sqlite3
 import uuid
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -28,6 +28,7 @@ from citewell.storage.revisions import current_revision, known_revisions, last_r
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
 _FEW_IDS = 32
@@ -125,6 +126,33 @@ class Database:
                     await connection.execution_options(citewell_write=True)
                     async with connection.begin():
                         yield connection
+        finally:
+            self._writes += 1
+
+    async def look(self, work: Callable[[sa.Connection], T]) -> T:
+        """What `work` reads, outside a transaction. On SQLite all its statements are one step in one thread."""
+        with _values_checked():
+            if self._reader is None:
+                async with self._engine.connect() as connection:
+                    return await connection.run_sync(work)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, _look, self._reader, work)
+
+    async def change(self, work: Callable[[sa.Connection], T]) -> T:
+        """What `work` returns of a write transaction that is as `write`'s. On SQLite it is one step in one thread, its commit included."""
+        if self._reader is None:
+            async with self.write() as connection:
+                return await connection.run_sync(work)
+        loop = asyncio.get_running_loop()
+        try:
+            with disk_errors(), _values_checked():
+                async with self._writer:
+                    step = loop.run_in_executor(self._threads, _change, self._reader, work)
+                    try:
+                        return await asyncio.shield(step)
+                    except asyncio.CancelledError:
+                        await asyncio.wait({step})  # the next writer would find the database locked
+                        raise
         finally:
             self._writes += 1
 
@@ -234,6 +262,24 @@ def _fetch(
 ) -> Sequence[sa.RowMapping]:
     with reader.connect() as connection:
         return connection.execute(query, parameters).mappings().all()
+
+
+def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
+    with reader.connect() as connection:
+        return work(connection)
+
+
+def _change(engine: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        try:
+            done = work(connection)
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            if cast(sqlite3.Connection, connection.connection.driver_connection).in_transaction:
+                connection.exec_driver_sql("ROLLBACK")
+            raise
+        return done
 
 
 def _look_up(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import sqlalchemy as sa
 
+from citewell.points import in_parts
 from citewell.ports import FloatMatrix
 from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import embedding_cache
@@ -24,15 +25,11 @@ class EmbeddingCacheRepository:
         """The vectors in the cache, each of shape (dimensions,)."""
         table = embedding_cache
         found: dict[str, FloatMatrix] = {}
-        hashes = [bytes.fromhex(key) for key in keys]
-        async with self._database.read() as connection:
-            for start in range(0, len(hashes), _MAX_PARAMETERS):
-                query = sa.select(table.c.text_hash, table.c.vector).where(
-                    table.c.fingerprint == fingerprint,
-                    table.c.text_hash.in_(hashes[start : start + _MAX_PARAMETERS]),
-                )
-                for key, vector in await connection.execute(query):
-                    found[bytes(key).hex()] = np.frombuffer(vector, dtype="<f4")
+        for some in in_parts([bytes.fromhex(key) for key in keys], _MAX_PARAMETERS):
+            query = sa.select(table.c.text_hash, table.c.vector)
+            query = query.where(table.c.fingerprint == fingerprint, table.c.text_hash.in_(some))
+            for row in await self._database.rows(query):
+                found[bytes(row["text_hash"]).hex()] = np.frombuffer(row["vector"], dtype="<f4")
         return found
 
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:

@@ -16,10 +16,13 @@ async def record_event(
     connection: AsyncConnection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
 ) -> None:
     """Add to the timeline, inside the caller's transaction."""
-    await connection.execute(
-        sa.insert(resource_events).values(
-            resource_id=resource_id, version=version, at=time.time(), status=status, details=details or {}
-        )
+    await connection.execute(event(resource_id, version, status, details))
+
+
+def event(resource_id: str, version: int, status: Status, details: JsonObject | None = None) -> sa.Insert:
+    """The statement that adds to the timeline."""
+    return sa.insert(resource_events).values(
+        resource_id=resource_id, version=version, at=time.time(), status=status, details=details or {}
     )
 
 

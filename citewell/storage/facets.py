@@ -66,17 +66,23 @@ class FacetRepository:
         table = facet_counts.c
         if not self._database.is_sqlite:
             await self._sum_up(owner_id, project_id)
-        value = sa.case((table.kind == MetadataKind.DATE.value, self._period(table.number, by_year)), else_=table.value)
+        kept = sa.select(table.field, table.kind, table.value, table.text, table.number, table.files)
+        kept = kept.where(table.owner_id == owner_id, table.project_id == project_id)
+        if not self._database.is_sqlite:  # what no file has any more is there until the next sum, and is left out
+            exact = (table.field, table.kind, table.value, table.text, table.number)
+            left = sa.func.sum(table.files)
+            kept = kept.with_only_columns(*exact, left.label("files")).group_by(*exact).having(left != 0)
+        one = kept.subquery("kept").c
+        value = sa.case((one.kind == MetadataKind.DATE.value, self._period(one.number, by_year)), else_=one.value)
         rows = (
             sa.select(
-                table.field,
-                table.kind,
-                sa.case((table.value == "", ""), else_=value).label("value"),
-                table.text,
-                table.number,
-                table.files,
+                one.field,
+                one.kind,
+                sa.case((one.value == "", ""), else_=value).label("value"),
+                one.text,
+                one.number,
+                one.files,
             )
-            .where(table.owner_id == owner_id, table.project_id == project_id)
             .cte("kept_rows")
             .prefix_with("MATERIALIZED")
         )

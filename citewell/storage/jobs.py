@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import LeaseLost
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
-from citewell.storage.events import record_event
+from citewell.storage.events import event, record_event
 from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import owners, resources
 from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
@@ -53,26 +53,36 @@ class JobRepository:
         last. Of that owner's resources, the one due first is leased. With `newcomers`, only owners without a lease of this
         stage are considered.
         """
-        async with self._choosing[stage], contextlib.AsyncExitStack() as stack:
-            if self._database.is_sqlite:  # in one process nobody else chooses, and readers block nobody
-                async with self._database.read() as connection:
-                    now = await self._clock.now(connection)
-                    resource_id = await _next_waiting(connection, stage, now, newcomers)
-                if resource_id is None:
-                    return None
-                connection = await stack.enter_async_context(self._database.write())
-            else:
-                connection = await stack.enter_async_context(self._database.write())
-                await connection.execute(_LOCK, {"key": _LOCK_KEYS[stage]})
-                now = await self._clock.now(connection)
-                resource_id = await _next_waiting(connection, stage, now, newcomers, _FIRST_DUE_UNLOCKED)
-                if resource_id is None:
-                    return None
-            return await self._lease(connection, resource_id, stage, worker, now)
+        async with self._choosing[stage]:
+            if not self._database.is_sqlite:
+                return await self._database.change(partial(self._choose, stage, worker, newcomers))
+            # In one process nobody else chooses, and readers block nobody.
+            now, resource_id = await self._database.look(partial(self._next, stage, newcomers))
+            if resource_id is None:
+                return None
+            return await self._database.change(partial(self._lease, stage, worker, now, resource_id))
 
-    async def _lease(
-        self, connection: AsyncConnection, resource_id: str, stage: Stage, worker: str, now: float
-    ) -> Job | None:
+    def _choose(self, stage: Stage, worker: str, newcomers: bool, connection: sa.Connection) -> Job | None:
+        connection.execute(_LOCK, {"key": _LOCK_KEYS[stage]})
+        now, resource_id = self._next(stage, newcomers, connection)
+        return None if resource_id is None else self._lease(stage, worker, now, resource_id, connection)
+
+    def _next(self, stage: Stage, newcomers: bool, connection: sa.Connection) -> tuple[float, str | None]:
+        """The time, and the next resource to lease."""
+        now = self._clock.read(connection)
+        first_due = _FIRST_DUE if self._database.is_sqlite else _FIRST_DUE_UNLOCKED
+        for owner_id, running in connection.execute(_OWNERS_IN_TURN[stage], {"now": now}).all():
+            if newcomers and running:
+                break
+            found: list[tuple[float, str]] = []
+            for status in _STATES[stage]:
+                values = {"status": status, "owner": owner_id, "now": now}
+                found += [(due, resource_id) for due, resource_id in connection.execute(first_due, values)]
+            if found:
+                return now, min(found)[1]
+        return now, None
+
+    def _lease(self, stage: Stage, worker: str, now: float, resource_id: str, connection: sa.Connection) -> Job | None:
         """Lease the chosen resource; None when it was deleted, or its state changed, in the meantime."""
         update = (
             sa.update(resources)
@@ -96,14 +106,14 @@ class JobRepository:
                 resources.c.deaths,
             )
         )
-        row = (await connection.execute(update)).first()
+        row = connection.execute(update).first()
         if row is None:
             return None
         owner_id, version, attempt, fence, deaths = row
         turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
-        await connection.execute(turn)
+        connection.execute(turn)
         if stage is not Stage.EMBED:  # which is done in turns
-            await record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
+            connection.execute(event(resource_id, version, _RUNNING[stage], {"attempt": attempt}))
         return Job(
             resource_id=resource_id,
             owner_id=owner_id,
@@ -302,27 +312,6 @@ class JobRepository:
         query = sa.select(sa.func.count()).select_from(resources).where(resources.c.status.in_(active))
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
-
-
-async def _next_waiting(
-    connection: AsyncConnection,
-    stage: Stage,
-    now: float,
-    newcomers: bool,
-    first_due: sa.Select[float, str] | None = None,
-) -> str | None:
-    """The next resource to lease."""
-    for owner_id, running in (await connection.execute(_OWNERS_IN_TURN[stage], {"now": now})).all():
-        if newcomers and running:
-            return None
-        found: list[tuple[float, str]] = []
-        for status in _STATES[stage]:
-            values = {"status": status, "owner": owner_id, "now": now}
-            first = await connection.execute(_FIRST_DUE if first_due is None else first_due, values)
-            found += [(due, resource_id) for due, resource_id in first]
-        if found:
-            return min(found)[1]
-    return None
 
 
 def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:

@@ -193,5 +193,9 @@ def version_row(new: NewResource, resource_id: str, version: int, now: float) ->
 
 async def id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
     """The id of the owner's resource with this content, if there is one."""
-    query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)
-    return await connection.scalar(query)
+    return await connection.scalar(with_content(owner_id, content_hash))
+
+
+def with_content(owner_id: str, content_hash: str) -> sa.Select[str]:
+    """The id of the owner's resource with this content."""
+    return sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)

@@ -141,8 +141,10 @@ class QuotaRepository:
 
     async def require_room(self, owner_id: str, files: int, size: int) -> None:
         """Raise `FilesQuotaReached` or `BytesQuotaReached` where so many more files and bytes do not fit at present."""
+        limits = self._with_defaults(await self.own(owner_id))
+        if limits.keys().isdisjoint(_OF_FILES):
+            return
         async with self._database.read() as connection:
-            limits = await self._limits(connection, owner_id)
             (await _room(connection, owner_id, limits)).take(files, size)
 
     async def upload_bound(self, owner_id: str) -> UploadBound | None:
@@ -150,10 +152,10 @@ class QuotaRepository:
 
         One that the owner has already takes no room, and is no larger than the largest; anything beyond that is new.
         """
+        limits = self._with_defaults(await self.own(owner_id))
+        if Quota.BYTES not in limits:
+            return None
         async with self._database.read() as connection:
-            limits = await self._limits(connection, owner_id)
-            if Quota.BYTES not in limits:
-                return None
             room = await _room(connection, owner_id, limits)
             largest = sa.select(sa.func.max(resources.c.file_size_bytes)).where(resources.c.owner_id == owner_id)
             known = await connection.scalar(largest) or 0
@@ -190,10 +192,10 @@ class QuotaRepository:
         under_way: US dollars that the work has cost so far and that are not in the ledger yet
         """
         _, since, until = month_of(self._now())
+        most = self._with_defaults(await self.own(owner_id)).get(Quota.SPEND)
+        if most is None:
+            return
         async with self._database.read() as connection:
-            most = (await self._limits(connection, owner_id)).get(Quota.SPEND)
-            if most is None:
-                return
             spent = await _spent(connection, owner_id, since) + under_way
         if spent >= most:
             raise SpendQuotaReached(
@@ -204,8 +206,10 @@ class QuotaRepository:
 
     async def _limits(self, connection: AsyncConnection, owner_id: str) -> dict[Quota, float]:
         """The limits that there are for an owner."""
-        own = {Quota(row.quota): row.most for row in await connection.execute(_own(owner_id))}
-        return {quota: most for quota, most in (self._defaults | own).items() if most is not None}
+        return self._with_defaults({Quota(row.quota): row.most for row in await connection.execute(_own(owner_id))})
+
+    def _with_defaults(self, own: Mapping[Quota, float | None]) -> dict[Quota, float]:
+        return {quota: most for quota, most in {**self._defaults, **own}.items() if most is not None}
 
 
 def month_of(moment: float) -> tuple[str, float, float]:

@@ -25,6 +25,7 @@ from citewell.storage.new_resources import (
     id_of_content,
     insert_resources,
     version_row,
+    with_content,
 )
 from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
@@ -121,8 +122,8 @@ class ResourceRepository:
 
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
-        async with self._database.read() as connection:
-            return await id_of_content(connection, owner_id, content_hash)
+        rows = await self._database.rows(with_content(owner_id, content_hash))
+        return rows[0]["id"] if rows else None
 
     async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
         """Those of some hundred content hashes that the owner has a resource of."""
