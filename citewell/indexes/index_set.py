@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from citewell.errors import InvalidInput, NotFound, Unavailable
 from citewell.indexes.pictures import PictureSource
-from citewell.ports import Embedder, EmbedderWrapper, RemoteEmbedder, VectorIndex
+from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, RemoteEmbedder, VectorIndex
 from citewell.storage.indexes import BuildMode, IndexRecord, IndexState
 from citewell.types import FileFacts, Filter
 
@@ -25,6 +25,18 @@ class DescribingIndex(Protocol):
 
     async def describe_file(self, filter: Filter, file: FileFacts) -> None:
         """Set what the points that the filter admits tell of their file. Durable (`PERSISTENT`) when this returns."""
+        ...
+
+
+@runtime_checkable
+class CompletingIndex(Protocol):
+    """A vector index that gives points their vectors later without writing the rest of them again."""
+
+    async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
+        """Give points their dense vectors, each of shape (dimensions,); returns the ids of those that are not there.
+
+        Durable (`PERSISTENT`) when this returns.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from citewell.errors import ProviderModelGone, ProviderRejected, TextsRejected
 from citewell.indexes.absent import AbsentEmbedder
-from citewell.indexes.index_set import OpenIndex
+from citewell.indexes.index_set import CompletingIndex, OpenIndex
 from citewell.points import index_point
 from citewell.ports import Capability, FloatMatrix, Pictured, multimodal
 from citewell.storage.content import ContentRepository, IndexedChunk
@@ -23,6 +23,20 @@ Progress = Callable[[int, int], Awaitable[None]]
 async def write_points(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
     """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
     await write_chunks(index, batch, dense, [file] * len(batch))
+
+
+async def add_vectors(index: OpenIndex, chunks: Sequence[Chunk], file: FileFacts) -> None:
+    """Embed chunks that the store finds by their words already, and write as little as it allows."""
+    store = index.store
+    if not isinstance(store, CompletingIndex):
+        await write_points(index, chunks, [True] * len(chunks), file)
+        return
+    vectors = await _embed(index, chunks, [True] * len(chunks))
+    embedded = {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True) if vector is not None}
+    missing = await store.add_vectors(embedded)
+    rest = [chunk for chunk in chunks if chunk.id in missing]
+    if rest:  # of a store that was emptied meanwhile; their vectors are in the cache
+        await write_points(index, rest, [True] * len(rest), file)
 
 
 def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int) -> tuple[list[bool], int]:

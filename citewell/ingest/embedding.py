@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from citewell.indexes.index_set import IndexSet
-from citewell.indexes.writing import write_points
+from citewell.indexes.writing import add_vectors
 from citewell.ingest.finishing import Finishing
 from citewell.metering import OnSpent, reported
 from citewell.storage.content import ContentRepository
@@ -84,7 +84,7 @@ class EmbeddingStage:
         stored = await self.content.load_chunks(job.owner_id, ids)
         chunks = [stored[one].chunk for one in ids if one in stored]
         for index in self.indexes.all:
-            await write_points(index, chunks, [True] * len(chunks), file)
+            await add_vectors(index, chunks, file)
 
     async def _written(self, job: Job, under_way: deque[tuple[list[str], asyncio.Task[None]]]) -> None:
         """Wait for the first batch and note that it is done; it goes on where the waiting is cancelled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,6 +51,14 @@ class MemoryIndex:
         self._check_open()
         known = [self._points[key] for key in ids if key in self._points]
         return {point.id: np.asarray(point.dense, dtype=np.float32) for point in known if point.dense is not None}
+
+    async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
+        """See `CompletingIndex.add_vectors`."""
+        self._check_open()
+        known = vectors.keys() & self._points.keys()
+        for key in known:
+            self._points[key] = replace(self._points[key], dense=tuple(vectors[key].tolist()))
+        return vectors.keys() - known
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
         """See `VectorIndex.set_payload`."""

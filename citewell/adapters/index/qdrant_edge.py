@@ -7,7 +7,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,6 +127,14 @@ class QdrantEdgeIndex:
         """See `VectorIndex.vectors`."""
         return await self._read(lambda shard: engine.dense_vectors(shard, ids))
 
+    async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
+        """See `CompletingIndex.add_vectors`; written to the write-ahead log when this returns."""
+        missing: set[str] = set()
+        if vectors:
+            await self._write(self._add_vectors, (vectors, missing))
+            self._start_compaction()
+        return missing
+
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
         """See `VectorIndex.set_payload`; written to the write-ahead log when this returns."""
         if not admits_nothing(filter):
@@ -211,6 +219,15 @@ class QdrantEdgeIndex:
         self._unindexed += len(points)
         self._note_unindexed()
         self._touch([point.id for point in points])
+
+    def _add_vectors(self, change: tuple[Mapping[str, FloatMatrix], set[str]]) -> None:
+        vectors, missing = change
+        known = engine.known_ids(self._shard.engine, list(vectors))
+        missing |= vectors.keys() - known
+        engine.add_vectors(self._shard.engine, {key: vectors[key] for key in known})
+        self._unindexed += len(known)
+        self._note_unindexed()
+        self._touch(list(known))
 
     def _set_payload(self, change: tuple[Filter, JsonObject]) -> None:
         scope, payload = change

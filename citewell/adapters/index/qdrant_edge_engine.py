@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -110,6 +110,18 @@ def unindexed_points(shard: qe.EdgeShard) -> int:
 def upsert_points(shard: qe.EdgeShard, points: Sequence[Point]) -> None:
     """Write points; they are in the write-ahead log when this returns."""
     shard.update(qe.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+
+
+def add_vectors(shard: qe.EdgeShard, vectors: Mapping[str, FloatMatrix]) -> None:
+    """Give points that are there their dense vectors; in the write-ahead log when this returns."""
+    if vectors:
+        changes = [qe.PointVectors(key, {DENSE: vector.tolist()}) for key, vector in vectors.items()]
+        shard.update(qe.UpdateOperation.update_vectors(changes))
+
+
+def known_ids(shard: qe.EdgeShard, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that there are points of."""
+    return {str(record.id) for record in shard.retrieve(list(ids), with_payload=False, with_vector=False)}
 
 
 def set_payload(shard: qe.EdgeShard, filter: Filter, payload: JsonObject) -> None:
