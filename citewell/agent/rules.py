@@ -98,6 +98,7 @@ class RuleAssistant:
                 usable[top_k:],
                 message=turn.reduced or message,
                 pictures=wants_pictures(message),
+                cut_off=len(hits) >= min(MAX_TOP_K, 3 * top_k),
             )
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)

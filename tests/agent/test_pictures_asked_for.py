@@ -82,3 +82,20 @@ async def test_where_no_picture_fits_there_is_none(answerer: ExtractiveAnswerer)
     found = await answerer.answer("Show me frames of an elephant in a bathtub", [*CARS, BOAT], pictures=True)
 
     assert not found.answered
+
+
+async def test_pictures_beyond_the_first_passages_are_named_and_that_there_may_be_more(
+    answerer: ExtractiveAnswerer,
+) -> None:
+    fleet = [frame(f"car{n}", f"A red car outdoors, shot number {n}.") for n in range(15)]
+
+    found = await answerer.answer(REQUEST, fleet[:5], fleet[5:], pictures=True, cut_off=True)
+    assert {source.hit.filename for source in found.sources} == {f"car{n}.png" for n in range(15)}
+    assert found.text.endswith(
+        "These are the first 15; there may be more. Name a file, a project or a date to see those that are left out."
+    )
+    complete = await answerer.answer(REQUEST, fleet[:5], fleet[5:], pictures=True)
+    assert len(complete.sources) == 15
+    assert "there may be more" not in complete.text
+    judged = await answerer.answer(REQUEST, [*fleet[:5], BOAT], fleet[5:], pictures=True, cut_off=True)
+    assert "there may be more" not in judged.text, "the search has come to pictures that do not fit"

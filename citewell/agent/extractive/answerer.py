@@ -14,7 +14,7 @@ from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.numbered import about_the_number
-from citewell.agent.extractive.pictures import find_pictures
+from citewell.agent.extractive.pictures import count_pictures, find_pictures
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
@@ -22,10 +22,14 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
 from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
+from citewell.points import in_parts
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
 from citewell.types import Hit
 
+_MORE_PICTURES = (
+    "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
+)
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
 
@@ -61,11 +65,13 @@ class ExtractiveAnswerer:
         *,
         message: str = "",
         pictures: bool = False,
+        cut_off: bool = False,
     ) -> Extract:
-        """The answer from `hits`; `answered` is False when they hold none. The items of a list may also be in `more`.
+        """The answer from `hits`; `answered` is False when they hold none. The items of a list, and pictures, may also be in `more`.
 
         message:  what was asked as it was written, where the question adds words of the thread behind it.
         pictures: whether the pictures that fit are asked for, each of them.
+        cut_off:  whether there may be more passages than these.
         """
         own = message if message and question_text.startswith(message) else question_text
         asked = without_request(question_text)
@@ -83,9 +89,16 @@ class ExtractiveAnswerer:
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
                 return self._compose(items, max(confidence, strength), len(scored), as_list=True)
         if answerable and pictures:
-            found = find_pictures(scored, hits, self._thresholds)
+            for part in in_parts(
+                more, len(hits)
+            ):  # each of them as the first are: of a longer list fewer statements are embedded
+                scored += await self._scorer.score(question, part, len(own))
+            found = find_pictures(scored, [*hits, *more], self._thresholds)
             if len(found) >= 2:
-                return self._compose(found, confidence, len(scored), as_list=True)
+                extract = self._compose(found, confidence, len(scored), as_list=True)
+                if not cut_off or len(found) < count_pictures([*hits, *more]):
+                    return extract
+                return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
         section = find_section(asked, hits, self._thresholds)

@@ -28,9 +28,17 @@ def find_pictures(
     said: dict[_Picture, Statement] = {}
     best: dict[_Picture, float] = {}
     for statement in cut_statements([hit for hit in hits if hit.chunk.type is ChunkType.IMAGE]):
-        hit = statement.hit
-        picture = (hit.chunk.resource_id, hit.picture.blob if hit.picture else None, hit.chunk.locator.second)
+        picture = _picture(statement.hit)
         said.setdefault(picture, statement)
         best[picture] = max(best.get(picture, 0.0), judged.get(statement.judged, 0.0))
     fitting = sorted((picture for picture in said if best[picture] >= least), key=lambda picture: -best[picture])
     return [replace(said[picture], shown=_LABEL.sub("", said[picture].shown, count=1)) for picture in fitting]
+
+
+def count_pictures(hits: Sequence[Hit]) -> int:
+    """How many pictures, frames or moments the hits are of."""
+    return len({_picture(hit) for hit in hits if hit.chunk.type is ChunkType.IMAGE})
+
+
+def _picture(hit: Hit) -> _Picture:
+    return hit.chunk.resource_id, hit.picture.blob if hit.picture else None, hit.chunk.locator.second

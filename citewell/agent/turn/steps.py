@@ -11,7 +11,7 @@ from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.turn.specs import MAX_TOP_K
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.tools import Toolbox, search_call
-from citewell.agent.understand.question import read_question
+from citewell.agent.understand.question import read_question, wants_pictures
 from citewell.agent.understand.understanding import Understood
 from citewell.ports import ToolCall
 from citewell.types import ChunkType, JsonValue
@@ -68,7 +68,8 @@ async def first_calls(
 
 
 async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...]:
-    """One search; deeper ones for a list, whose items may be far apart, and for several queries, whose hits are merged.
+    """One search; deeper ones for a list, whose items may be far apart, for pictures, of which each that fits is named, and for several
+    queries, whose hits are merged.
 
     The last is for `beside`, unless that is empty.
 
@@ -80,6 +81,6 @@ async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...
     if isinstance(turn.table_plan, Refused) and turn.table_plan.of_a_kind:
         arguments["types"] = [kind.value for kind in ChunkType if kind is not ChunkType.ROW]
     queries = (*turn.queries, beside) if beside else turn.queries
-    if len(queries) > 1 or question.wants_list:
+    if len(queries) > 1 or question.wants_list or wants_pictures(turn.question):
         arguments["top_k"] = min(MAX_TOP_K, 3 * turn.request.top_k)
     return tuple(search_call(query, **arguments) for query in queries)
