@@ -87,7 +87,13 @@ class MemberRepository:
 
     async def _shared(self, query: sa.Select[*tuple[object, ...]]) -> list[SharedProject]:
         return [
-            SharedProject(id=row["id"], name=row["name"], owner_id=row["owner_id"], role=Role(row["role"]))
+            SharedProject(
+                id=row["id"],
+                name=row["name"],
+                owner_id=row["owner_id"],
+                owner_name=row["owner_name"],
+                role=Role(row["role"]),
+            )
             for row in await self._database.rows(query)
         ]
 
@@ -176,8 +182,11 @@ class InvitationRepository:
 
 
 def _memberships(member_id: str) -> sa.Select[*tuple[object, ...]]:
-    joined = sa.select(projects.c.id, projects.c.name, projects.c.owner_id, memberships.c.role).join(
-        memberships, memberships.c.project_id == projects.c.id
+    called = people.c.name.label("owner_name")
+    joined = (
+        sa.select(projects.c.id, projects.c.name, projects.c.owner_id, memberships.c.role, called)
+        .join(memberships, memberships.c.project_id == projects.c.id)
+        .outerjoin(people, people.c.owner_id == projects.c.owner_id)
     )
     return joined.where(memberships.c.member_id == member_id).order_by(memberships.c.created_at)
 
