@@ -133,6 +133,21 @@ def test_a_members_chat_answers_from_the_project_and_is_the_members_own(shared: 
     assert "pelicans" not in reply
 
 
+def test_a_members_chat_has_its_quotations_while_the_project_is_shared(shared: Shared) -> None:
+    member = shared.member("viewer")
+    body = {"message": "How many limes does the recipe of the harbour inn need?"}
+    thread = member.call("POST", "/chat", json=body, headers=shared.kept_to_it).json()["thread_id"]
+
+    def cited() -> list[tuple[bool, bool]]:
+        messages = member.get(f"/threads/{thread}").json()["messages"]
+        return [(one["available"], "seven limes" in one["quote"]) for one in messages[-1]["citations"]]
+
+    assert cited() == [(True, True)]
+    owner = member.get("/account").json()["owner"]
+    assert shared.ada.call("DELETE", f"/projects/{shared.project}/members/{owner}").status_code == 204
+    assert cited() == [(False, False)]
+
+
 def test_a_viewer_changes_nothing_and_an_editor_only_what_is_in_the_project(shared: Shared) -> None:
     viewer, editor = shared.member("viewer"), shared.member("editor")
     upload: dict[str, Any] = {"files": {"file": ("new.txt", b"A new text.")}, "headers": shared.kept_to_it}

@@ -31,10 +31,13 @@ async def test_a_member_reaches_the_project_and_its_files_and_nothing_else_of_th
     (shared,) = await members.shared_with(ben)
     assert (shared.id, shared.owner_id, shared.role) == (ada.project, ada.owner, Role.VIEWER)
     assert await members.holding(ben, ada.resource) == [shared]
+    assert await members.readable(ben, [ada.resource, "another file"]) == {ada.resource}
+    assert await members.readable(ada.owner, [ada.resource]) == set()
     assert await members.holding(ben, "another file") == []
     assert await members.holding(ada.owner, ada.resource) == []
     await members.leave(ben, ada.project)
     assert await members.holding(ben, ada.resource) == []
+    assert await members.readable(ben, [ada.resource]) == set()
     with pytest.raises(NotFound):
         await members.leave(ben, ada.project)
 
