@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useLocation } from "wouter";
-import { hasAccounts } from "../api/client";
+import { hasAccounts, signedInAs } from "../api/client";
 import { sharedProjectsQuery } from "../api/queries";
 import { chosenWorkspace } from "../api/workspace";
 import { useStore } from "../lib/store";
@@ -16,7 +16,9 @@ export function WorkspaceGate({ children }: { children: ReactNode }): ReactNode 
   const [path, navigate] = useLocation();
   const project = find(shared.data ?? [], chosen ?? undefined);
   const name = useRef("");
-  const isLost = chosen !== null && project === null && (shared.isSuccess || !hasAccounts());
+  // While nobody is signed in, the list is not asked for: that says nothing of the project.
+  const isKnown = shared.isSuccess || (signedInAs() !== null && !hasAccounts());
+  const isLost = chosen !== null && project === null && isKnown;
   useEffect(() => {
     if (project) name.current = project.name;
   }, [project]);

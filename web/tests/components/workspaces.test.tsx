@@ -123,6 +123,20 @@ describe("a project that is no longer shared", () => {
   });
 });
 
+describe("a session that ends", () => {
+  test("does not count as the end of sharing: the same owner goes on in the project", async () => {
+    act(() => chooseWorkspace("p1"));
+    vi.stubGlobal("fetch", async () =>
+      Response.json({ error: { code: "unauthorized", message: "no" } }, { status: 401 }),
+    );
+    show(frame(<p>Screens</p>));
+    await screen.findByRole("alert");
+    expect(screen.queryByText("Screens")).toBeNull();
+    expect(presentWorkspace()).toBe("p1");
+    expect(window.sessionStorage.getItem("citewell.project")).not.toBeNull();
+  });
+});
+
 describe("the upload dialog", () => {
   test("names the project that it was opened in, whose projects are not for the member to choose", async () => {
     act(() => chooseWorkspace("p1"));
