@@ -334,7 +334,7 @@ async def _assemble(parts: _Parts) -> Services:
         claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=_mcp_tools(parts, extractive),
-        threads=ThreadService(threads=threads, resources=stores.resources),
+        threads=ThreadService(threads=threads, resources=stores.resources, members=auth.sharing),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(projects=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         quotas=quota_service(stores),

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -125,6 +125,20 @@ async def _granted(request: Request, principal: Principal) -> Grant:
 
 
 CurrentGrant = Annotated[Grant, Depends(current_grant)]
+_ProjectAsked = Annotated[
+    str | None,
+    Header(
+        alias=PROJECT_HEADER, description="a project, which may be another owner's; everything of your own unless given"
+    ),
+]
+
+
+async def narrowed_grant(grant: CurrentGrant, project: _ProjectAsked = None) -> Grant:
+    """The grant of a request whose address names no file and no project: of these, the API's description says that they take the header."""
+    return grant
+
+
+NarrowedGrant = Annotated[Grant, Depends(narrowed_grant)]
 
 
 async def current_owner(grant: CurrentGrant) -> str:
@@ -167,7 +181,7 @@ def check_rows(routes: Iterable[BaseRoute]) -> None:
             if method != "GET" and ((method, route.path) in AUDITED) is ((method, route.path) in NOT_AUDITED):
                 raise LookupError(f"{method} {route.path} has no row in citewell/features/audited.py")
             if access.reach is Reach.NARROWED and not any(
-                d.call is current_grant for d in route.dependant.dependencies
+                d.call is narrowed_grant for d in route.dependant.dependencies
             ):
                 raise LookupError(f"{method} {route.path} does not ask which projects it is kept to")
 

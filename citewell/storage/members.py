@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 import uuid
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -32,6 +33,14 @@ class MemberRepository:
         """Those of them that hold a file."""
         inside = sa.select(resource_projects.c.project_id).where(resource_projects.c.resource_id == resource_id)
         return await self._shared(_memberships(member_id).where(projects.c.id.in_(inside)))
+
+    async def readable(self, member_id: str, resource_ids: Sequence[str]) -> set[str]:
+        """Those of these files that are in projects of others that somebody may use."""
+        shared = sa.select(memberships.c.project_id).where(memberships.c.member_id == member_id)
+        query = sa.select(resource_projects.c.resource_id).where(
+            resource_projects.c.resource_id.in_(resource_ids), resource_projects.c.project_id.in_(shared)
+        )
+        return {row["resource_id"] for row in await self._database.rows(query)}
 
     async def all(self, owner_id: str, project_id: str) -> list[ProjectMember]:
         """The members of a project of this owner, oldest first; none for another's."""
@@ -87,7 +96,13 @@ class MemberRepository:
 
     async def _shared(self, query: sa.Select[*tuple[object, ...]]) -> list[SharedProject]:
         return [
-            SharedProject(id=row["id"], name=row["name"], owner_id=row["owner_id"], role=Role(row["role"]))
+            SharedProject(
+                id=row["id"],
+                name=row["name"],
+                owner_id=row["owner_id"],
+                owner_name=row["owner_name"],
+                role=Role(row["role"]),
+            )
             for row in await self._database.rows(query)
         ]
 
@@ -176,8 +191,11 @@ class InvitationRepository:
 
 
 def _memberships(member_id: str) -> sa.Select[*tuple[object, ...]]:
-    joined = sa.select(projects.c.id, projects.c.name, projects.c.owner_id, memberships.c.role).join(
-        memberships, memberships.c.project_id == projects.c.id
+    called = people.c.name.label("owner_name")
+    joined = (
+        sa.select(projects.c.id, projects.c.name, projects.c.owner_id, memberships.c.role, called)
+        .join(memberships, memberships.c.project_id == projects.c.id)
+        .outerjoin(people, people.c.owner_id == projects.c.owner_id)
     )
     return joined.where(memberships.c.member_id == member_id).order_by(memberships.c.created_at)
 

@@ -154,12 +154,13 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedProject:
-    """A project of another owner that somebody may use, and as what."""
+    """A project of another owner that somebody may use, and as what. owner_name: None for an owner without an account."""
 
     id: str
     name: str
     owner_id: str
     role: Role
+    owner_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

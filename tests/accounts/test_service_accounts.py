@@ -104,7 +104,7 @@ def test_a_member_reaches_its_project_and_nothing_else_of_its_manager(ada: Manag
     assert "seven limes" in answer["answer"]
     assert ada.browser.get(f"/threads/{answer['thread_id']}").status_code == 404
     assert ask("GET", "/shared-projects").json()["projects"] == [
-        {"id": ada.project, "name": "Kitchen", "owner": ada.browser.owner, "role": "viewer"}
+        {"id": ada.project, "name": "Kitchen", "owner": ada.browser.owner, "owner_name": "Ada", "role": "viewer"}
     ]
 
 

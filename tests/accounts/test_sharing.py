@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from citewell.features.access import ACCESS, Reach
+from citewell.features.http import PROJECT_HEADER
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
 from tests.server.running import RunningServer
@@ -73,7 +74,7 @@ def test_by_invitation_means_that_nobody_else_signs_up(shared: Shared) -> None:
 def test_a_member_finds_and_reads_what_is_in_the_project_and_only_that(shared: Shared) -> None:
     member = shared.member("viewer")
     assert member.get("/shared-projects").json()["projects"] == [
-        {"id": shared.project, "name": "Kitchen", "owner": shared.ada.owner, "role": "viewer"}
+        {"id": shared.project, "name": "Kitchen", "owner": shared.ada.owner, "owner_name": "ada", "role": "viewer"}
     ]
     assert set(_found(member, "limes of the harbour inn", shared.kept_to_it)) == {shared.recipe}
     assert set(_found(shared.ada, "limes of the harbour inn", {})) == {shared.recipe, shared.secret}
@@ -85,6 +86,17 @@ def test_a_member_finds_and_reads_what_is_in_the_project_and_only_that(shared: S
     assert member.get(f"/resources/{shared.recipe}/file").content == RECIPE
     assert member.get(f"/resources/{shared.secret}/file").status_code == 404
     assert member.get(f"/resources/{shared.secret}", headers=shared.kept_to_it).status_code == 404
+
+
+def test_the_header_is_described_where_the_address_alone_does_not_say_which_files_are_meant(shared: Shared) -> None:
+    paths = httpx.get(f"{shared.url}/openapi.json").json()["paths"]
+    described = {
+        (method.upper(), path)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if any((one["in"], one["name"]) == ("header", PROJECT_HEADER) for one in operation.get("parameters", []))
+    }
+    assert described == {route for route, access in ACCESS.items() if access.reach is Reach.NARROWED}
 
 
 def test_naming_what_is_outside_opens_nothing(shared: Shared) -> None:
@@ -119,6 +131,21 @@ def test_a_members_chat_answers_from_the_project_and_is_the_members_own(shared: 
     hidden = {"message": "What is the password of the harbour inn's safe?"}
     reply = member.call("POST", "/chat", json=hidden, headers=shared.kept_to_it).text
     assert "pelicans" not in reply
+
+
+def test_a_members_chat_has_its_quotations_while_the_project_is_shared(shared: Shared) -> None:
+    member = shared.member("viewer")
+    body = {"message": "How many limes does the recipe of the harbour inn need?"}
+    thread = member.call("POST", "/chat", json=body, headers=shared.kept_to_it).json()["thread_id"]
+
+    def cited() -> list[tuple[bool, bool]]:
+        messages = member.get(f"/threads/{thread}").json()["messages"]
+        return [(one["available"], "seven limes" in one["quote"]) for one in messages[-1]["citations"]]
+
+    assert cited() == [(True, True)]
+    owner = member.get("/account").json()["owner"]
+    assert shared.ada.call("DELETE", f"/projects/{shared.project}/members/{owner}").status_code == 204
+    assert cited() == [(False, False)]
 
 
 def test_a_viewer_changes_nothing_and_an_editor_only_what_is_in_the_project(shared: Shared) -> None:

@@ -192,6 +192,7 @@ UNSCOPED: dict[str, str] = {
     "InvitationRepository.accept": _SIGNING_IN,
     "MemberRepository.holding": _MEMBER,
     "MemberRepository.leave": _MEMBER,
+    "MemberRepository.readable": _MEMBER,
     "MemberRepository.shared_with": _MEMBER,
     "AuditRepository.begin": "adds what says whose it is",
     "AuditRepository.add": "adds what says whose it is",

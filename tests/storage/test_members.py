@@ -13,6 +13,7 @@ from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.people import NewPerson, PersonRepository
+from citewell.storage.projects import ProjectRepository
 from citewell.types.accounts import Role
 from tests.storage.estates import Estate, add_estate
 
@@ -30,10 +31,13 @@ async def test_a_member_reaches_the_project_and_its_files_and_nothing_else_of_th
     (shared,) = await members.shared_with(ben)
     assert (shared.id, shared.owner_id, shared.role) == (ada.project, ada.owner, Role.VIEWER)
     assert await members.holding(ben, ada.resource) == [shared]
+    assert await members.readable(ben, [ada.resource, "another file"]) == {ada.resource}
+    assert await members.readable(ada.owner, [ada.resource]) == set()
     assert await members.holding(ben, "another file") == []
     assert await members.holding(ada.owner, ada.resource) == []
     await members.leave(ben, ada.project)
     assert await members.holding(ben, ada.resource) == []
+    assert await members.readable(ben, [ada.resource]) == set()
     with pytest.raises(NotFound):
         await members.leave(ben, ada.project)
 
@@ -66,6 +70,19 @@ async def test_who_signs_up_with_an_invitation_is_a_member_at_once(database: Dat
     ben = await PersonRepository(database).create(new, secret, needs_invitation=True)
     assert [one.id for one in await MemberRepository(database).shared_with(ben.owner_id)] == [ada.project]
     assert not ben.is_administrator
+
+
+async def test_members_are_told_the_name_of_an_owner_who_has_an_account(database: Database) -> None:
+    machine, members = await add_estate(database, "a machine"), MemberRepository(database)
+    ada = await PersonRepository(database).create(
+        NewPerson(email="ada@example.org", name="Ada"), needs_invitation=False
+    )
+    project = await ProjectRepository(database).create(ada.owner_id, "Kitchen", {})
+    ben, found = await OwnerRepository(database).ensure("ben"), InvitationRepository(database)
+    _, hers = await found.create(ada.owner_id, 60, None, project.id, Role.EDITOR)
+    await found.accept(ben, "ben@example.org", await _invited(database, machine))
+    await found.accept(ben, "ben@example.org", hers)
+    assert [one.owner_name for one in await members.shared_with(ben)] == [None, "Ada"]
 
 
 async def test_an_invitation_that_makes_no_account_is_not_used_up(database: Database) -> None:

@@ -11,6 +11,7 @@ import "./styles/base.css";
 import "./styles/ui.css";
 import "./styles/data.css";
 import "./shell/shell.css";
+import "./workspace/workspace.css";
 import "./chat/chat.css";
 import "./upload/upload.css";
 import "./metadata/metadata.css";

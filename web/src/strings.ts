@@ -38,6 +38,10 @@ const UNIT_COUNTS = {
   file: ["file", "files"],
 } satisfies Record<Unit, [string, string]>;
 
+/** A file that the owner of a project has elsewhere is added to the project as it is. */
+const alreadyIn = (project?: string): string =>
+  project === undefined ? "Already in your library" : `In “${project}” now; its owner had this file already`;
+
 export const t = {
   // in general
   close: "Close",
@@ -76,7 +80,7 @@ export const t = {
   invitedTitle: "You are invited",
   invitedText: "Accept this invitation to use the project that somebody shares with you.",
   acceptInvitation: "Accept",
-  invitationAccepted: "You are a member now",
+  invitationAccepted: "You are a member now. Choose the project under “Working in”.",
   signInProblem: {
     expired: "That took too long, or was begun in another browser. Sign in again.",
     declined: "The sign-in was cancelled.",
@@ -145,6 +149,27 @@ export const t = {
   replacedTitle: "You signed in to another account",
   replacedText: "Another tab of this browser signed in to a different account. Reload to use that account here.",
   reload: "Reload",
+  // workspaces: your files, and the projects of others
+  workingIn: "Working in",
+  workingInNamed: (name: string, owner: string | null) =>
+    `Working in: ${name}${owner === null ? "" : `, shared by ${owner}`}`,
+  ownFiles: "Your files",
+  sharedBy: (owner: string) => `shared by ${owner}`,
+  sharedWord: "shared with you",
+  openProject: (name: string) => `Open ${name}`,
+  open: "Open",
+  projectLost: (name: string) => `“${name}” is no longer shared with you. You are back in your files.`,
+  projectUnknown: "This project does not exist, or is not shared with you. You are in your files.",
+  backToOwn: "Back to your files",
+  settingsAreOwn: (project: string) => `Settings are about your own files and account, not about “${project}”.`,
+  threadInProject: (name: string, owner: string | null) =>
+    `This chat is about “${name}”${owner === null ? "" : `, shared by ${owner}`}. Switch to it to ask more.`,
+  threadInOwn: "This chat is about your own files. Switch to them to ask more.",
+  threadGone:
+    "The project of this chat was deleted, or is no longer shared with you. You can read the chat, but not ask more in it.",
+  switchToProject: "Switch to this project",
+  switchToOwn: "Switch to your files",
+  mayNotAdd: "You are a viewer of this project. Only editors and its owner can add files.",
   // navigation
   navigation: "Main",
   menu: "Menu",
@@ -175,6 +200,10 @@ export const t = {
   // chat
   emptyTitle: "What would you like to know?",
   emptyText: "Answers come only from your files, and each one links to its exact source.",
+  emptyTextIn: (project: string) =>
+    `Answers come only from the files in “${project}”, and each one links to its exact source.`,
+  emptyProjectAdd: (project: string) => `Add the first file to “${project}”. All members of the project will see it.`,
+  emptyProjectView: (project: string) => `Nobody has added a file to “${project}” yet.`,
   emptyNoFilesTitle: "Ask your own files",
   emptyNoFilesText:
     "Add a document, a spreadsheet or a folder. Ask in your own words, and see the answer highlighted in the source.",
@@ -184,6 +213,7 @@ export const t = {
   examples: "Questions from your files",
   composerLabel: "Your question",
   composerPlaceholder: "Ask about your files",
+  composerPlaceholderIn: "Ask about this project",
   send: "Send",
   stop: "Stop",
   more: "Attach or filter",
@@ -193,12 +223,13 @@ export const t = {
   findDocument: "Find a document",
   findProject: "Find a project",
   allDocuments: "All documents",
+  allDocumentsIn: (project: string) => `all documents in “${project}”`,
   scope: "Answers from",
   clearScope: (name: string) => `Remove ${name}: answer from all documents`,
   documents: (n: number) => counted(n, "document", "documents"),
   you: "You asked",
   answer: "Answer",
-  thinking: "Searching your files",
+  thinking: "Searching the files",
   reconnecting: "Connection lost. Reconnecting…",
   stopped: "Stopped",
   noAnswerKept: "This question has no answer yet.",
@@ -247,12 +278,18 @@ export const t = {
   chooseFiles: "Choose files",
   chooseFolder: "Choose a folder",
   dropAnywhere: "Drop to add to your library",
+  dropIn: (project: string) => `Drop to add to “${project}”`,
+  uploadTo: (project: string, owner: string | null) =>
+    `The files will be added to “${project}”${owner === null ? "" : `, which ${owner} shares with you`}. All members of the project will see them.`,
+  uploadToNobody: "The project is no longer shared with you. Files cannot be added to it.",
+  uploadingTo: (project: string) => `to “${project}”`,
   uploadOptions: "Options",
   identifier: "Identifier",
   identifierHint: "Your own ID for this file (optional)",
   // what people say of a file
   metadata: "Metadata",
   metadataNone: "No metadata yet. Add values to find and filter this file by.",
+  metadataNoneYet: "No metadata.",
   metadataKey: "Key",
   metadataKind: "Type of value",
   metadataValue: "Value",
@@ -308,11 +345,11 @@ export const t = {
   uploadsDone: "All files are ready",
   uploadsFailed: (n: number) => `${counted(n, "file needs", "files need")} attention`,
   known: {
-    unchanged: "Already in your library",
-    retried: "Already in your library. Trying again what had failed.",
-    reread: "Already in your library. Reading it again with these options.",
-    reindexed: "Already in your library. Indexing it again with these options.",
-  } satisfies Table<Exclude<Schemas["IngestedOut"]["outcome"], "created">>,
+    unchanged: (project) => alreadyIn(project),
+    retried: (project) => `${alreadyIn(project)}. Trying again what had failed.`,
+    reread: (project) => `${alreadyIn(project)}. Reading it again with these options.`,
+    reindexed: (project) => `${alreadyIn(project)}. Indexing it again with these options.`,
+  } satisfies Record<Exclude<Schemas["IngestedOut"]["outcome"], "created">, (project?: string) => string>,
   estimate: "Estimate",
   estimateTotal: (price: string, minutes: string) => `About ${price}, ${minutes}`,
   estimateUnpriced: "an unknown price",
@@ -346,6 +383,7 @@ export const t = {
   unsentTitle: (n: number) => `${counted(n, "file", "files")} not uploaded`,
   unsentText: "The page was closed or reloaded before they reached the server. Choose them again to upload them.",
   chooseAgain: "Choose files again",
+  chooseAgainFor: (project: string) => `Choose files for “${project}” again`,
   dismiss: "Dismiss",
   andMore: (n: number) => `and ${counted(n, "file", "files")} more`,
   // status of a file
@@ -388,6 +426,7 @@ export const t = {
   resizeViewer: "Width of the source panel",
   // library
   libraryText: (n: number) => `${counted(n, "file", "files")} in your library`,
+  libraryTextIn: (project: string) => (n: number) => `${counted(n, "file", "files")} in “${project}”`,
   searchLibrary: "Search by name",
   libraryEmptyTitle: "No files yet",
   libraryEmptyText: "Add documents, spreadsheets or whole folders. They are stored on this server.",

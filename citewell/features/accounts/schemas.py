@@ -196,17 +196,18 @@ class MemberChange(RequestBody):
 
 
 class SharedProjectOut(BaseModel):
-    """A project of another owner that you may use."""
+    """A project of another owner that you may use. `owner` is whose files these are, `owner_name` what they are called."""
 
     id: str
     name: str
     owner: str
+    owner_name: str | None
     role: Role
 
     @staticmethod
     def of(one: SharedProject) -> SharedProjectOut:
         """The public form of a shared project."""
-        return SharedProjectOut(id=one.id, name=one.name, owner=one.owner_id, role=one.role)
+        return SharedProjectOut(id=one.id, name=one.name, owner=one.owner_id, owner_name=one.owner_name, role=one.role)
 
 
 class SharedProjectList(BaseModel):

@@ -154,6 +154,11 @@ class AuthService:
         self.forget()
 
     @property
+    def sharing(self) -> MemberRepository | None:
+        """Who may use the projects of others; None without accounts."""
+        return self.members if self.has_accounts else None
+
+    @property
     def access_seconds(self) -> int:
         """How long an access token is valid; 0 without accounts."""
         return 0 if self.access is None else self.access.seconds

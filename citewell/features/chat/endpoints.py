@@ -14,7 +14,7 @@ from citewell.errors import Forbidden, from_code
 from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant, CurrentPrincipal
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
@@ -26,7 +26,7 @@ router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRo
 
 
 @router.post("/chat", response_model=ChatOut)
-async def chat(request: Request, body: ChatIn, grant: CurrentGrant, principal: CurrentPrincipal) -> ChatOut | Response:
+async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> ChatOut | Response:
     """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
     if principal.project_ids is not None and body.thread_id is not None:

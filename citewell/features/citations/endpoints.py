@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 
 from citewell.features.citations.schemas import CheckedAnswerOut, CitationCheckIn
 from citewell.features.citations.service import CitationService
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant
+from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.schemas import CitationOut
 from citewell.types import AnswerPiece
@@ -17,7 +17,7 @@ router = APIRouter(tags=["citations"], responses=ERROR_RESPONSES, route_class=So
 
 
 @router.post("/citations/check")
-async def check_citations(request: Request, body: CitationCheckIn, grant: CurrentGrant) -> CheckedAnswerOut:
+async def check_citations(request: Request, body: CitationCheckIn, grant: NarrowedGrant) -> CheckedAnswerOut:
     """Check the citations of an answer that another program wrote from passages of `/search`."""
     service: CitationService = request.app.state.services.citations
     pieces = [AnswerPiece(piece.text, tuple(piece.chunk_ids)) for piece in body.pieces]

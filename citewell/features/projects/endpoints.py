@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant, Owner
+from citewell.features.http import ERROR_RESPONSES, NarrowedGrant, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.projects.schemas import ProjectChange, ProjectIn, ProjectList, ProjectOut
 from citewell.features.projects.service import ProjectService
@@ -17,7 +17,7 @@ def _service(request: Request) -> ProjectService:
 
 
 @router.get("/projects")
-async def list_projects(request: Request, grant: CurrentGrant) -> ProjectList:
+async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     """All projects of the owner that the token is good for. `GET /shared-projects` lists those of others."""
     found = await _service(request).all(grant.owner_id)
     return ProjectList(

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from citewell.agent.turn.pictures import require_showable
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload, receive_upload
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant, Owner, ResourceId
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -96,7 +96,7 @@ def _service(request: Request) -> ResourceService:
 
 
 @router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": IngestedOut}})
-async def ingest(request: Request, response: Response, grant: CurrentGrant) -> IngestedOut:
+async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> IngestedOut:
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
 
     What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
@@ -130,7 +130,7 @@ async def add_records(request: Request, body: RecordsIn, owner: Owner) -> Record
 @router.get("/resources")
 async def list_resources(
     request: Request,
-    grant: CurrentGrant,
+    grant: NarrowedGrant,
     limit: Limit = 50,
     cursor: Cursor = None,
     project: str | None = None,
@@ -168,7 +168,7 @@ async def list_resources(
 @router.get("/resources/facets")
 async def list_facets(
     request: Request,
-    grant: CurrentGrant,
+    grant: NarrowedGrant,
     project: str | None = None,
     status: str | None = None,
     filters: Filters = None,

@@ -1,10 +1,11 @@
-"""Conversations as their owner may see them: a citation's words are shown while the file they come from is there and is the owner's."""
+"""Conversations as their owner may see them: a citation's words are shown while the file they come from is there, and is the owner's or shared with them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import keep_known
+from citewell.storage.members import MemberRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
 from citewell.types import JsonObject, Message, Provenance, Thread
@@ -28,10 +29,11 @@ class ShownThread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadService:
-    """Conversations of an owner. Access to what is cited is checked each time a thread is read."""
+    """Conversations of an owner. Access to what is cited is checked each time a thread is read. members: None where nothing is shared."""
 
     threads: ThreadRepository
     resources: ResourceRepository
+    members: MemberRepository | None = None
 
     async def page(
         self, owner_id: str, limit: int, cursor: str | None, query: str | None
@@ -48,9 +50,14 @@ class ThreadService:
         thread = await self.threads.get(owner_id, thread_id)
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
-        available = frozenset(await self.resources.owned(owner_id, sorted(cited)))
+        available = frozenset(await self._readable(owner_id, cited))
         shown = (ShownMessage(_without_gone(_agreeing(message), available), available) for message in found)
         return ShownThread(thread, tuple(shown))
+
+    async def _readable(self, owner_id: str, cited: set[str]) -> set[str]:
+        owned = await self.resources.owned(owner_id, sorted(cited))
+        others = sorted(cited - owned)
+        return owned | await self.members.readable(owner_id, others) if others and self.members else owned
 
     async def rename(self, owner_id: str, thread_id: str, title: str) -> Thread:
         """Give a thread another title."""

@@ -1,6 +1,7 @@
 // One question and its answer as it streams in.
 import { ApiError, type ChatAnswer, type Schemas, request as send } from "./client";
 import { readLines } from "./ndjson";
+import type { WorkspaceId } from "./workspace";
 
 export type ChatRequest = Schemas["ChatIn"];
 export type ChatEvent =
@@ -15,15 +16,23 @@ export type ChatEvent =
 export class Interrupted extends Error {}
 
 /** Events of the answer; raises `ApiError` when the server refuses, `Interrupted` when the connection breaks off. */
-export async function* ask(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+export async function* ask(
+  request: ChatRequest,
+  signal: AbortSignal,
+  workspace: WorkspaceId,
+): AsyncGenerator<ChatEvent> {
   let ended = false;
   try {
-    const { body } = await send("/chat", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ ...request, stream: true }),
-      signal,
-    });
+    const { body } = await send(
+      "/chat",
+      {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ ...request, stream: true }),
+        signal,
+      },
+      workspace,
+    );
     for await (const line of readLines(body)) {
       const event = line as ChatEvent;
       ended ||= "done" in event || "error" in event;

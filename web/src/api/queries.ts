@@ -1,7 +1,8 @@
 // What screens read of the server, and how long it stays fresh.
 import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
-import { ApiError, api, type Resource, type Schemas, unwrap } from "./client";
+import { ApiError, api, hasAccounts, type Resource, type Schemas, unwrap, whenProjectRefused } from "./client";
 import { isBusyStatus } from "./codes";
+import { inWorkspace, presentWorkspace } from "./workspace";
 
 /** Files that one estimate takes. */
 const MOST_ESTIMATED = 10_000;
@@ -61,6 +62,22 @@ export function resourceQuery(id: string) {
   });
 }
 
-export function projectsQuery() {
-  return queryOptions({ queryKey: ["projects"], queryFn: async () => (await unwrap(api.GET("/projects"))).projects });
+/** The projects of a workspace: all of one's own, or the one that is shared. */
+export function projectsQuery(workspace = presentWorkspace()) {
+  const params = { header: inWorkspace(workspace) };
+  return queryOptions({
+    queryKey: ["projects", workspace],
+    queryFn: async () => (await unwrap(api.GET("/projects", { params }))).projects,
+  });
 }
+
+/** The projects of others that one may use; nothing where nobody has an account. */
+export function sharedProjectsQuery() {
+  return queryOptions({
+    queryKey: ["shared-projects"],
+    queryFn: async () => (await unwrap(api.GET("/shared-projects"))).projects,
+    enabled: hasAccounts(),
+  });
+}
+
+whenProjectRefused(() => void queryClient.invalidateQueries({ queryKey: sharedProjectsQuery().queryKey }));

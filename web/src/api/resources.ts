@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, type Resource, unwrap } from "./client";
 import { isBusy, queryClient } from "./queries";
+import { inWorkspace, presentWorkspace, type WorkspaceId } from "./workspace";
 
 const PAGE = 1_000;
 const NEWEST = 20;
@@ -11,29 +12,37 @@ const CALM_MS = 4_000;
 
 export const RESOURCES = ["resources"] as const;
 
-async function summaries(query: { limit: number; cursor?: string | null; id?: string[]; filters?: string }) {
-  return unwrap(api.GET("/resources", { params: { query: { fields: "summary", ...query } } }));
+type Query = { limit: number; cursor?: string | null; id?: string[]; filters?: string };
+
+async function summaries(workspace: WorkspaceId, query: Query) {
+  const params = { header: inWorkspace(workspace), query: { fields: "summary" as const, ...query } };
+  return unwrap(api.GET("/resources", { params }));
 }
 
-/** Every file of the owner, newest first, without coverage and metadata. */
-export function resourcesQuery() {
-  return queryOptions({ queryKey: RESOURCES, queryFn: () => everyPage(), staleTime: 60_000 });
-}
-
-/** The ids of the files that satisfy filters, which are given as JSON. */
-export function matchingQuery(filters: string) {
+/** Every file of a workspace, newest first, without coverage and metadata. */
+export function resourcesQuery(workspace = presentWorkspace()) {
   return queryOptions({
-    queryKey: ["resources", "matching", filters],
-    queryFn: async (): Promise<ReadonlySet<string>> => new Set((await everyPage(filters)).map(({ id }) => id)),
+    queryKey: ["resources", workspace],
+    queryFn: () => everyPage(workspace),
     staleTime: 60_000,
   });
 }
 
-async function everyPage(filters?: string): Promise<Resource[]> {
+/** The ids of the files that satisfy filters, which are given as JSON. */
+export function matchingQuery(filters: string, workspace = presentWorkspace()) {
+  return queryOptions({
+    queryKey: ["resources", workspace, "matching", filters],
+    queryFn: async (): Promise<ReadonlySet<string>> =>
+      new Set((await everyPage(workspace, filters)).map(({ id }) => id)),
+    staleTime: 60_000,
+  });
+}
+
+async function everyPage(workspace: WorkspaceId, filters?: string): Promise<Resource[]> {
   const all: Resource[] = [];
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof summaries>> = await summaries({
+    const page: Awaited<ReturnType<typeof summaries>> = await summaries(workspace, {
       limit: PAGE,
       cursor,
       ...(filters !== undefined && { filters }),
@@ -45,30 +54,32 @@ async function everyPage(filters?: string): Promise<Resource[]> {
 }
 
 /** The newest files: enough to know whether there are any, and whether there is news. */
-export function newestQuery() {
+export function newestQuery(workspace = presentWorkspace()) {
   return queryOptions({
-    queryKey: ["resources", "newest"],
-    queryFn: async () => (await summaries({ limit: NEWEST })).resources,
+    queryKey: ["resources", workspace, "newest"],
+    queryFn: async () => (await summaries(workspace, { limit: NEWEST })).resources,
     refetchInterval: (query) => (query.state.data?.some(isBusy) ? EVERY_MS : false),
   });
 }
 
 /** Certain files (at most 100 of them); those that are gone are left out. */
-export function certainQuery(ids: readonly string[]) {
+export function certainQuery(ids: readonly string[], workspace = presentWorkspace()) {
   const asked = ids.slice(0, ASKED_AT_ONCE);
+  const query = { limit: ASKED_AT_ONCE, id: [...asked] };
   return queryOptions({
-    queryKey: ["resources", "certain", ...asked],
-    queryFn: async () => (asked.length ? (await summaries({ limit: ASKED_AT_ONCE, id: [...asked] })).resources : []),
+    queryKey: ["resources", workspace, "certain", ...asked],
+    queryFn: async () => (asked.length ? (await summaries(workspace, query)).resources : []),
     staleTime: 60_000,
   });
 }
 
 /** The whole list; while files are being worked on, only those are asked about. */
 export function useResources(enabled = true) {
-  const list = useQuery({ ...resourcesQuery(), enabled });
+  const workspace = presentWorkspace();
+  const list = useQuery({ ...resourcesQuery(workspace), enabled });
   useQuery({
-    queryKey: ["progress"],
-    queryFn: followProgress,
+    queryKey: ["progress", workspace],
+    queryFn: () => followProgress(workspace),
     enabled: enabled && (list.data?.some(isBusy) ?? false),
     refetchInterval: EVERY_MS,
     staleTime: 0,
@@ -92,20 +103,21 @@ export function withFresh(all: readonly Resource[], asked: readonly string[], fr
   return all.filter(({ id }) => !gone.has(id)).map((resource) => found.get(resource.id) ?? resource);
 }
 
-async function followProgress(): Promise<number> {
-  const asked = nextInTurn(queryClient.getQueryData(resourcesQuery().queryKey) ?? []);
+async function followProgress(workspace: WorkspaceId): Promise<number> {
+  const { queryKey } = resourcesQuery(workspace);
+  const asked = nextInTurn(queryClient.getQueryData(queryKey) ?? []);
   if (!asked.length) return 0;
-  const { resources } = await summaries({ limit: ASKED_AT_ONCE, id: asked });
-  queryClient.setQueryData(resourcesQuery().queryKey, (all) => all && withFresh(all, asked, resources));
+  const { resources } = await summaries(workspace, { limit: ASKED_AT_ONCE, id: asked });
+  queryClient.setQueryData(queryKey, (all) => all && withFresh(all, asked, resources));
   // What was inside a file (an archive, a message) appears once the list is read again.
   if (!resources.some(isBusy)) readAgainSoon();
   return resources.length;
 }
 
-/** Put a file that the server has just told about into the list. */
-export function putResource(resource: Resource): void {
+/** Put a file that the server has just told about into the list of its workspace. */
+export function putResource(resource: Resource, workspace: WorkspaceId): void {
   queryClient.setQueryData(
-    resourcesQuery().queryKey,
+    resourcesQuery(workspace).queryKey,
     (all) => all && (all.some(({ id }) => id === resource.id) ? withFresh(all, [], [resource]) : [resource, ...all]),
   );
 }

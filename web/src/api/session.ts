@@ -1,5 +1,6 @@
 // Signing in: the token of the printed link is exchanged at once for a cookie that no script can read.
 import { api, type Schemas, setSession, signedInAs, unwrap } from "./client";
+import { forgetWorkspace, openWorkspace } from "./workspace";
 
 export interface Session {
   signedIn: boolean;
@@ -123,6 +124,7 @@ export async function signOutEverywhere(): Promise<void> {
 function signedOut(): void {
   localStorage.removeItem(RENEWED);
   setSession({ csrf: null, owner: null });
+  forgetWorkspace();
   tabs?.postMessage(null);
 }
 
@@ -149,7 +151,8 @@ function entered(answer: Schemas["SessionOut"]): Session {
 
 function adopt(answer: Schemas["SessionOut"]): Session {
   const owner = answer.owner ?? null;
-  setSession({ csrf: answer.csrf ?? null, owner });
+  setSession({ csrf: answer.csrf ?? null, owner, accounts: answer.accounts });
+  if (owner !== null) openWorkspace(owner);
   seconds = answer.seconds ?? null;
   return {
     signedIn: answer.signed_in,

@@ -5,8 +5,10 @@ import { api, type Message, unwrap } from "../api/client";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { notify, notifyError } from "../ui/Toasts";
+import { find, useShared } from "../workspace/workspaces";
 import { withReferences } from "./markers";
 import { ShareAnswer } from "./ShareAnswer";
+import { scopeOf, within } from "./scope";
 
 interface AnswerActionsProps {
   threadId: string;
@@ -21,6 +23,9 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
   const stored = message.details.feedback;
   const [rating, setRating] = useState<Rating>(stored?.rating ?? null);
   const [isSharing, setSharing] = useState(false);
+  const shared = useShared();
+  // What another's project says is not one's own to publish.
+  const isOwn = within(scopeOf(message.details), (id) => find(shared, id) !== null).workspace === null;
 
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(withReferences(message.content, message.citations, t.references));
@@ -47,7 +52,7 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
       <IconButton small label={t.copy} onClick={() => void copy().catch(notifyError)}>
         <Copy size={15} aria-hidden />
       </IconButton>
-      {message.citations.length > 0 && (
+      {message.citations.length > 0 && isOwn && (
         <IconButton small label={t.shareAnswer} onClick={() => setSharing(true)}>
           <Share2 size={15} aria-hidden />
         </IconButton>

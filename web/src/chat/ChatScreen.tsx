@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { ApiError } from "../api/client";
 import { threadQuery } from "../api/queries";
+import { presentWorkspace } from "../api/workspace";
 import { useTitle } from "../lib/hooks";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
@@ -14,6 +15,7 @@ import { Composer } from "./Composer";
 import { Conversation } from "./Conversation";
 import { pendingScope, pendingText } from "./pending";
 import { EVERYTHING, type Scope, scopeOf } from "./scope";
+import { Elsewhere, Gone, useThreadPlace } from "./ThreadWorkspace";
 import { beginThread, liveTurns, startTurn } from "./turns";
 import { Welcome } from "./Welcome";
 
@@ -33,10 +35,11 @@ function NewChat(): ReactNode {
   useTitle("");
 
   const submit = async (question: string, within = scope): Promise<void> => {
+    const workspace = presentWorkspace();
     setStarting(true);
     try {
       const thread = await beginThread(question);
-      void startTurn(thread.id, question, within);
+      void startTurn(thread.id, question, within, [], workspace);
       pendingScope.set(EVERYTHING);
       navigate(`/conversations/${thread.id}`);
     } catch (error) {
@@ -59,9 +62,11 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
   const thread = useQuery(threadQuery(threadId));
   const live = useStore(liveTurns, (all) => all[threadId]);
   const [chosen, setChosen] = useState<Scope | null>(null);
+  const lastAsked = thread.data?.messages.findLast((message) => message.role === "user");
+  const place = useThreadPlace(lastAsked ? scopeOf(lastAsked.details) : EVERYTHING);
   useTitle(thread.data?.title ?? "");
 
-  if (thread.isPending)
+  if (thread.isPending || !place.isKnown)
     return (
       <div className="chat-scroll">
         <div className="chat-column">
@@ -81,19 +86,27 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
       </div>
     );
   }
-  const lastAsked = thread.data.messages.findLast((message) => message.role === "user");
-  const scope = chosen ?? live?.scope ?? (lastAsked ? scopeOf(lastAsked.details) : EVERYTHING);
+  const { workspace, scope: present } =
+    live ?? (lastAsked ? place : { workspace: presentWorkspace(), scope: EVERYTHING });
+  const scope = chosen ?? present;
   const isBusy = live !== undefined && !["stopped", "failed"].includes(live.phase);
+  const isGone = place.isGone && !live;
   return (
     <>
-      <Conversation thread={thread.data} live={live} />
-      <Composer
-        threadId={threadId}
-        scope={scope}
-        onScope={setChosen}
-        isBusy={isBusy}
-        onSubmit={(question) => void startTurn(threadId, question, scope)}
-      />
+      <Conversation thread={thread.data} live={live} isOver={isGone} />
+      {isGone ? (
+        <Gone />
+      ) : workspace !== presentWorkspace() ? (
+        <Elsewhere workspace={workspace} />
+      ) : (
+        <Composer
+          threadId={threadId}
+          scope={scope}
+          onScope={setChosen}
+          isBusy={isBusy}
+          onSubmit={(question) => void startTurn(threadId, question, scope, [], workspace)}
+        />
+      )}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { ArrowUp, AtSign, FolderOpen, ListFilterPlus, Plus, Square, Upload, X } 
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { projectsQuery } from "../api/queries";
 import { useResources } from "../api/resources";
+import { presentWorkspace } from "../api/workspace";
 import { FilterChips } from "../filters/FilterChips";
 import { FilterDialog } from "../filters/FilterDialog";
 import { withFilter } from "../filters/filters";
@@ -12,9 +13,10 @@ import { PHONE, useMedia } from "../lib/hooks";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
-import { Menu } from "../ui/Menu";
+import { Menu, type MenuItem } from "../ui/Menu";
 import { Picker } from "../ui/Picker";
 import { openUploadDialog } from "../upload/uploads";
+import { useWorkspace } from "../workspace/workspaces";
 import { pendingText } from "./pending";
 import { useScopeNames } from "./ScopeNote";
 import { EVERYTHING, isEverything, type Scope, withDocument, withFilters, withoutDocument } from "./scope";
@@ -33,6 +35,7 @@ interface ComposerProps {
 export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: ComposerProps): ReactNode {
   const [text, setText] = useState("");
   const [picker, setPicker] = useState<"document" | "project" | "filter" | null>(null);
+  const { project, mayAdd } = useWorkspace();
   const field = useRef<HTMLTextAreaElement>(null);
   const isPhone = useMedia(PHONE);
   const offered = useStore(pendingText);
@@ -85,7 +88,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
           ref={field}
           rows={1}
           aria-label={t.composerLabel}
-          placeholder={t.composerPlaceholder}
+          placeholder={project ? t.composerPlaceholderIn : t.composerPlaceholder}
           value={text}
           maxLength={32_000}
           onChange={(event) => setText(event.target.value)}
@@ -99,20 +102,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
                 <Plus size={19} aria-hidden />
               </button>
             }
-            items={[
-              { label: t.uploadFiles, icon: <Upload size={16} aria-hidden />, onSelect: () => openUploadDialog() },
-              { label: t.tagDocument, icon: <AtSign size={16} aria-hidden />, onSelect: () => setPicker("document") },
-              {
-                label: t.pickProject,
-                icon: <FolderOpen size={16} aria-hidden />,
-                onSelect: () => setPicker("project"),
-              },
-              {
-                label: t.pickFilter,
-                icon: <ListFilterPlus size={16} aria-hidden />,
-                onSelect: () => setPicker("filter"),
-              },
-            ]}
+            items={choices(mayAdd, project === null, setPicker)}
           />
           <span className="grow" />
           {isBusy && threadId ? (
@@ -146,13 +136,32 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
   );
 }
 
+/** What the menu offers: a shared project is all that there is to choose from. */
+function choices(
+  mayAdd: boolean,
+  hasProjects: boolean,
+  pick: (picker: "document" | "project" | "filter") => void,
+): MenuItem[] {
+  return [
+    ...(mayAdd
+      ? [{ label: t.uploadFiles, icon: <Upload size={16} aria-hidden />, onSelect: () => openUploadDialog() }]
+      : []),
+    { label: t.tagDocument, icon: <AtSign size={16} aria-hidden />, onSelect: () => pick("document") },
+    ...(hasProjects
+      ? [{ label: t.pickProject, icon: <FolderOpen size={16} aria-hidden />, onSelect: () => pick("project") }]
+      : []),
+    { label: t.pickFilter, icon: <ListFilterPlus size={16} aria-hidden />, onSelect: () => pick("filter") },
+  ];
+}
+
 function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) => void }): ReactNode {
-  const names = useScopeNames(scope);
+  const names = useScopeNames(scope, presentWorkspace());
+  const { project } = useWorkspace();
   if (isEverything(scope)) {
     return (
       <div className="scope-chips">
         <span className="muted small">
-          {t.scope} {t.allDocuments.toLowerCase()}
+          {t.scope} {project ? t.allDocumentsIn(project.name) : t.allDocuments.toLowerCase()}
         </span>
       </div>
     );

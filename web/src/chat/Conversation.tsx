@@ -6,6 +6,7 @@ import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Notice } from "../ui/Notice";
 import { notifyError } from "../ui/Toasts";
+import { find, useShared } from "../workspace/workspaces";
 import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
 import { InferredFilters } from "./InferredFilters";
@@ -14,7 +15,7 @@ import { Nearest } from "./Nearest";
 import { AnswerPicture } from "./picture/AnswerPicture";
 import { ScopeNote } from "./ScopeNote";
 import { Sources } from "./Sources";
-import { ignoredOf, scopeOf } from "./scope";
+import { ignoredOf, type Scope, scopeOf, within } from "./scope";
 import { dropTurn, isStopped, type LiveTurn, openQuestion, refresh, startTurn, takeBack } from "./turns";
 
 const NEAR_END = 80;
@@ -22,9 +23,12 @@ const NEAR_END = 80;
 interface ConversationProps {
   thread: Schemas["ThreadWithMessages"];
   live: LiveTurn | undefined;
+  /** Whether nothing more can be asked: the project that it is about is gone. */
+  isOver?: boolean;
 }
 
-export function Conversation({ thread, live }: ConversationProps): ReactNode {
+export function Conversation({ thread, live, isOver = false }: ConversationProps): ReactNode {
+  const shared = useShared();
   const scroller = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const stick = useRef(true);
@@ -49,7 +53,7 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
     setAtEnd(stick.current);
   };
 
-  /** Take the question at `index` back and ask it again, under the scope that it had. */
+  /** Take the question at `index` back and ask it again, of the files that it was about. */
   const askAgain = async (index: number, without?: string): Promise<void> => {
     const message = messages[index];
     if (!message) return;
@@ -58,7 +62,8 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
       await takeBack(thread.id, message.id);
       const ignored = ignoredOf(message.details);
       const all = without === undefined || ignored === true ? ignored : [...ignored, without];
-      void startTurn(thread.id, message.content, scopeOf(message.details), all);
+      const { workspace, scope } = within(scopeOf(message.details), (id) => find(shared, id) !== null);
+      void startTurn(thread.id, message.content, scope, all, workspace);
     } catch (error) {
       notifyError(error);
     }
@@ -76,7 +81,7 @@ export function Conversation({ thread, live }: ConversationProps): ReactNode {
                 key={message.id}
                 threadId={thread.id}
                 message={message}
-                isLast={index === messages.length - 1 && !live}
+                isLast={index === messages.length - 1 && !live && !isOver}
                 onAgain={() => void askAgain(index - 1)}
                 onWithout={(id) => void askAgain(index - 1, id)}
               />
@@ -152,12 +157,12 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
     // The server may have kept the question although its answer broke off.
     const open = openQuestion(messages, live.question);
     if (open) await takeBack(threadId, open.id);
-    void startTurn(threadId, live.question, live.scope, live.ignored);
+    void startTurn(threadId, live.question, live.scope, live.ignored, live.workspace);
   };
   const isOver = live.phase === "stopped" || live.phase === "failed";
   return (
     <>
-      <Question text={live.question} details={{ scope: live.scope }} />
+      <Question text={live.question} details={{ scope: keptScope(live) }} />
       <article className="reply" aria-label={t.answer} aria-busy={!isOver}>
         {live.text && <Answer text={withoutMarkers(live.text)} />}
         {live.phase === "thinking" && <Thinking progress={live.progress} />}
@@ -166,6 +171,11 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
       </article>
     </>
   );
+}
+
+/** The scope of a live turn as the server will keep it. */
+function keptScope({ workspace, scope }: LiveTurn): Scope {
+  return workspace === null ? scope : { ...scope, project: workspace };
 }
 
 /** What is under way before the first word: reading long files is counted part by part. */

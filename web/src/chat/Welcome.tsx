@@ -11,18 +11,41 @@ import { Button } from "../ui/Button";
 import { Failure } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
 import { openUploadDialog } from "../upload/uploads";
+import { type SharedProject, useWorkspace } from "../workspace/workspaces";
 
 export function Welcome({ onAsk }: { onAsk: (question: string, resourceId: string) => void }): ReactNode {
+  const { project, mayAdd } = useWorkspace();
   const resources = useQuery(newestQuery());
   const ready = resources.data?.filter((resource) => resource.chunk_count > 0).length ?? 0;
   if (resources.isPending) return null;
   if (resources.isError) return <Failure error={resources.error} onRetry={() => void resources.refetch()} />;
+  if (project) return <SharedWelcome project={project} mayAdd={mayAdd} hasFiles={resources.data.length > 0} />;
   return (
     <div className="welcome">
       <h1>{resources.data.length ? t.emptyTitle : t.emptyNoFilesTitle}</h1>
       <p className="muted">{resources.data.length ? t.emptyText : t.emptyNoFilesText}</p>
       {resources.data.length ? <Examples ready={ready} onAsk={onAsk} /> : <FirstFiles />}
       <LocalModelOffer />
+    </div>
+  );
+}
+
+/** In somebody else's project there are no examples: they are made from one's own files. */
+function SharedWelcome({
+  project,
+  mayAdd,
+  hasFiles,
+}: {
+  project: SharedProject;
+  mayAdd: boolean;
+  hasFiles: boolean;
+}): ReactNode {
+  const empty = mayAdd ? t.emptyProjectAdd : t.emptyProjectView;
+  return (
+    <div className="welcome">
+      <h1>{hasFiles ? t.emptyTitle : t.libraryEmptyTitle}</h1>
+      <p className="muted">{(hasFiles ? t.emptyTextIn : empty)(project.name)}</p>
+      {!hasFiles && mayAdd && <AddFiles />}
     </div>
   );
 }
@@ -81,14 +104,20 @@ function FirstFiles(): ReactNode {
   };
   return (
     <div className="first-files">
-      <Button kind="primary" onClick={() => openUploadDialog()}>
-        <FilePlus2 size={17} aria-hidden />
-        {t.addFiles}
-      </Button>
+      <AddFiles />
       <Button onClick={() => void addSamples()} disabled={isBusy}>
         <Sparkles size={17} aria-hidden />
         {t.trySamples}
       </Button>
     </div>
+  );
+}
+
+function AddFiles(): ReactNode {
+  return (
+    <Button kind="primary" onClick={() => openUploadDialog()}>
+      <FilePlus2 size={17} aria-hidden />
+      {t.addFiles}
+    </Button>
   );
 }

@@ -1,5 +1,6 @@
 // What a question may draw on: everything, tagged documents, or a project.
 import type { Message, Schemas } from "../api/client";
+import type { WorkspaceId } from "../api/workspace";
 import { type Filter, filtersOf } from "../filters/filters";
 
 export type Scope = Omit<Schemas["ScopeOut"], "filters"> & { filters?: Filter[] };
@@ -24,6 +25,12 @@ export function withoutDocument(scope: Scope, id: string): Scope {
 /** The scope with these filters in place of those that it had. */
 export function withFilters({ filters: _, ...rest }: Scope, filters: Filter[]): Scope {
   return filters.length ? { ...rest, filters } : rest;
+}
+
+/** A scope as the server keeps it, which knows another owner's project only as a project, as a workspace and what is meant within it. */
+export function within(scope: Scope, isShared: (project: string) => boolean): { workspace: WorkspaceId; scope: Scope } {
+  const { project, ...rest } = scope;
+  return project !== undefined && isShared(project) ? { workspace: project, scope: rest } : { workspace: null, scope };
 }
 
 /** What was not to be read from a question, as its details have it. */

@@ -1,8 +1,9 @@
 // Turns under way. They belong to no screen: an answer goes on streaming while one looks elsewhere.
 
-import { ask, Interrupted } from "../api/chat";
+import { ask, type ChatRequest, Interrupted } from "../api/chat";
 import { ApiError, api, type Message, type Schemas, type Thread, unwrap } from "../api/client";
 import { queryClient, threadQuery } from "../api/queries";
+import { presentWorkspace, type WorkspaceId } from "../api/workspace";
 import { sent } from "../filters/filters";
 import { timeZone } from "../lib/format";
 import { createStore } from "../lib/store";
@@ -13,6 +14,8 @@ export type Ignored = readonly string[] | true;
 
 export interface LiveTurn {
   question: string;
+  /** Whose files it is about, whatever is shown meanwhile. */
+  workspace: WorkspaceId;
   scope: Scope;
   /** Ids of filters that are not to be read from the question; true for none at all. */
   ignored: Ignored;
@@ -56,12 +59,14 @@ export async function startTurn(
   question: string,
   scope: Scope,
   ignored: Ignored = [],
+  workspace: WorkspaceId = presentWorkspace(),
 ): Promise<void> {
   const controller = new AbortController();
   controllers.set(threadId, controller);
-  liveTurns.set((all) => ({ ...all, [threadId]: { question, scope, ignored, text: "", phase: "thinking" } }));
+  const asked: Asked = { question, workspace, scope, ignored };
+  liveTurns.set((all) => ({ ...all, [threadId]: { ...asked, text: "", phase: "thinking" } }));
   try {
-    await withResuming(threadId, { question, scope, ignored }, controller.signal);
+    await withResuming(threadId, asked, controller.signal);
     if (controller.signal.aborted) return;
     await refresh(threadId);
     finish(threadId);
@@ -85,25 +90,24 @@ export function dropTurn(threadId: string): void {
 }
 
 /** What is asked, and of what. */
-type Asked = Pick<LiveTurn, "question" | "scope" | "ignored">;
+type Asked = Pick<LiveTurn, "question" | "workspace" | "scope" | "ignored">;
 
-async function stream(threadId: string, { question, scope, ignored }: Asked, signal: AbortSignal): Promise<void> {
+async function stream(threadId: string, asked: Asked, signal: AbortSignal): Promise<void> {
+  const { question, scope, ignored } = asked;
+  const request: ChatRequest = {
+    message: question,
+    thread_id: threadId,
+    project: scope.project ?? null,
+    resource_ids: scope.resource_ids ?? null,
+    filters: sent(scope.filters ?? []),
+    ignore_inferred: ignored === true || [...ignored],
+    time_zone: timeZone(),
+    references: false,
+    debug: false,
+    stream: true,
+  };
   let text = "";
-  for await (const event of ask(
-    {
-      message: question,
-      thread_id: threadId,
-      project: scope.project ?? null,
-      resource_ids: scope.resource_ids ?? null,
-      filters: sent(scope.filters ?? []),
-      ignore_inferred: ignored === true || [...ignored],
-      time_zone: timeZone(),
-      references: false,
-      debug: false,
-      stream: true,
-    },
-    signal,
-  )) {
+  for await (const event of ask(request, signal, asked.workspace)) {
     if ("stream" in event) {
       text += event.stream;
       change(threadId, { text, phase: "streaming" });

@@ -2,14 +2,17 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Resource } from "../api/client";
 import { type ExtractionCode, lookUp, needsPassword, wordFor } from "../api/codes";
+import { presentWorkspace } from "../api/workspace";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
+import { useMayChange, useShared, workspaceOf } from "../workspace/workspaces";
 import { reindex, retryWithPassword } from "./actions";
 
 export function Attention({ resource, onReplace }: { resource: Resource; onReplace: () => void }): ReactNode {
   const { status, error_code: code } = resource;
+  const mayChange = useMayChange()(resource);
   if (!["failed", "partial", "stored"].includes(status)) return null;
   const isDamaged = code === ("damaged_file" satisfies ExtractionCode);
   const failedUsable = isDamaged ? t.damagedUsable : t.failedUsable;
@@ -29,18 +32,19 @@ export function Attention({ resource, onReplace }: { resource: Resource; onRepla
             <dt>{t.stillUsable}</dt>
             <dd>{usable}</dd>
           </div>
-          {advice && (
+          {advice && mayChange && (
             <div>
               <dt>{t.whatToDo}</dt>
               <dd>{advice}</dd>
             </div>
           )}
         </dl>
-        {needsPassword(code) ? (
-          <PasswordForm resource={resource} />
-        ) : (
-          <Remedies resource={resource} onReplace={onReplace} />
-        )}
+        {mayChange &&
+          (needsPassword(code) ? (
+            <PasswordForm resource={resource} />
+          ) : (
+            <Remedies resource={resource} onReplace={onReplace} />
+          ))}
       </div>
     </Notice>
   );
@@ -63,12 +67,13 @@ function Remedies({ resource, onReplace }: { resource: Resource; onReplace: () =
 }
 
 function PasswordForm({ resource }: { resource: Resource }): ReactNode {
+  const shared = useShared();
   const [password, setPassword] = useState("");
   const [isBusy, setBusy] = useState(false);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setBusy(true);
-    void retryWithPassword(resource, password)
+    void retryWithPassword(resource, password, workspaceOf(resource, shared, presentWorkspace()))
       .catch(notifyError)
       .finally(() => setBusy(false));
   };

@@ -12,6 +12,7 @@ import { FileIcon } from "../ui/FileIcon";
 import { Menu } from "../ui/Menu";
 import { Status } from "../ui/Status";
 import { notify, notifyError } from "../ui/Toasts";
+import { useMayChange } from "../workspace/workspaces";
 import { reindex } from "./actions";
 import { Progress } from "./Progress";
 import { lengthOf } from "./rows";
@@ -104,6 +105,7 @@ export const LibraryRow = memo(function LibraryRow(props: LibraryRowProps): Reac
 
 function RowMenu({ resource, onDelete }: LibraryRowProps): ReactNode {
   const [, navigate] = useLocation();
+  const mayChange = useMayChange()(resource);
   const ask = (): void => {
     pendingScope.set({ resource_ids: [resource.id] });
     navigate("/");
@@ -124,9 +126,18 @@ function RowMenu({ resource, onDelete }: LibraryRowProps): ReactNode {
           icon: <Download size={15} aria-hidden />,
           onSelect: () => window.location.assign(fileAddress(resource.id)),
         },
-        { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
-        "separator",
-        { label: t.delete, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: () => onDelete(resource) },
+        ...(mayChange
+          ? [
+              { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
+              "separator" as const,
+              {
+                label: t.delete,
+                icon: <Trash2 size={15} aria-hidden />,
+                danger: true,
+                onSelect: () => onDelete(resource),
+              },
+            ]
+          : []),
       ]}
     />
   );

@@ -11,6 +11,7 @@ import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { openUploadDialog } from "../upload/uploads";
+import { useWorkspace } from "../workspace/workspaces";
 import { DeleteFiles } from "./DeleteFiles";
 import { LibraryFilters, useFilters } from "./LibraryFilters";
 import { LibraryTable } from "./LibraryTable";
@@ -24,6 +25,7 @@ const NO_PROJECTS: readonly Project[] = [];
 
 export default function LibraryScreen(): ReactNode {
   const resources = useResources();
+  const { project, mayAdd } = useWorkspace();
   useTitle(t.library);
   return (
     <main className="screen library">
@@ -31,13 +33,15 @@ export default function LibraryScreen(): ReactNode {
         <div>
           <h1>{t.library}</h1>
           <p className="muted small" aria-live="polite">
-            {resources.data && t.libraryText(resources.data.length)}
+            {resources.data && (project ? t.libraryTextIn(project.name) : t.libraryText)(resources.data.length)}
           </p>
         </div>
-        <Button kind="primary" onClick={() => openUploadDialog()}>
-          <FilePlus2 size={17} aria-hidden />
-          {t.addFiles}
-        </Button>
+        {mayAdd && (
+          <Button kind="primary" onClick={() => openUploadDialog()}>
+            <FilePlus2 size={17} aria-hidden />
+            {t.addFiles}
+          </Button>
+        )}
       </header>
       {resources.isPending && <Loading lines={10} />}
       {resources.isError && <Failure error={resources.error} onRetry={() => void resources.refetch()} />}
@@ -47,9 +51,11 @@ export default function LibraryScreen(): ReactNode {
 }
 
 function NoFiles(): ReactNode {
+  const { project, mayAdd } = useWorkspace();
+  const textIn = mayAdd ? t.emptyProjectAdd : t.emptyProjectView;
   return (
     <Empty icon={<LibraryBig size={42} aria-hidden />} title={t.libraryEmptyTitle}>
-      <p>{t.libraryEmptyText}</p>
+      <p>{project ? textIn(project.name) : t.libraryEmptyText}</p>
     </Empty>
   );
 }

@@ -18,6 +18,7 @@ import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Notice } from "../ui/Notice";
 import { notify } from "../ui/Toasts";
+import { useMayChange } from "../workspace/workspaces";
 import { describeFile } from "./actions";
 
 const NONE: ReadonlyMap<number, RowProblem> = new Map();
@@ -25,14 +26,17 @@ const TIME = /^\d{4}-\d\d-\d\dT/;
 
 export function MetadataCard({ resource }: { resource: Resource }): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const mayChange = useMayChange()(resource);
   const said = Object.entries(resource.metadata ?? {});
   return (
     <section className="card stack" aria-labelledby="metadata-title">
       <div className="spread">
         <h2 id="metadata-title">{t.metadata}</h2>
-        <IconButton small label={t.editMetadata} onClick={() => setOpen(true)}>
-          <PencilLine size={15} aria-hidden />
-        </IconButton>
+        {mayChange && (
+          <IconButton small label={t.editMetadata} onClick={() => setOpen(true)}>
+            <PencilLine size={15} aria-hidden />
+          </IconButton>
+        )}
       </div>
       {said.length || resource.identifier ? (
         <dl className="facts small">
@@ -50,7 +54,7 @@ export function MetadataCard({ resource }: { resource: Resource }): ReactNode {
           ))}
         </dl>
       ) : (
-        <p className="muted small">{t.metadataNone}</p>
+        <p className="muted small">{mayChange ? t.metadataNone : t.metadataNoneYet}</p>
       )}
       <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={t.editMetadata} description={t.editMetadataText}>
         <EditForm resource={resource} onClose={() => setOpen(false)} />

@@ -6,11 +6,13 @@ import { Link } from "wouter";
 import type { Resource } from "../api/client";
 import { wordFor } from "../api/codes";
 import { projectsQuery } from "../api/queries";
+import { presentWorkspace } from "../api/workspace";
 import { formatBytes, formatMoment, formatNumber, languageName } from "../lib/format";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
 import { Status } from "../ui/Status";
+import { useShared, workspaceOf } from "../workspace/workspaces";
 import { CoverageCard } from "./CoverageCard";
 import { reportOf } from "./coverage";
 import { MetadataCard } from "./MetadataCard";
@@ -81,7 +83,7 @@ function Summary({ resource }: { resource: Resource }): ReactNode {
 }
 
 function Inside({ resource }: { resource: Resource }): ReactNode {
-  const inside = useQuery(childrenQuery(resource.id));
+  const inside = useQuery(childrenQuery(resource.id, workspaceOf(resource, useShared(), presentWorkspace())));
   if (!inside.data?.length) return null;
   return (
     <section className="card stack" aria-labelledby="inside-title">
@@ -102,12 +104,12 @@ function Inside({ resource }: { resource: Resource }): ReactNode {
 }
 
 function Details({ resource }: { resource: Resource }): ReactNode {
-  const projects = useQuery(projectsQuery());
-  const names = projects.data?.filter(({ id }) => resource.project_ids.includes(id)).map(({ name }) => name);
+  const own = useQuery(projectsQuery(null)).data ?? [];
+  const names = [...own, ...useShared()].filter(({ id }) => resource.project_ids.includes(id)).map(({ name }) => name);
   const author = resource.extraction_metadata.author;
   const facts: [string, ReactNode][] = [
     [t.type, resource.mime_type],
-    [t.project, names?.join(", ")],
+    [t.project, names.join(", ")],
     [t.added, formatMoment(resource.created_at)],
     [t.languageName, resource.language && languageName(resource.language)],
     [t.author, typeof author === "string" ? author : null],

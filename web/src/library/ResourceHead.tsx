@@ -13,6 +13,7 @@ import { Menu } from "../ui/Menu";
 import { Status } from "../ui/Status";
 import { notify, notifyError } from "../ui/Toasts";
 import { openViewer } from "../viewer/state";
+import { useMayChange } from "../workspace/workspaces";
 import { reindex } from "./actions";
 import { Progress } from "./Progress";
 
@@ -24,6 +25,7 @@ interface ResourceHeadProps {
 
 export function ResourceHead({ resource, onReplace, onDelete }: ResourceHeadProps): ReactNode {
   const [, navigate] = useLocation();
+  const mayChange = useMayChange()(resource);
   const ask = (): void => {
     pendingScope.set({ resource_ids: [resource.id] });
     navigate("/");
@@ -77,10 +79,14 @@ export function ResourceHead({ resource, onReplace, onDelete }: ResourceHeadProp
                 icon: <Download size={15} aria-hidden />,
                 onSelect: () => window.location.assign(fileAddress(resource.id)),
               },
-              { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
-              { label: t.newVersion, icon: <FileUp size={15} aria-hidden />, onSelect: onReplace },
-              "separator",
-              { label: t.deleteFile, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: onDelete },
+              ...(mayChange
+                ? [
+                    { label: t.reindex, icon: <RefreshCw size={15} aria-hidden />, onSelect: again },
+                    { label: t.newVersion, icon: <FileUp size={15} aria-hidden />, onSelect: onReplace },
+                    "separator" as const,
+                    { label: t.deleteFile, icon: <Trash2 size={15} aria-hidden />, danger: true, onSelect: onDelete },
+                  ]
+                : []),
             ]}
           />
         </div>

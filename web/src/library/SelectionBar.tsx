@@ -7,6 +7,7 @@ import { pendingScope } from "../chat/pending";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { notify, notifyError } from "../ui/Toasts";
+import { useMayChange } from "../workspace/workspaces";
 import { reindex } from "./actions";
 
 interface SelectionBarProps {
@@ -17,6 +18,7 @@ interface SelectionBarProps {
 
 export function SelectionBar({ chosen, onDelete, onClear }: SelectionBarProps): ReactNode {
   const [, navigate] = useLocation();
+  const mayChange = chosen.every(useMayChange());
   const ask = (): void => {
     pendingScope.set({ resource_ids: chosen.map(({ id }) => id) });
     navigate("/");
@@ -38,14 +40,18 @@ export function SelectionBar({ chosen, onDelete, onClear }: SelectionBarProps): 
         <MessageSquareText size={15} aria-hidden />
         {t.askAboutThese}
       </Button>
-      <Button small onClick={() => void again()}>
-        <RefreshCw size={15} aria-hidden />
-        {t.reindex}
-      </Button>
-      <Button small kind="danger" onClick={onDelete}>
-        <Trash2 size={15} aria-hidden />
-        {t.delete}
-      </Button>
+      {mayChange && (
+        <>
+          <Button small onClick={() => void again()}>
+            <RefreshCw size={15} aria-hidden />
+            {t.reindex}
+          </Button>
+          <Button small kind="danger" onClick={onDelete}>
+            <Trash2 size={15} aria-hidden />
+            {t.delete}
+          </Button>
+        </>
+      )}
       <IconButton small label={t.clearSelection} onClick={onClear}>
         <X size={16} aria-hidden />
       </IconButton>

@@ -1,6 +1,7 @@
 // What can be done with a file, and what must be read again afterwards.
 import { api, type Resource, request, unwrap } from "../api/client";
 import { queryClient, resourceQuery } from "../api/queries";
+import type { WorkspaceId } from "../api/workspace";
 import { fileAddress } from "../lib/save";
 import type { MetadataValue } from "../metadata/values";
 import { noteSettled, noteUnsent } from "../upload/unsent";
@@ -48,12 +49,12 @@ export async function replaceFile(id: string, file: File): Promise<void> {
   await refreshResource(id);
 }
 
-/** Try a file that failed once more with a password: the same bytes, sent again by the server's own copy. Raises `ApiError`. */
-export async function retryWithPassword(resource: Resource, password: string): Promise<void> {
+/** Try a file that failed once more with a password: the same bytes, sent again, to where it is. Raises `ApiError`. */
+export async function retryWithPassword(resource: Resource, password: string, workspace: WorkspaceId): Promise<void> {
   const bytes = await request(fileAddress(resource.id));
   const form = new FormData();
   form.append("password", password);
   form.append("file", await bytes.blob(), resource.filename);
-  await request("/ingest", { method: "POST", body: form });
+  await request("/ingest", { method: "POST", body: form }, workspace);
   await refreshResource(resource.id);
 }

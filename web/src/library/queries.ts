@@ -1,6 +1,7 @@
 // What the library reads of the server besides the list of files.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
+import { inWorkspace, type WorkspaceId } from "../api/workspace";
 
 export type Chunk = Schemas["ChunkOut"];
 export type ElementType = Schemas["ElementType"];
@@ -54,10 +55,11 @@ export function spreadQuery(id: string, version: number, table: string, column: 
   });
 }
 
-export function childrenQuery(id: string) {
+/** The files that were inside of one, which are in the same workspace. */
+export function childrenQuery(id: string, workspace: WorkspaceId) {
+  const params = { header: inWorkspace(workspace), query: { parent_id: id, limit: 1_000 } };
   return queryOptions({
-    queryKey: ["resources", "inside", id],
-    queryFn: async () =>
-      (await unwrap(api.GET("/resources", { params: { query: { parent_id: id, limit: 1_000 } } }))).resources,
+    queryKey: ["resources", workspace, "inside", id],
+    queryFn: async () => (await unwrap(api.GET("/resources", { params }))).resources,
   });
 }

@@ -1,6 +1,7 @@
 // What files can be filtered by, and the keys that their metadata has.
 import { queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
+import { inWorkspace, presentWorkspace } from "../api/workspace";
 import { type Filter, filtersParameter } from "../filters/filters";
 import type { ValueKind } from "./values";
 
@@ -10,11 +11,11 @@ const METADATA = "metadata.";
 const STALE_MS = 30_000;
 
 /** The fields of the files that satisfy filters, with their values and counts. */
-export function facetsQuery(filters: readonly Filter[] = []) {
+export function facetsQuery(filters: readonly Filter[] = [], workspace = presentWorkspace()) {
+  const query = { filters: filtersParameter(filters), values: 50 };
   return queryOptions({
-    queryKey: ["facets", ...filters],
-    queryFn: () =>
-      unwrap(api.GET("/resources/facets", { params: { query: { filters: filtersParameter(filters), values: 50 } } })),
+    queryKey: ["facets", workspace, ...filters],
+    queryFn: () => unwrap(api.GET("/resources/facets", { params: { header: inWorkspace(workspace), query } })),
     staleTime: STALE_MS,
   });
 }

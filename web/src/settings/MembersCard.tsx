@@ -2,8 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { FolderOpen, Mail, Plus, UserRound } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
 import { ApiError, api, type Schemas, unwrap } from "../api/client";
-import { projectsQuery, queryClient } from "../api/queries";
+import { projectsQuery, queryClient, sharedProjectsQuery } from "../api/queries";
 import { invitationLink } from "../api/session";
 import { formatDay } from "../lib/format";
 import { t } from "../strings";
@@ -11,7 +12,8 @@ import { Button } from "../ui/Button";
 import { Confirm, Dialog } from "../ui/Dialog";
 import { Failure, Loading, Notice } from "../ui/Notice";
 import { notifyError } from "../ui/Toasts";
-import { invitationsQuery, membersQuery, sharedProjectsQuery } from "./queries";
+import { switchTo } from "../workspace/switching";
+import { invitationsQuery, membersQuery } from "./queries";
 import { Secret } from "./Secret";
 import { Section } from "./Section";
 
@@ -29,7 +31,7 @@ async function change(call: Promise<unknown>, ...key: string[]): Promise<void> {
 }
 
 export function MembersCard({ isAdministrator }: { isAdministrator: boolean }): ReactNode {
-  const projects = useQuery(projectsQuery());
+  const projects = useQuery(projectsQuery(null));
   const [chosen, setChosen] = useState<string | null>(null);
   const [isInviting, setInviting] = useState(false);
   const project = chosen ?? projects.data?.[0]?.id ?? "";
@@ -156,6 +158,7 @@ function Invitations({ project }: { project: string }): ReactNode {
 
 function SharedProjects(): ReactNode {
   const shared = useQuery(sharedProjectsQuery());
+  const [, navigate] = useLocation();
   const [left, setLeft] = useState<Schemas["SharedProjectOut"] | null>(null);
   const leave = async (): Promise<void> => {
     if (!left) return;
@@ -171,8 +174,19 @@ function SharedProjects(): ReactNode {
             <FolderOpen size={16} aria-hidden />
             <span className="grow">
               <strong>{one.name}</strong>
-              <span className="muted small">{t.role[one.role]}</span>
+              <span className="muted small">{[one.owner_name, t.role[one.role]].filter(Boolean).join(" · ")}</span>
             </span>
+            <Button
+              small
+              kind="quiet"
+              aria-label={t.openProject(one.name)}
+              onClick={() => {
+                switchTo(one.id);
+                navigate("/library");
+              }}
+            >
+              {t.open}
+            </Button>
             <Button small kind="quiet" onClick={() => setLeft(one)} aria-label={t.leaveProject(one.name)}>
               {t.leave}
             </Button>

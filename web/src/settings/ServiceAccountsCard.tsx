@@ -103,7 +103,7 @@ function Line({ service }: { service: Service }): ReactNode {
 
 /** Those that it may use; its role in them is changed among their members. */
 function Projects({ service }: { service: Service }): ReactNode {
-  const projects = useQuery(projectsQuery()).data ?? [];
+  const projects = useQuery(projectsQuery(null)).data ?? [];
   const used = service.projects.map(({ id }) => id);
   const add = (project_id: string): Promise<void> => {
     const path = { project_id, member_id: service.owner };

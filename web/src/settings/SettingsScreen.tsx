@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import type { Session } from "../api/session";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
+import { Notice } from "../ui/Notice";
+import { useWorkspace } from "../workspace/workspaces";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";
 import { AuditCard } from "./AuditCard";
@@ -23,6 +25,7 @@ import { WebhooksCard } from "./WebhooksCard";
 import "./settings.css";
 
 export default function SettingsScreen({ session }: { session: Session }): ReactNode {
+  const { project } = useWorkspace();
   useTitle(t.settings);
   return (
     <main className="screen settings">
@@ -30,6 +33,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
         <header>
           <h1>{t.settings}</h1>
         </header>
+        {project && <Notice>{t.settingsAreOwn(project.name)}</Notice>}
         <Appearance />
         <HealthCard />
         <LocalModelCard />

@@ -160,10 +160,3 @@ export function invitationsQuery() {
     queryFn: async () => (await unwrap(api.GET("/invitations"))).invitations,
   });
 }
-
-export function sharedProjectsQuery() {
-  return queryOptions({
-    queryKey: ["shared-projects"],
-    queryFn: async () => (await unwrap(api.GET("/shared-projects"))).projects,
-  });
-}

@@ -1,5 +1,5 @@
 // Who is here, and which screen they see.
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, Route, Switch } from "wouter";
 import { setSession as setClientSession, whenSignedOut } from "../api/client";
 import { lookUp } from "../api/codes";
@@ -13,13 +13,16 @@ import {
   takeFromAddress,
   whenAnotherTabSigns,
 } from "../api/session";
+import { chosenWorkspace, forgetWorkspace, takeProjectFromAddress } from "../api/workspace";
 import { ChatScreen } from "../chat/ChatScreen";
+import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { notify } from "../ui/Toasts";
 import { abandonUnsent, openJournal } from "../upload/unsent";
 import { resumeUploads } from "../upload/uploads";
+import { WorkspaceGate } from "../workspace/WorkspaceGate";
 import { AcceptInvitation } from "./AcceptInvitation";
 import { Layout } from "./Layout";
 import { SignIn } from "./SignIn";
@@ -46,6 +49,7 @@ function startOver(): void {
   window.location.assign("/");
 }
 
+takeProjectFromAddress();
 const arrived = takeFromAddress();
 
 export function App({ token }: { token: string | null }): ReactNode {
@@ -85,6 +89,7 @@ export function App({ token }: { token: string | null }): ReactNode {
         currentSession().then(setSession, () => undefined);
       } else {
         setClientSession({ csrf: null, owner: null });
+        forgetWorkspace();
         if (newcomer === null) setSession((present) => present && { ...present, signedIn: false });
         else setReplaced(true);
       }
@@ -109,15 +114,27 @@ export function App({ token }: { token: string | null }): ReactNode {
     return <SignIn session={session} invitation={arrived.invitation} problem={arrived.problem} onSignedIn={enter} />;
   }
   return (
-    <Layout>
-      {person !== null && arrived.invitation !== null && <AcceptInvitation invitation={arrived.invitation} />}
-      <Suspense
-        fallback={
-          <main className="screen">
-            <Loading lines={8} />
-          </main>
-        }
-      >
+    <WorkspaceGate>
+      <Layout>
+        {person !== null && arrived.invitation !== null && <AcceptInvitation invitation={arrived.invitation} />}
+        <Screens session={session} />
+      </Layout>
+    </WorkspaceGate>
+  );
+}
+
+/** A screen begins again in another workspace: what was typed and chosen was about other files. */
+function Screens({ session }: { session: Session }): ReactNode {
+  const workspace = useStore(chosenWorkspace);
+  return (
+    <Suspense
+      fallback={
+        <main className="screen">
+          <Loading lines={8} />
+        </main>
+      }
+    >
+      <Fragment key={workspace}>
         <Switch>
           <Route path="/">
             <ChatScreen threadId={null} />
@@ -142,8 +159,8 @@ export function App({ token }: { token: string | null }): ReactNode {
             </main>
           </Route>
         </Switch>
-      </Suspense>
-    </Layout>
+      </Fragment>
+    </Suspense>
   );
 }
 

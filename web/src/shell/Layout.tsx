@@ -9,13 +9,17 @@ import { DropTarget } from "../upload/DropTarget";
 import { UnsentNotice } from "../upload/UnsentNotice";
 import { UploadDialog } from "../upload/UploadDialog";
 import { UploadTray } from "../upload/UploadTray";
+import { WorkspaceBar } from "../workspace/WorkspaceBar";
+import { useWorkspace } from "../workspace/workspaces";
 import { Palette } from "./Palette";
 import { RebuildingNotice } from "./RebuildingNotice";
 import { Sidebar } from "./Sidebar";
 
 export function Layout({ children }: { children: ReactNode }): ReactNode {
   const isPhone = useMedia(PHONE);
-  const [location] = useLocation();
+  const [path] = useLocation();
+  const { project } = useWorkspace();
+  const location = `${path} ${project?.id}`;
   const [drawer, setDrawer] = useState(false);
   const [shown, setShown] = useState(location);
   if (shown !== location) {
@@ -57,8 +61,11 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
         />
       )}
       {(!isPhone || drawer) && <Sidebar onPalette={() => setPalette(true)} />}
-      <div className="content" id="content" tabIndex={-1}>
-        <RebuildingNotice />
+      <div className={project ? "content content-beside" : "content"} id="content" tabIndex={-1}>
+        <div className="content-head">
+          <WorkspaceBar />
+          <RebuildingNotice />
+        </div>
         {children}
       </div>
       <Palette open={palette} onClose={() => setPalette(false)} />

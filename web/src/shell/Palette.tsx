@@ -1,6 +1,17 @@
 // ⌘K or Ctrl K: everything that one can go to or do, by typing.
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { FlaskConical, Library, MessageSquare, Moon, Plus, Settings, SquarePen, Sun } from "lucide-react";
+import {
+  FlaskConical,
+  FolderOpen,
+  FolderSymlink,
+  Library,
+  MessageSquare,
+  Moon,
+  Plus,
+  Settings,
+  SquarePen,
+  Sun,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { threadsQuery } from "../api/queries";
@@ -10,11 +21,15 @@ import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
 import { Picker, type PickerOption } from "../ui/Picker";
 import { openUploadDialog } from "../upload/uploads";
+import { screenAfter, switchTo } from "../workspace/switching";
+import { useShared, useWorkspace } from "../workspace/workspaces";
 
 const SIZE = 16;
 
 export function Palette({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
+  const { project, mayAdd } = useWorkspace();
+  const shared = useShared();
   const threads = useInfiniteQuery({ ...threadsQuery(""), enabled: open });
   const resources = useResources(open);
   const go = (label: string, to: string, icon: ReactNode): PickerOption => ({
@@ -24,18 +39,37 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
     group: t.actions,
     onPick: () => navigate(to),
   });
+  const enter = (id: string | null, label: string, hint: string | null, icon: ReactNode): PickerOption => ({
+    id: `workspace ${id}`,
+    label,
+    ...(hint !== null && { hint }),
+    icon,
+    group: t.workingIn,
+    onPick: () => {
+      switchTo(id);
+      navigate(screenAfter(path));
+    },
+  });
   const options: PickerOption[] = [
     go(t.newChat, "/", <SquarePen size={SIZE} aria-hidden />),
-    {
-      id: "upload",
-      label: t.uploadFiles,
-      icon: <Plus size={SIZE} aria-hidden />,
-      group: t.actions,
-      onPick: () => openUploadDialog(),
-    },
+    ...(mayAdd
+      ? [
+          {
+            id: "upload",
+            label: t.uploadFiles,
+            icon: <Plus size={SIZE} aria-hidden />,
+            group: t.actions,
+            onPick: () => openUploadDialog(),
+          },
+        ]
+      : []),
     go(t.library, "/library", <Library size={SIZE} aria-hidden />),
     go(t.search, "/playground", <FlaskConical size={SIZE} aria-hidden />),
     go(t.settings, "/settings", <Settings size={SIZE} aria-hidden />),
+    ...(project ? [enter(null, t.ownFiles, null, <FolderOpen size={SIZE} aria-hidden />)] : []),
+    ...shared
+      .filter(({ id }) => id !== project?.id)
+      .map(({ id, name, owner_name }) => enter(id, name, owner_name, <FolderSymlink size={SIZE} aria-hidden />)),
     {
       id: "light",
       label: t.theme.light,

@@ -6,6 +6,7 @@ import { ThreadList } from "../chat/ThreadList";
 import { commandKey } from "../lib/hooks";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
+import { WorkspaceSwitcher } from "../workspace/WorkspaceSwitcher";
 import { Brand } from "./Brand";
 
 const ENTRIES = [
@@ -34,6 +35,7 @@ export function Sidebar({ onPalette }: { onPalette: () => void }): ReactNode {
           <SquarePen size={17} aria-hidden />
         </IconButton>
       </div>
+      <WorkspaceSwitcher />
       <nav aria-label={t.navigation} className="sidebar-nav">
         {ENTRIES.map(({ to, label, Icon, at }) => (
           <Link key={to} href={to} className="nav-link" aria-current={at(path) ? "page" : undefined}>

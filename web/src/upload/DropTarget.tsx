@@ -3,18 +3,20 @@ import { Upload } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../strings";
 import { notify } from "../ui/Toasts";
+import { useWorkspace } from "../workspace/workspaces";
 import { droppedFiles } from "./folders";
 import { openUploadDialog, uploadDialog } from "./uploads";
 
 export function DropTarget(): ReactNode {
   const [isOver, setOver] = useState(false);
+  const { project, mayAdd } = useWorkspace();
   useEffect(() => {
     let depth = 0;
     const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") === true;
     const enter = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       depth += 1;
-      setOver(!uploadDialog.get().open);
+      setOver(mayAdd && !uploadDialog.get().open);
     };
     const leave = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
@@ -29,6 +31,10 @@ export function DropTarget(): ReactNode {
       event.preventDefault();
       depth = 0;
       setOver(false);
+      if (!mayAdd && !uploadDialog.get().open) {
+        notify(t.mayNotAdd);
+        return;
+      }
       void droppedFiles(event.dataTransfer).then(({ files, unreadable }) => {
         if (files.length || !unreadable) openUploadDialog([...uploadDialog.get().files, ...files]);
         if (unreadable) notify(t.unreadableDrop(unreadable));
@@ -39,13 +45,13 @@ export function DropTarget(): ReactNode {
     return () => {
       for (const [name, listener] of Object.entries(listeners)) window.removeEventListener(name as "drop", listener);
     };
-  }, []);
+  }, [mayAdd]);
   if (!isOver) return null;
   return (
     <div className="drop-overlay" aria-hidden>
       <div>
         <Upload size={34} />
-        {t.dropAnywhere}
+        {project ? t.dropIn(project.name) : t.dropAnywhere}
       </div>
     </div>
   );

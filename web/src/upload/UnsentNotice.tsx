@@ -2,11 +2,13 @@
 
 import { FileUp, TriangleAlert, X } from "lucide-react";
 import { type ReactNode, useRef } from "react";
+import type { WorkspaceId } from "../api/workspace";
 import { formatBytes } from "../lib/format";
 import { placed } from "../lib/placed";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
+import { find, mayAdd, useShared } from "../workspace/workspaces";
 import { chosenFiles } from "./folders";
 import { dismissLost, lostFiles } from "./unsent";
 import { openUploadDialog } from "./uploads";
@@ -16,6 +18,12 @@ const MOST_LISTED = 100;
 export function UnsentNotice(): ReactNode {
   const files = useStore(lostFiles);
   const input = useRef<HTMLInputElement>(null);
+  const workspace = useRef<WorkspaceId>(null);
+  const shared = useShared();
+  // Of a project where one may not add files any more, the list alone is left.
+  const targets = [...new Set(files.map((file) => file.workspace ?? null))].filter(
+    (target) => target === null || (find(shared, target) !== null && mayAdd(find(shared, target))),
+  );
   if (!files.length) return null;
   return (
     <section className="tray" aria-label={t.unsent}>
@@ -28,10 +36,19 @@ export function UnsentNotice(): ReactNode {
       </div>
       <div className="unsent">
         <p className="muted small">{t.unsentText}</p>
-        <Button small onClick={() => input.current?.click()}>
-          <FileUp size={14} aria-hidden />
-          {t.chooseAgain}
-        </Button>
+        {targets.map((target) => (
+          <Button
+            key={target}
+            small
+            onClick={() => {
+              workspace.current = target;
+              input.current?.click();
+            }}
+          >
+            <FileUp size={14} aria-hidden />
+            {target === null ? t.chooseAgain : t.chooseAgainFor(find(shared, target)?.name ?? "")}
+          </Button>
+        ))}
         <input
           ref={input}
           type="file"
@@ -39,7 +56,7 @@ export function UnsentNotice(): ReactNode {
           hidden
           aria-label={t.chooseAgain}
           onChange={({ currentTarget }) => {
-            openUploadDialog(chosenFiles(currentTarget.files));
+            openUploadDialog(chosenFiles(currentTarget.files), workspace.current);
             currentTarget.value = "";
           }}
         />

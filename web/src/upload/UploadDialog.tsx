@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, FileUp, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { projectsQuery } from "../api/queries";
+import type { WorkspaceId } from "../api/workspace";
 import { formatBytes } from "../lib/format";
 import { useStore } from "../lib/store";
 import { MetadataEditor } from "../metadata/MetadataEditor";
@@ -12,17 +13,33 @@ import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Notice } from "../ui/Notice";
 import { Switch } from "../ui/Switch";
+import { find, useShared } from "../workspace/workspaces";
 import { EstimateNote, useEstimate } from "./EstimateNote";
 import { chosenFiles } from "./folders";
-import { addUploads, DEFAULT_OPTIONS, type Problem, type UploadOptions, uploadDialog } from "./uploads";
+import {
+  addUploads,
+  closeUploadDialog,
+  DEFAULT_OPTIONS,
+  openUploadDialog,
+  type Problem,
+  type UploadOptions,
+  uploadDialog,
+} from "./uploads";
 
 const MOST_LISTED = 100;
 const NONE: ReadonlyMap<number, RowProblem> = new Map();
+const NO_FILES: readonly File[] = [];
 
+/** What was said of files in one workspace is not said of those in another. */
 export function UploadDialog(): ReactNode {
+  const workspace = useStore(uploadDialog, (present) => present.workspace);
+  return <DialogOf key={workspace} workspace={workspace} />;
+}
+
+function DialogOf({ workspace }: { workspace: WorkspaceId }): ReactNode {
   const { open, files, again } = useStore(uploadDialog);
-  const [options, setOptions] = useState(DEFAULT_OPTIONS);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [options, setOptions] = useState(again?.options ?? DEFAULT_OPTIONS);
+  const [problem, setProblem] = useState<Problem | null>(again?.problem ?? null);
   const [isTried, setTried] = useState(false);
   const [taken, setTaken] = useState(again);
   // A file that was refused comes with its details, once.
@@ -34,16 +51,17 @@ export function UploadDialog(): ReactNode {
     }
   }
   const problems = problemsOf(options.metadata);
-  const estimate = useEstimate(files, options.multimodal);
+  // In somebody else's project, the owner pays, and the limits are theirs.
+  const estimate = useEstimate(workspace === null ? files : NO_FILES, options.multimodal);
   const close = (): void => {
     setProblem(null);
     setTried(false);
-    uploadDialog.set({ open: false, files: [] });
+    closeUploadDialog();
   };
   const start = (): void => {
     setTried(true);
     if (problems.size) return;
-    addUploads(files, options);
+    addUploads(files, options, workspace);
     setOptions({ ...DEFAULT_OPTIONS, project: options.project });
     close();
   };
@@ -64,13 +82,13 @@ export function UploadDialog(): ReactNode {
       }
     >
       <div className="stack">
-        <Chooser
-          onFiles={(more) => uploadDialog.set((present) => ({ open: true, files: [...present.files, ...more] }))}
-        />
+        <Destination workspace={workspace} />
+        <Chooser onFiles={(more) => openUploadDialog([...uploadDialog.get().files, ...more])} />
         {files.length > 0 && <Chosen files={files} />}
         <EstimateNote estimate={estimate} />
         <Options
           options={options}
+          hasProjects={workspace === null}
           hasOneFile={files.length <= 1}
           problem={problem}
           problems={isTried ? problems : NONE}
@@ -82,6 +100,13 @@ export function UploadDialog(): ReactNode {
       </div>
     </Dialog>
   );
+}
+
+/** Said before anything else: the files go to somebody else. */
+function Destination({ workspace }: { workspace: WorkspaceId }): ReactNode {
+  const project = find(useShared(), workspace);
+  if (workspace === null) return null;
+  return <Notice>{project ? t.uploadTo(project.name, project.owner_name) : t.uploadToNobody}</Notice>;
 }
 
 function Chooser({ onFiles }: { onFiles: (files: File[]) => void }): ReactNode {
@@ -133,7 +158,7 @@ function keyOf(file: File): string {
 }
 
 function Chosen({ files }: { files: File[] }): ReactNode {
-  const remove = (file: File): void => uploadDialog.set({ open: true, files: files.filter((other) => other !== file) });
+  const remove = (file: File): void => openUploadDialog(files.filter((other) => other !== file));
   return (
     <ul className="chosen" aria-label={t.files(files.length)}>
       {files.slice(0, MOST_LISTED).map((file) => (
@@ -157,14 +182,14 @@ function isShownAtAField({ key }: Problem, { metadata }: UploadOptions): boolean
 
 interface OptionsProps {
   options: UploadOptions;
+  hasProjects: boolean;
   hasOneFile: boolean;
   problem: Problem | null;
   problems: ReadonlyMap<number, RowProblem>;
   onChange: (options: UploadOptions) => void;
 }
 
-function Options({ options, hasOneFile, problem, problems, onChange }: OptionsProps): ReactNode {
-  const projects = useQuery(projectsQuery());
+function Options({ options, hasProjects, hasOneFile, problem, problems, onChange }: OptionsProps): ReactNode {
   const details = useRef<HTMLDetailsElement>(null);
   const isWrong = problem !== null || problems.size > 0;
   useEffect(() => {
@@ -178,21 +203,7 @@ function Options({ options, hasOneFile, problem, problems, onChange }: OptionsPr
         <ChevronDown size={16} aria-hidden />
       </summary>
       <div className="upload-fields">
-        <label className="field">
-          <span>{t.project}</span>
-          <input
-            className="input"
-            list="upload-projects"
-            value={options.project}
-            placeholder={projects.data?.[0]?.name}
-            onChange={(event) => set({ project: event.target.value })}
-          />
-          <datalist id="upload-projects">
-            {projects.data?.map(({ id, name }) => (
-              <option key={id} value={name} />
-            ))}
-          </datalist>
-        </label>
+        {hasProjects && <ProjectField project={options.project} onProject={(project) => set({ project })} />}
         {hasOneFile && (
           <label className="field">
             <span>{t.identifier}</span>
@@ -247,5 +258,26 @@ function Options({ options, hasOneFile, problem, problems, onChange }: OptionsPr
         </div>
       </div>
     </details>
+  );
+}
+
+function ProjectField({ project, onProject }: { project: string; onProject: (project: string) => void }): ReactNode {
+  const projects = useQuery(projectsQuery(null));
+  return (
+    <label className="field">
+      <span>{t.project}</span>
+      <input
+        className="input"
+        list="upload-projects"
+        value={project}
+        placeholder={projects.data?.[0]?.name}
+        onChange={(event) => onProject(event.target.value)}
+      />
+      <datalist id="upload-projects">
+        {projects.data?.map(({ id, name }) => (
+          <option key={id} value={name} />
+        ))}
+      </datalist>
+    </label>
   );
 }

@@ -18,6 +18,7 @@ import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
 import { Status } from "../ui/Status";
+import { find, useShared } from "../workspace/workspaces";
 import {
   cancelUpload,
   changeDetails,
@@ -113,6 +114,7 @@ function Tray({ title, all, busy, attention }: TrayProps): ReactNode {
 
 function UploadRow({ upload }: { upload: Upload }): ReactNode {
   const { id, name, resourceId, file, status, problem } = upload;
+  const project = find(useShared(), upload.workspace);
   const share = file.size ? upload.sent / file.size : 1;
   const done = lookUp<number>(DONE_AFTER, status) ?? STAGES.length;
   return (
@@ -155,7 +157,8 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
           {formatBytes(upload.sent)} / {formatBytes(file.size)}
         </span>
       )}
-      {upload.known && !problem && <span className="muted small">{t.known[upload.known]}</span>}
+      {upload.known && !problem && <span className="muted small">{t.known[upload.known](project?.name)}</span>}
+      {project && !upload.known && <span className="muted small">{t.uploadingTo(project.name)}</span>}
       {problem && <p className="upload-problem small">{problem.message}</p>}
       {needsAttention(upload) &&
         (needsPassword(problem?.code) ? (

@@ -1,11 +1,14 @@
 // Files that have not reached the server. A page cannot keep them over a reload, only their names and sizes, so it warns before it is left
 // and says afterwards what is missing. Each page keeps a journal of its own in this browser, under its owner.
+import { attempt } from "../lib/attempt";
 import { createStore } from "../lib/store";
 
 export interface UnsentFile {
   name: string;
   /** In bytes. */
   size: number;
+  /** The project of somebody else that it was for; left out for one's own files. */
+  workspace?: string;
 }
 
 interface Entry extends UnsentFile {
@@ -142,7 +145,11 @@ function write(): void {
   clearTimeout(timer);
   timer = undefined;
   if (!owner) return;
-  const files = [...unsent.values()].map(({ name, size }) => ({ name, size }));
+  const files = [...unsent.values()].map(({ name, size, workspace }) => ({
+    name,
+    size,
+    ...(workspace && { workspace }),
+  }));
   // The lock says that the page lives; it is asked for before the others can see the journal.
   if (files.length) hold(keyOf(owner, page));
   store(keyOf(owner, page), files);
@@ -215,20 +222,11 @@ function journalAt(key: string): { at: number; files: UnsentFile[] } | null {
 }
 
 function isFile(value: unknown): value is UnsentFile {
-  const { name, size } = (value ?? {}) as Partial<UnsentFile>;
-  return typeof name === "string" && typeof size === "number";
+  const { name, size, workspace = "" } = (value ?? {}) as Partial<UnsentFile>;
+  return typeof name === "string" && typeof size === "number" && typeof workspace === "string";
 }
 
 /** Undefined on origins that are not secure. */
 function locks(): LockManager | undefined {
   return (navigator as { locks?: LockManager }).locks;
-}
-
-/** Storage may be full, forbidden, or hold what another program wrote: then nothing is listed, and uploads go on. */
-function attempt<T>(access: () => T): T | null {
-  try {
-    return access();
-  } catch {
-    return null;
-  }
 }

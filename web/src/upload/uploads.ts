@@ -1,10 +1,21 @@
 // Files on their way: bytes by XMLHttpRequest (which alone tells how many have gone), stages by the resource's events.
-import { ApiError, api, csrfHeaders, errorOf, request, type Schemas, signedInAs, unwrap } from "../api/client";
+import {
+  ApiError,
+  api,
+  csrfHeaders,
+  errorOf,
+  noteProjectStatus,
+  request,
+  type Schemas,
+  signedInAs,
+  unwrap,
+} from "../api/client";
 import { isFinal } from "../api/codes";
 import { readLines } from "../api/ndjson";
 import { queryClient } from "../api/queries";
 import { newestQuery, putResource, readAgainSoon } from "../api/resources";
 import { renewSession } from "../api/session";
+import { presentWorkspace, projectHeaders, type WorkspaceId } from "../api/workspace";
 import { createStore } from "../lib/store";
 import { type Metadata, type MetadataRow, metadataOf, refusedKey } from "../metadata/values";
 import { t } from "../strings";
@@ -35,6 +46,8 @@ export interface Upload {
   id: string;
   /** Whose file it is: it goes to no other owner's library. */
   owner: string;
+  /** Where it goes: the workspace that it was chosen in, whatever is shown meanwhile. */
+  workspace: WorkspaceId;
   /** Files are sent in the order in which they were chosen. */
   order: number;
   file: File;
@@ -65,17 +78,23 @@ const AT_ONCE = 3;
 const RECONNECT_MS = 1_500;
 
 export const uploads = createStore<readonly Upload[]>([]);
-/** `again`: the details of a file that the server has refused for them, to be changed. */
+/** `workspace`: where the files go. `again`: the details of a file that the server has refused for them, to be changed. */
 export const uploadDialog = createStore<{
   open: boolean;
   files: File[];
+  workspace: WorkspaceId;
   again?: { options: UploadOptions; problem: Problem };
-}>({ open: false, files: [] });
+}>({ open: false, files: [], workspace: null });
 const requests = new Map<string, XMLHttpRequest>();
 let made = 0;
 
-export function openUploadDialog(files: File[] = []): void {
-  uploadDialog.set({ open: true, files });
+/** More files for the dialog that is open, or a new one, unless said otherwise for the workspace that is shown. */
+export function openUploadDialog(files: File[] = [], workspace = presentWorkspace()): void {
+  uploadDialog.set((present) => ({ open: true, files, workspace: present.open ? present.workspace : workspace }));
+}
+
+export function closeUploadDialog(): void {
+  uploadDialog.set(({ workspace }) => ({ open: false, files: [], workspace }));
 }
 
 export function isOver(upload: Upload): boolean {
@@ -88,7 +107,11 @@ export function needsAttention(upload: Upload): boolean {
 }
 
 /** Put files in the queue; they go up a few at a time, in the order given. */
-export function addUploads(files: readonly File[], options: UploadOptions): void {
+export function addUploads(
+  files: readonly File[],
+  options: UploadOptions,
+  workspace: WorkspaceId = presentWorkspace(),
+): void {
   const owner = signedInAs();
   if (owner === null) return;
   const fresh = files.map((file): Upload => {
@@ -96,6 +119,7 @@ export function addUploads(files: readonly File[], options: UploadOptions): void
     return {
       id: `u${made}`,
       owner,
+      workspace,
       order: made,
       file,
       name: file.name,
@@ -128,6 +152,7 @@ export function changeDetails(id: string): void {
   uploadDialog.set({
     open: true,
     files: [present.file],
+    workspace: present.workspace,
     again: { options: present.options, problem: present.problem },
   });
   cancelUpload(id);
@@ -166,7 +191,9 @@ function change(id: string, values: Partial<Upload>, remove: (keyof Upload)[] = 
   );
 }
 
-const entryOf = ({ id, name, file }: Upload, isUnderWay: boolean) => ({ id, name, size: file.size, isUnderWay });
+function entryOf({ id, name, file, workspace }: Upload, isUnderWay: boolean) {
+  return { id, name, size: file.size, isUnderWay, ...(workspace !== null && { workspace }) };
+}
 
 /** Start what may be started. Nothing is, unless the owner of the files is signed in. */
 function pump(): void {
@@ -192,8 +219,8 @@ async function run(upload: Upload): Promise<void> {
     change(upload.id, { resourceId: resource.id, status: resource.status, sent: upload.file.size });
     if (outcome !== "created") change(upload.id, { known: outcome });
     pump();
-    putResource(resource);
-    void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
+    putResource(resource, upload.workspace);
+    void queryClient.invalidateQueries({ queryKey: newestQuery(upload.workspace).queryKey });
     await follow(upload, resource.id);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") return;
@@ -211,7 +238,7 @@ async function run(upload: Upload): Promise<void> {
   } finally {
     requests.delete(upload.id);
     pump();
-    void queryClient.invalidateQueries({ queryKey: newestQuery().queryKey });
+    void queryClient.invalidateQueries({ queryKey: newestQuery(upload.workspace).queryKey });
     readAgainSoon();
     void queryClient.invalidateQueries({ queryKey: ["projects"] });
     void queryClient.invalidateQueries({ queryKey: ["suggestions"] });
@@ -252,11 +279,13 @@ function send(upload: Upload): Promise<Ingested> {
     const xhr = new XMLHttpRequest();
     requests.set(upload.id, xhr);
     xhr.open("POST", "/ingest");
-    for (const [name, value] of Object.entries(csrfHeaders())) xhr.setRequestHeader(name, value);
+    const headers = { ...csrfHeaders(), ...projectHeaders("POST", "/ingest", upload.workspace) };
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     xhr.responseType = "json";
     xhr.upload.onprogress = (event) => change(upload.id, { sent: Math.min(event.loaded, upload.file.size) });
     xhr.onload = () => {
       const body: unknown = xhr.response;
+      if (upload.workspace !== null) noteProjectStatus(xhr.status);
       if (xhr.status === 200 || xhr.status === 201) resolve(body as Ingested);
       else reject(errorOf(body, xhr.status));
     };
@@ -272,7 +301,7 @@ interface StageEvent {
 }
 
 /** Follow the stages to the end, over broken connections, restarts of the server and sessions that end. */
-async function follow({ id, owner }: Upload, resourceId: string): Promise<void> {
+async function follow({ id, owner, workspace }: Upload, resourceId: string): Promise<void> {
   for (;;) {
     try {
       if (signedInAs() !== owner) throw new TypeError("nobody may ask now");
@@ -287,7 +316,7 @@ async function follow({ id, owner }: Upload, resourceId: string): Promise<void> 
         api.GET("/resources/{resource_id}", { params: { path: { resource_id: resourceId } } }),
       );
       if (!isFinal(resource.status)) continue;
-      putResource(resource);
+      putResource(resource, workspace);
       const problem = resource.error_message
         ? { code: resource.error_code ?? "", message: resource.error_message }
         : undefined;

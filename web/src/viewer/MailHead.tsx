@@ -2,20 +2,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Paperclip } from "lucide-react";
 import type { ReactNode } from "react";
-import { api, type Resource, unwrap } from "../api/client";
+import type { Resource } from "../api/client";
+import { presentWorkspace } from "../api/workspace";
+import { childrenQuery } from "../library/queries";
 import { t } from "../strings";
+import { useShared, workspaceOf } from "../workspace/workspaces";
 import { openViewer } from "./state";
 
 const FIELDS = ["from", "to", "cc", "date", "subject"];
 
 export function MailHead({ resource }: { resource: Resource }): ReactNode {
   const isMail = ["eml", "msg", "mbox"].includes(resource.type) || resource.mime_type === "message/rfc822";
-  const children = useQuery({
-    queryKey: ["children", resource.id],
-    queryFn: async () =>
-      (await unwrap(api.GET("/resources", { params: { query: { parent_id: resource.id, limit: 100 } } }))).resources,
-    enabled: isMail,
-  });
+  const workspace = workspaceOf(resource, useShared(), presentWorkspace());
+  const children = useQuery({ ...childrenQuery(resource.id, workspace), enabled: isMail });
   if (!isMail) return null;
   const fields = FIELDS.map((name) => [name, resource.extraction_metadata[name]] as const).filter(([, value]) =>
     Boolean(value),

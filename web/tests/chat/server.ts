@@ -27,6 +27,8 @@ export class FakeServer {
   messages: StoredMessage[] = [];
   titles: string[] = [];
   asked: Asked[] = [];
+  /** Whose project each question was about; null for the asker's own files. */
+  projects: (string | null)[] = [];
   takenBack: string[] = [];
   /** One for each question in order; the last one holds for all that follow. */
   behaviours: Behaviour[] = [];
@@ -59,6 +61,7 @@ export class FakeServer {
     if (pathname === "/chat") {
       const asked = (await request.json()) as Asked;
       this.asked.push(asked);
+      this.projects.push(request.headers.get("X-Citewell-Project"));
       const behaviour = this.behaviours.length > 1 ? this.behaviours.shift() : this.behaviours[0];
       if (!behaviour) throw new Error("no question was expected");
       return behaviour(this, asked, init?.signal ?? request.signal);

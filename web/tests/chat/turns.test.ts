@@ -44,7 +44,14 @@ describe("a turn", () => {
   it("shows the question at once, then its answer as it grows, and leaves it to the thread", async () => {
     server.behaviours = [answers("Thirty ", "days.")];
     await ask();
-    expect(seen[0]).toEqual({ question: QUESTION, scope: {}, ignored: [], text: "", phase: "thinking" });
+    expect(seen[0]).toEqual({
+      question: QUESTION,
+      workspace: null,
+      scope: {},
+      ignored: [],
+      text: "",
+      phase: "thinking",
+    });
     expect([...new Set(seen.map(({ text }) => text))]).toEqual(["", "Thirty ", "Thirty days."]);
     expect(phases()).toEqual(["thinking", "streaming"]);
     expect(live()).toBeUndefined();
@@ -60,6 +67,19 @@ describe("a turn", () => {
       ["p1", null],
       [null, null],
     ]);
+  });
+
+  it("asks about the workspace that it was begun in, also when it is asked once more after one has left", async () => {
+    const { chooseWorkspace } = await import("../../src/api/workspace");
+    chooseWorkspace("p1");
+    server.behaviours = [breaksOff(["Thirty"], "nothing"), answers("Thirty days.")];
+    const turn = turns.startTurn("t1", QUESTION, {});
+    chooseWorkspace(null);
+    await vi.advanceTimersByTimeAsync(WAITED_OUT);
+    await turn;
+    expect(server.projects).toEqual(["p1", "p1"]);
+    await ask();
+    expect(server.projects.at(-1)).toBeNull();
   });
 
   it("asks within filters, leaving out what is not to be read from the question, and says where it is asked", async () => {

@@ -65,7 +65,9 @@ describe("the composer", () => {
     ["Escape", async (press: (keys: string) => Promise<void>) => press("{Escape}")],
     ["its button", async () => fireEvent.click(screen.getByRole("button", { name: "Stop" }))],
   ])("stops the answer with %s", async (_, stop) => {
-    liveTurns.set({ t1: { question: "Q", scope: EVERYTHING, ignored: [], text: "So far", phase: "streaming" } });
+    liveTurns.set({
+      t1: { question: "Q", workspace: null, scope: EVERYTHING, ignored: [], text: "So far", phase: "streaming" },
+    });
     const { user } = show(composer(true));
     await user.click(field());
     await stop((keys) => user.keyboard(keys));

@@ -45,7 +45,7 @@ beforeEach(() => {
 afterEach(() =>
   act(() => {
     uploads.set([]);
-    uploadDialog.set({ open: false, files: [] });
+    uploadDialog.set({ open: false, files: [], workspace: null });
   }),
 );
 

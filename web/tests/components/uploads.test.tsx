@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() =>
   act(() => {
     uploads.set([]);
-    uploadDialog.set({ open: false, files: [] });
+    uploadDialog.set({ open: false, files: [], workspace: null });
   }),
 );
 
@@ -86,6 +86,7 @@ describe("the upload tray", () => {
   const upload = (values: Partial<Upload>): Upload => ({
     id: values.name ?? "",
     owner: "ama",
+    workspace: null,
     order: 1,
     file: new File(["12345"], values.name ?? ""),
     name: "",

@@ -86,8 +86,12 @@ export class Page {
     return work(this.unsent);
   }
 
+  lost(): ReturnType<Unsent["lostFiles"]["get"]> {
+    return this.unsent.lostFiles.get();
+  }
+
   names(): string[] {
-    return this.unsent.lostFiles.get().map(({ name }) => name);
+    return this.lost().map(({ name }) => name);
   }
 
   /** As by closing the tab; a crash leaves no time for `pagehide`. */

@@ -17,10 +17,13 @@ class FakeRequest {
   onerror: () => void = () => undefined;
   onabort: () => void = () => undefined;
   name = "";
-  proof = "";
+  readonly headers = new Map<string, string>();
+  get proof(): string {
+    return this.headers.get("X-CSRF-Token") ?? "";
+  }
   open(): void {}
-  setRequestHeader(_name: string, value: string): void {
-    this.proof = value;
+  setRequestHeader(name: string, value: string): void {
+    this.headers.set(name, value);
   }
   send(form: FormData): void {
     this.name = (form.get("file") as File).name;
@@ -174,4 +177,43 @@ it("takes a file off the list of what was not sent once it is added again", asyn
   expect(page.names()).toEqual(["1", "2", "3", "4"]);
   add("3", "1");
   expect(page.names()).toEqual(["2", "4"]);
+});
+
+it("takes each file to the workspace that it was chosen in, whatever is shown when its turn comes", async () => {
+  const { chooseWorkspace } = await import("../../src/api/workspace");
+  const { queryClient } = await import("../../src/api/queries");
+  const { resourcesQuery } = await import("../../src/api/resources");
+  chooseWorkspace("p1");
+  queryClient.setQueryData(resourcesQuery("p1").queryKey, []);
+  queryClient.setQueryData(resourcesQuery(null).queryKey, []);
+  add("1", "2", "3", "4");
+  chooseWorkspace(null);
+  add("5");
+  await accept("1");
+  await accept("2");
+  const project = (name: string): string | undefined => request(name).headers.get("X-Citewell-Project");
+  expect(["1", "4", "5"].map(project)).toEqual(["p1", "p1", undefined]);
+  const listed = (workspace: string | null) => queryClient.getQueryData(resourcesQuery(workspace).queryKey);
+  expect(listed("p1")?.map(({ id }) => id)).toEqual(["2", "1"]);
+  expect(listed(null)).toEqual([]);
+
+  request("3").onerror();
+  await settle();
+  uploads.retryUpload(uploads.uploads.get().find(({ name }) => name === "3")?.id ?? "");
+  await accept("4");
+  expect(project("3")).toBe("p1");
+});
+
+it("says after a reload which files were for a project of somebody else", async () => {
+  const { chooseWorkspace } = await import("../../src/api/workspace");
+  chooseWorkspace("p1");
+  add("1");
+  chooseWorkspace(null);
+  add("2");
+  await page.leave();
+  const left = (await browser.open("ama", page)).lost();
+  expect(left.map(({ name, workspace }) => [name, workspace])).toEqual([
+    ["1", "p1"],
+    ["2", undefined],
+  ]);
 });
