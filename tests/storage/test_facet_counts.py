@@ -140,9 +140,9 @@ async def test_changes_of_the_same_files_at_once_leave_the_counts_right(library:
 
 async def test_what_no_file_says_any_more_is_neither_the_least_nor_the_greatest(library: Library) -> None:
     await library.resources.create(library.new(random.Random(2)), library.project_ids[0])
-    (id,) = await library.ids()
+    (file,) = await library.ids()
     for said in ("2025-02-01T09:30:00Z", "2025-02-01", "2025-02-03", "2025-02-02"):
-        await library.metadata.change(library.owner, id, FileChange(metadata=lambda _, said=said: {"shot": said}))
+        await library.metadata.change(library.owner, file, FileChange(metadata=lambda _, said=said: {"shot": said}))
         await library.assert_right()
 
 
