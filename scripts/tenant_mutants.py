@@ -43,6 +43,7 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/adapters/index/qdrant_edge_engine.py": ((f"{_INDEX}/test_qdrant_edge.py",),),
     "citewell/adapters/index/qdrant.py": ((f"{_INDEX}/test_qdrant.py",),),
     "citewell/adapters/index/redis.py": ((f"{_INDEX}/test_redis.py",),),
+    "citewell/adapters/index/pinecone.py": ((f"{_INDEX}/test_pinecone.py",), (f"{_INDEX}/test_metered.py",)),
     "citewell/predicates.py": ((f"{_INDEX}/test_memory.py",), (f"{_INDEX}/test_pinecone.py",)),
     "citewell/agent/turn/tools.py": (
         ("tests/agent/test_assistant.py",),
@@ -57,6 +58,20 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/features/indexes/service.py": (("tests/accounts",),),
     "citewell/features/local_models/service.py": (("tests/accounts",), ("tests/server/test_local_models.py",)),
     "citewell/features/owner_data/service.py": (("tests/server/test_owner_data.py",),),
+    "citewell/storage/account_tables.py": (("tests/storage/test_service_accounts.py", "-k", _SQLITE),),
+    "citewell/storage/owner_data.py": (
+        (_ISOLATION, "-k", f"{_SQLITE} and OwnerData"),
+        ("tests/storage/test_members.py", "tests/storage/test_service_accounts.py", "-k", _SQLITE),
+    ),
+    "citewell/storage/quotas.py": (
+        (_ISOLATION, "-k", f"{_SQLITE} and Quota"),
+        ("tests/storage/test_quotas.py", "-k", _SQLITE),
+    ),
+    "citewell/storage/members.py": (
+        (_ISOLATION, "-k", f"{_SQLITE} and (Member or Invitation)"),
+        ("tests/storage/test_members.py", "-k", _SQLITE),
+        ("tests/storage/test_service_accounts.py", "-k", _SQLITE),
+    ),
     "citewell/storage/facets.py": ((_ISOLATION, "-k", f"{_SQLITE} and Facet"), ("tests/storage/test_facet_counts.py",)),
     "citewell/storage/outbox.py": (("tests/storage/test_webhooks.py", "-k", _SQLITE), (_ISOLATION, "-k", _SQLITE)),
     "citewell/storage/densities.py": ((_ISOLATION, "-k", f"{_SQLITE} and Density"), ("tests/storage/test_content.py",)),
@@ -72,6 +87,9 @@ EQUIVALENT: dict[str, str] = {
     "citewell/storage/outbox.py: announce_chunks: webhooks.c.owner_id == owner_id": _ASKED_BY_OWNER,
     "citewell/storage/outbox.py: announce_deleted: webhooks.c.owner_id == owner_id": (
         "only says whether anybody is to be told; who is told is `announce`'s"
+    ),
+    "citewell/storage/service_accounts.py: ServiceAccountRepository._wait: owners.c.id == owner_id": (
+        "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
     ),
     "citewell/storage/facets.py: FacetRepository._sum_up: table.owner_id == owner_id": (
         "only says whether there is enough to put together; what is put together is in a statement with the owner"

@@ -11,6 +11,7 @@ from citewell.errors import Forbidden, NotFound
 from citewell.storage.account_tables import invitations
 from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
+from citewell.storage.owner_data import OwnerDataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.people import NewPerson, PersonRepository
 from citewell.storage.projects import ProjectRepository
@@ -40,6 +41,18 @@ async def test_a_member_reaches_the_project_and_its_files_and_nothing_else_of_th
     assert await members.readable(ben, [ada.resource]) == set()
     with pytest.raises(NotFound):
         await members.leave(ben, ada.project)
+
+
+async def test_erasing_somebody_leaves_the_memberships_and_invitations_of_others(database: Database) -> None:
+    ada, members = await add_estate(database, "ada"), MemberRepository(database)
+    ben, carl = [await OwnerRepository(database).ensure(name) for name in ("ben", "carl")]
+    for one in (ben, carl):
+        await InvitationRepository(database).accept(one, f"{one}@example.org", await _invited(database, ada))
+    await _invited(database, ada)
+    open_ones = await InvitationRepository(database).all(ada.owner)
+    await OwnerDataRepository(database).erase(carl, keep_access=False)
+    assert [one.owner_id for one in await members.all(ada.owner, ada.project)] == [ben]
+    assert await InvitationRepository(database).all(ada.owner) == open_ones != []
 
 
 async def test_of_many_who_use_an_invitation_at_once_one_succeeds(database: Database) -> None:

@@ -197,9 +197,11 @@ async def test_what_is_set_for_an_owner_holds_instead_of_the_default(shelf: Shel
 
 
 async def test_questions_are_counted_by_month(shelf: Shelf) -> None:
-    owner, quotas = await shelf.owner(), shelf.quotas(questions=2)
+    owner, other, quotas = await shelf.owner(), await shelf.owner("ben"), shelf.quotas(questions=2)
+    await quotas.count_question(other)
     await quotas.count_question(owner)
     await quotas.count_question(owner)
+    assert (await shelf.used(other))["questions"] == 1
     with pytest.raises(QuestionsQuotaReached, match="2 of 2 this month") as raised:
         await quotas.count_question(owner)
     assert raised.value.retry_after == 10
@@ -209,8 +211,8 @@ async def test_questions_are_counted_by_month(shelf: Shelf) -> None:
     assert (await shelf.used(owner))["questions"] == 0
     await quotas.count_question(owner)
     assert (await shelf.used(owner))["questions"] == 1
-    kept = await shelf.database.rows(sa.select(question_counts.c.month))
-    assert [row["month"] for row in kept] == ["2026-02"]
+    kept = await shelf.database.rows(sa.select(question_counts.c.owner_id, question_counts.c.month))
+    assert {(row["owner_id"], row["month"]) for row in kept} == {(owner, "2026-02"), (other, "2026-01")}
 
 
 async def test_of_questions_asked_at_once_no_more_are_answered_than_are_left(shelf: Shelf) -> None:
@@ -286,6 +288,7 @@ async def test_service_accounts_bring_no_more_than_their_manager_may_have(shelf:
 async def test_how_large_an_upload_may_be(shelf: Shelf) -> None:
     """A file that is larger than what is left may be one that the owner has, up to the size of the largest."""
     owner, quotas = await shelf.owner(), shelf.quotas(bytes=100)
+    await shelf.add(shelf.quotas(), await shelf.owner("ben"), 5_000)
     bound = await quotas.upload_bound(owner)
     assert bound is not None
     assert bound.most_bytes == 100

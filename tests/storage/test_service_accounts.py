@@ -120,10 +120,14 @@ async def test_erasing_the_manager_leaves_no_key_that_works(database: Database) 
     ada = await _person(database, "ada")
     robot = await ServiceAccountRepository(database).create(ada.owner_id, "robot")
     _, key = await OwnerRepository(database).create_token(robot.acts_as, "key")
+    ben = await _person(database, "ben")
+    bens = await ServiceAccountRepository(database).create(ben.owner_id, "robot")
+    _, bens_key = await OwnerRepository(database).create_token(bens.acts_as, "key")
     assert await OwnerDataRepository(database).service_owners(ada.owner_id) == [robot.acts_as]
     await OwnerDataRepository(database).erase(ada.owner_id, keep_access=False)
     assert await OwnerRepository(database).principal_of(key) is None
-    assert await database.rows(sa.select(people)) == []
+    assert await OwnerRepository(database).principal_of(bens_key) is not None
+    assert [row["name"] for row in await database.rows(sa.select(people.c.name))] == ["ben"]
 
 
 async def test_only_the_owners_own_service_accounts_become_members_without_an_invitation(database: Database) -> None:
