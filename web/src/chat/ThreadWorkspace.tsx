@@ -25,9 +25,11 @@ export interface ThreadPlace {
 export function useThreadPlace(asked: Scope): ThreadPlace {
   const shared = useQuery(sharedProjectsQuery());
   const { workspace, scope } = within(asked, (id) => find(shared.data ?? [], id) !== null);
-  const own = useQuery({ ...projectsQuery(null), enabled: hasAccounts() && scope.project !== undefined });
+  const isAboutOwn = hasAccounts() && scope.project !== undefined;
+  const own = useQuery({ ...projectsQuery(null), enabled: isAboutOwn });
   const isPending = (hasAccounts() && shared.isPending) || own.isLoading;
-  const isGone = !isPending && own.data !== undefined && !own.data.some(({ id }) => id === scope.project);
+  // The projects are known also where nothing asks for them here: the library does.
+  const isGone = isAboutOwn && !isPending && own.data !== undefined && !own.data.some(({ id }) => id === scope.project);
   return { isKnown: !isPending, isGone, workspace, scope };
 }
 
