@@ -180,7 +180,7 @@ test("a chat works by keyboard alone", async ({ home: page }) => {
   await page.keyboard.press("Control+k");
   const highlighted = page.locator("[role=option][data-highlighted]");
   await expect(highlighted).toContainText("New chat");
-  await expect(page.getByRole("combobox")).toBeFocused();
+  await expect(page.getByRole("dialog").getByRole("combobox")).toBeFocused();
   // The highlight stays on its entry while chats and files arrive.
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
