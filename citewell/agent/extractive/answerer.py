@@ -89,9 +89,8 @@ class ExtractiveAnswerer:
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
                 return self._compose(items, max(confidence, strength), len(scored), as_list=True)
         if answerable and pictures:
-            for part in in_parts(
-                more, len(hits)
-            ):  # each of them as the first are: of a longer list fewer statements are embedded
+            # In parts, because of a longer list no more statements are embedded.
+            for part in in_parts(more, len(hits)):
                 scored += await self._scorer.score(question, part, len(own))
             found = find_pictures(scored, [*hits, *more], self._thresholds)
             if len(found) >= 2:
