@@ -89,12 +89,12 @@ class ExtractiveAnswerer:
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
                 return self._compose(items, max(confidence, strength), len(scored), as_list=True)
         if answerable and pictures:
-            # In parts, because of a longer list no more statements are embedded.
-            for part in in_parts(more, len(hits)):
-                scored += await self._scorer.score(question, part, len(own))
-            found = find_pictures(scored, [*hits, *more], self._thresholds)
+            judged = list(scored)
+            for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
+                judged += await self._scorer.score(question, part, len(own))
+            found = find_pictures(judged, [*hits, *more], self._thresholds)
             if len(found) >= 2:
-                extract = self._compose(found, confidence, len(scored), as_list=True)
+                extract = self._compose(found, confidence, len(judged), as_list=True)
                 if not cut_off or len(found) < count_pictures([*hits, *more]):
                     return extract
                 return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
