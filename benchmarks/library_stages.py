@@ -22,7 +22,7 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.ports import Fingerprint, FloatMatrix
 from citewell.retrieve.retriever import Retriever
-from citewell.types import Filter, SearchRequest, StoredChunk, VectorQuery
+from citewell.types import Filter, MetadataKey, SearchRequest, StoredChunk, VectorQuery
 
 BATCH = 2_000
 Question = tuple[str, FloatMatrix]
@@ -125,6 +125,11 @@ class FoundChunks:
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
         return request.resource_ids
+
+    async def metadata_keys(
+        self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        return ()
 
 
 def _questions(folder: Path) -> list[Question]:

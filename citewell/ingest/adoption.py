@@ -81,8 +81,8 @@ class Adoption:
         made = frozenset[str]()
         try:
             async with self.jobs.fenced(job) as connection:
-                room = await self.quotas.file_room(connection, job.owner_id)
-                inserted = await insert_children(connection, listed, project_id, room, before)
+                room = await connection.run_sync(self.quotas.file_room, job.owner_id)
+                inserted = await connection.run_sync(insert_children, listed, project_id, room, before)
                 made = inserted.made
                 # What the owner had when we looked may have been deleted since.
                 late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]

@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.errors import CitewellError, LeaseLost
@@ -172,26 +174,29 @@ class EarlyWords:
     ) -> None:
         """Elements first, as passages point to them; then passages; then points, which show nothing that SQL has not."""
         new, read[:] = list(read), []
-        async with self.jobs.fenced(job) as connection:
-            await insert_elements(connection, job.resource_id, job.version, new)
-            await insert_chunks(connection, batch)
-            await insert_waiting(connection, batch, ranks_of(batch, context))
+
+        def store(connection: sa.Connection) -> None:
+            insert_elements(connection, job.resource_id, job.version, new)
+            insert_chunks(connection, batch)
+            insert_waiting(connection, batch, ranks_of(batch, context))
+
+        await self.jobs.change(job, store)
         early.elements += len(new)
         early.chunks += len(batch)
         if not batch:
             return
         for index in self.indexes.all:
             await write_points(index, batch, [False] * len(batch), early.file)
-        async with self.jobs.fenced(job) as connection:
-            await self.jobs.note(
-                connection, job, searchable=Searchable.WORDS, chunk_count=early.chunks, vectors_total=early.chunks
-            )
+        found = {"searchable": Searchable.WORDS, "chunk_count": early.chunks, "vectors_total": early.chunks}
+        await self.jobs.change(job, lambda connection: self.jobs.note(connection, job, **found))
 
     async def _remove(self, job: Job) -> None:
-        async with self.jobs.fenced(job) as connection:
-            await delete_chunks(connection, job.resource_id)
-            await delete_elements(connection, job.resource_id, job.version)
-            await self.jobs.note(connection, job, searchable=None, chunk_count=0, vectors_done=0, vectors_total=0)
+        def remove(connection: sa.Connection) -> None:
+            delete_chunks(connection, job.resource_id)
+            delete_elements(connection, job.resource_id, job.version)
+            self.jobs.note(connection, job, searchable=None, chunk_count=0, vectors_done=0, vectors_total=0)
+
+        await self.jobs.change(job, remove)
         for index in self.indexes.all:
             await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
 

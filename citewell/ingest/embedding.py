@@ -92,8 +92,7 @@ class EmbeddingStage:
         await asyncio.wait({task})
         under_way.popleft()
         task.result()
-        async with self.jobs.fenced(job) as connection:
-            await embedded(connection, job.resource_id, ids)
+        await self.jobs.change(job, lambda connection: embedded(connection, job.resource_id, ids))
 
     async def _end(self, tasks: Collection[asyncio.Task[None]]) -> None:
         """Stop. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""

@@ -8,7 +8,11 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
 
 from citewell.disk import disk_errors
 from citewell.errors import CitewellError, DamagedFile
@@ -91,21 +95,21 @@ class ExtractionStage:
 
     async def _store_unread(self, job: Job, resource: Resource, summary: ExtractionSummary) -> None:
         detected = summary.detected
-        async with self.jobs.fenced(job) as connection:
-            await self.jobs.finish(
-                connection,
-                job,
-                Status.STORED,
-                error_code="no_reader",
-                error_message=f"The file is kept, but there is no reader for its type ({detected.mime_type}), so it cannot be searched.",
-                mime_type=detected.mime_type,
-                detected_category=detected.category,
-                type=detected.label,
-                extraction_metadata=dict(summary.metadata) | _detection(summary),
-                coverage=summary.coverage.to_json(),
-                extracted_at=time.time(),
-                options=asdict(replace(resource.options, password=None)),
-            )
+        end = partial(
+            self.jobs.finish,
+            job=job,
+            status=Status.STORED,
+            error_code="no_reader",
+            error_message=f"The file is kept, but there is no reader for its type ({detected.mime_type}), so it cannot be searched.",
+            mime_type=detected.mime_type,
+            detected_category=detected.category,
+            type=detected.label,
+            extraction_metadata=dict(summary.metadata) | _detection(summary),
+            coverage=summary.coverage.to_json(),
+            extracted_at=time.time(),
+            options=asdict(replace(resource.options, password=None)),
+        )
+        await self.jobs.change(job, end)
 
     async def _keep(
         self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float, stored: int
@@ -120,12 +124,13 @@ class ExtractionStage:
             await self._keep_elements(job, itertools.chain([first], batches), stored)
         notes = await self.adoption.run(job, resource, summary.children, folder)
         metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
-        async with self.jobs.fenced(job) as connection:
+
+        def keep(connection: sa.Connection) -> None:
             if is_short:  # most files contain no others, and need only this transaction
-                await delete_elements(connection, job.resource_id, job.version, stored)
-                await insert_elements(connection, job.resource_id, job.version, first)
-            await replace_blobs(connection, job.resource_id, job.version, blobs)
-            await self.jobs.finish(
+                delete_elements(connection, job.resource_id, job.version, stored)
+                insert_elements(connection, job.resource_id, job.version, first)
+            replace_blobs(connection, job.resource_id, job.version, blobs)
+            self.jobs.finish(
                 connection,
                 job,
                 Status.EXTRACTED,
@@ -140,6 +145,8 @@ class ExtractionStage:
                 extraction_duration_ms=round((time.monotonic() - started) * 1000),
                 options=asdict(replace(resource.options, password=None)),
             )
+
+        await self.jobs.change(job, keep)
         for blob in old:
             await self.blobs.delete(blob.key)
 
@@ -156,18 +163,18 @@ class ExtractionStage:
     async def _keep_elements(
         self, job: Job, batches: Iterator[Sequence[tuple[int, Element, str]]], stored: int
     ) -> None:
-        async with self.jobs.fenced(job) as connection:
-            await delete_elements(connection, job.resource_id, job.version, stored)
+        place: dict[str, Any] = {"resource_id": job.resource_id, "version": job.version}
+        await self.jobs.change(job, partial(delete_elements, **place, first=stored))
         while batch := await asyncio.to_thread(next, batches, None):
-            async with self.jobs.fenced(job) as connection:
-                await insert_elements(connection, job.resource_id, job.version, batch)
+            await self.jobs.change(job, partial(insert_elements, **place, lines=batch))
 
 
 async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -> None:
     """End a job as FAILED with the reason; the password, if one was given, is wiped."""
-    async with jobs.fenced(job) as connection:
-        options = await jobs.options(connection, job)
-        await jobs.finish(
+
+    def fail(connection: sa.Connection) -> None:
+        options = jobs.options(connection, job)
+        jobs.finish(
             connection,
             job,
             Status.FAILED,
@@ -177,6 +184,8 @@ async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -
             error_message=error.message,
             options=asdict(replace(options, password=None)),
         )
+
+    await jobs.change(job, fail)
 
 
 def _detection(summary: ExtractionSummary) -> dict[str, str]:

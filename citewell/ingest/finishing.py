@@ -6,7 +6,10 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import sqlalchemy as sa
 
 from citewell.errors import (
     CitewellError,
@@ -29,7 +32,6 @@ from citewell.storage.resources import ResourceRepository
 from citewell.types import (
     SUMMARY_OF,
     Category,
-    ChunkDraft,
     ChunkType,
     Element,
     ErrorStage,
@@ -70,37 +72,45 @@ class Finishing:
         file: FileFacts,
         values: Mapping[str, Any],
         unseen: ProviderError | None = None,
+        written: int = 0,
     ) -> None:
         """Describe a resource whose content is in every index, and end the job.
 
         A provider's error in the description is raised while another attempt may help, else it makes the resource PARTIAL.
-        unseen: why a picture was not described; values: for columns of the row
+        unseen: why a picture was not described; values: for columns of the row; written: how many chunks there are, where all of them are new
         """
-        count = await self.forget_summary(job)
+        count = written or await self.forget_summary(job)
         description = await self.summariser.run(resource, elements, file.language, self.indexes.active)
         error = unseen if resource.detected_category == Category.IMAGE and unseen is not None else description.error
-        count += await self._add_summary(job, description.drafts, count, file)
+        summary = list(identified(description.drafts, job, SUMMARY_OF, count))  # behind the content
+        if summary:  # nothing shows these points before their rows are there
+            for index in self.indexes.all:
+                await write_points(index, summary, [True] * len(summary), file)
         again = isinstance(error, ProviderRateLimited | ProviderUnavailable) and job.attempt < self.attempts
         done = dict(values) | {
-            "chunk_count": count,
+            "chunk_count": count + len(summary),
             "summary": description.text,
             "indexed_at": time.time(),
             "searchable": Searchable.FULL,
         }
-        async with self.jobs.fenced(job) as connection:
+
+        def end(connection: sa.Connection) -> None:
+            insert_chunks(connection, summary)
             if error is not None and again:
-                await self.jobs.note(connection, job, error_stage=ErrorStage.DESCRIPTION, **done)
+                self.jobs.note(connection, job, error_stage=ErrorStage.DESCRIPTION, **done)
             else:
-                await self.jobs.finish(
+                self.jobs.finish(
                     connection,
                     job,
                     Status.PARTIAL if error is not None else _final(resource, elements),
-                    {"chunks": count},
+                    {"chunks": count + len(summary)},
                     error_code=error.code if error is not None else None,
                     error_stage=ErrorStage.DESCRIPTION if error is not None else None,
                     error_message=error.message if error is not None else None,
                     **done,
                 )
+
+        await self.jobs.change(job, end)
         if error is not None and again:
             raise error
 
@@ -116,8 +126,7 @@ class Finishing:
         summaries = await self.content.passages(job.resource_id, [ChunkType.SUMMARY], _MAX_SUMMARIES)
         old = [chunk.id for chunk in summaries if SUMMARY_OF in chunk.metadata]
         if old:
-            async with self.jobs.fenced(job) as connection:
-                await delete_chunks(connection, job.resource_id, old)
+            await self.jobs.change(job, lambda connection: delete_chunks(connection, job.resource_id, old))
             for index in self.indexes.all:
                 await index.store.delete_ids(old)
         return await self.content.count_of(job.resource_id)
@@ -130,30 +139,20 @@ class Finishing:
             with contextlib.suppress(ProviderError, Unavailable, DiskFull):  # such points are never shown
                 await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
 
-    async def _add_summary(self, job: Job, drafts: Sequence[ChunkDraft], first: int, file: FileFacts) -> int:
-        """Store and index a summary's chunks behind the content, whose last ordinal is `first` - 1; returns how many."""
-        chunks = list(identified(drafts, job, SUMMARY_OF, first))
-        if chunks:
-            async with self.jobs.fenced(job) as connection:
-                await insert_chunks(connection, chunks)
-            for index in self.indexes.all:
-                await write_points(index, chunks, [True] * len(chunks), file)
-        return len(chunks)
-
 
 async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:
     """End a job as PARTIAL: what was extracted stays listed and readable, and what is found by words is found."""
-    async with jobs.fenced(job) as connection:
-        await jobs.finish(
-            connection,
-            job,
-            Status.PARTIAL,
-            {"code": error.code},
-            error_stage=ErrorStage.INDEXING,
-            error_code=error.code,
-            error_message=error.message,
-            not_before=time.time() + _RESUME_SECONDS if isinstance(error, RESUMED) else 0,
-        )
+    end = partial(
+        jobs.finish,
+        job=job,
+        status=Status.PARTIAL,
+        details={"code": error.code},
+        error_stage=ErrorStage.INDEXING,
+        error_code=error.code,
+        error_message=error.message,
+        not_before=time.time() + _RESUME_SECONDS if isinstance(error, RESUMED) else 0,
+    )
+    await jobs.change(job, end)
 
 
 def _final(resource: Resource, elements: Sequence[Element]) -> Status:

@@ -8,7 +8,10 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
+
+import sqlalchemy as sa
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
@@ -108,7 +111,7 @@ class IndexingStage:
         if cut.waiting:
             await self._leave_to_stage_4(job, cut, values)
         else:
-            await self.finishing.run(job, resource, elements, file, values, unseen)
+            await self.finishing.run(job, resource, elements, file, values, unseen, written=cut.chunks)
 
     async def forget_deleted(self, job: Job) -> None:
         """See `Finishing.forget_deleted`."""
@@ -135,10 +138,10 @@ class IndexingStage:
         """End the job of a resource that is found by its words. Its first turn comes before all later ones of files that wait."""
         now = time.time()
         values |= {"chunk_count": cut.chunks, "summary": None, "indexed_at": now, "due": now - _HEAD_START_SECONDS}
-        async with self.jobs.fenced(job) as connection:
-            await self.jobs.finish(
-                connection, job, Status.EMBEDDING, {"chunks": cut.chunks}, **values, **_by_words(cut.waiting)
-            )
+        values |= _by_words(cut.waiting)
+        await self.jobs.change(
+            job, lambda c: self.jobs.finish(c, job, Status.EMBEDDING, {"chunks": cut.chunks}, **values)
+        )
 
     async def _replace_chunks(
         self,
@@ -151,10 +154,6 @@ class IndexingStage:
     ) -> _Cut:
         """Chunk, store and put into every index in overlapping batches, then remove the resource's previous chunks."""
         chunks = self._chunks(job, resource, elements, config)
-        async with self.jobs.fenced(job) as connection:
-            if stale:
-                await delete_chunks(connection, job.resource_id)
-            await self.jobs.note(connection, job, searchable=None, vectors_done=0, vectors_total=0)
         cut, at_once = _Cut(), resource.detected_category == Category.IMAGE
         writing: deque[asyncio.Task[None]] = deque()
         try:
@@ -162,21 +161,38 @@ class IndexingStage:
                 at_once = at_once or (cut.chunks == 0 and len(batch) <= _SHORT)
                 dense, cut.rows = mark_embedded(batch, cut.rows, self.max_dense_rows)
                 waiting = [] if at_once else list(itertools.compress(batch, dense))
-                async with self.jobs.fenced(job) as connection:
-                    await insert_chunks(connection, batch)
-                    await insert_waiting(connection, waiting, ranks_of(waiting, cut.context))
+                await self.jobs.change(job, partial(self._store, job, batch, waiting, cut, stale))
                 cut.add(batch, waiting)
                 stale.difference_update(c.id for c in batch)
                 write = self._write_at_once(job, batch, dense, file) if at_once else self._write(batch, file)
                 writing.append(asyncio.create_task(write))
                 if len(writing) == _BATCHES_AT_ONCE:
                     await _written(writing)
+            if not cut.chunks:
+                await self.jobs.change(job, partial(self._store, job, (), (), cut, stale))
             while writing:
                 await _written(writing)
         finally:
             await self._end(writing)
         await self._settle(job, file, cut, stale)
         return cut
+
+    def _store(
+        self,
+        job: Job,
+        batch: Sequence[Chunk],
+        waiting: Sequence[Chunk],
+        cut: _Cut,
+        stale: Collection[str],
+        connection: sa.Connection,
+    ) -> None:
+        """Add a batch to SQL; the first takes the place of the resource's previous chunks."""
+        if not cut.chunks:
+            if stale:
+                delete_chunks(connection, job.resource_id)
+            self.jobs.note(connection, job, searchable=None, vectors_done=0, vectors_total=0)
+        insert_chunks(connection, batch)
+        insert_waiting(connection, waiting, ranks_of(waiting, cut.context))
 
     async def _end(self, writing: Collection[asyncio.Task[None]]) -> None:
         """Stop writing. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""
@@ -198,9 +214,12 @@ class IndexingStage:
         except ProviderError:
             await self._write(batch, file)
             waiting = list(itertools.compress(batch, dense))
-            async with self.jobs.fenced(job) as connection:
-                await insert_waiting(connection, waiting, ranks_of(waiting))
-                await self.jobs.note(connection, job, chunk_count=len(batch), **_by_words(len(waiting)))
+
+            def note(connection: sa.Connection) -> None:
+                insert_waiting(connection, waiting, ranks_of(waiting))
+                self.jobs.note(connection, job, chunk_count=len(batch), **_by_words(len(waiting)))
+
+            await self.jobs.change(job, note)
             raise
 
     async def _settle(self, job: Job, file: FileFacts, cut: _Cut, stale: set[str]) -> None:

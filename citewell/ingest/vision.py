@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from citewell.errors import ProviderError, ProviderRateLimited, ProviderUnavailable
 from citewell.ports import BlobStore, ImageInput, VisionModel
@@ -114,8 +115,9 @@ class ImageDescriber:
                 elif answer:
                     new.append(_description(picture, answer, count + len(found) + len(new), model.model))
             rows = [(int(element.id[1:]), element, json.dumps(element.to_json())) for element in new]
-            async with self.jobs.fenced(job) as connection:
-                await insert_elements(connection, job.resource_id, job.version, rows)
+            await self.jobs.change(
+                job, partial(insert_elements, resource_id=job.resource_id, version=job.version, lines=rows)
+            )
             found += new
         if len(pictures) > MAX_PICTURES:
             notes.append(f"{len(pictures) - MAX_PICTURES:,} are missing: more than {MAX_PICTURES} pictures.")

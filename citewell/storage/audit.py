@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,26 +35,26 @@ class AuditRepository:
 
     async def begin(self, entry: AuditEntry) -> None:
         """Note that a change begins, before it does."""
-        async with self._database.write() as connection:
-            await connection.execute(
-                sa.insert(audit_begun).values(
-                    request_id=entry.request_id, owner_id=entry.owner_id, at=entry.at, entry=asdict(entry)
-                )
-            )
+        begun = sa.insert(audit_begun).values(
+            request_id=entry.request_id, owner_id=entry.owner_id, at=entry.at, entry=asdict(entry)
+        )
+        await self._database.change(lambda connection: connection.execute(begun).rowcount)
 
     async def add(self, entries: Sequence[AuditEntry]) -> None:
         """Add entries, all of them or none; one that is there already is left as it is. An owner who is gone is left out."""
-        async with self._database.write() as connection:
-            await _add(connection, entries)
+        await self._database.change(partial(_add, entries))
 
     async def finish_interrupted(self) -> int:
         """Make entries of changes whose server has stopped in the middle; how many those were."""
         latest = time.time() - (0.0 if self._database.is_sqlite else _ABANDONED_SECONDS)
-        async with self._database.write() as connection:
-            query = sa.select(audit_begun.c.entry).where(audit_begun.c.at <= latest).order_by(audit_begun.c.at)
-            found = [_from_json(row.entry) for row in (await connection.execute(query)).all()]
-            await _add(connection, [replace(entry, outcome=AuditOutcome.INTERRUPTED) for entry in found])
-        return len(found)
+        query = sa.select(audit_begun.c.entry).where(audit_begun.c.at <= latest).order_by(audit_begun.c.at)
+
+        def finish(connection: sa.Connection) -> int:
+            found = [_from_json(row.entry) for row in connection.execute(query)]
+            _add([replace(entry, outcome=AuditOutcome.INTERRUPTED) for entry in found], connection)
+            return len(found)
+
+        return await self._database.change(finish)
 
     async def page(
         self, owner_id: str | None, wanted: AuditFilter, limit: int, cursor: str | None = None
@@ -83,19 +84,19 @@ async def removing(
     await connection.execute(sa.delete(audit_removals).where(audit_removals.c.id == removal))
 
 
-async def _add(connection: AsyncConnection, entries: Sequence[AuditEntry]) -> None:
+def _add(entries: Sequence[AuditEntry], connection: sa.Connection) -> None:
     if not entries:
         return
     # The same statement for an entry of nobody's, which no time that it takes is to tell from others.
     named = {entry.owner_id or "" for entry in entries}
-    there = set((await connection.scalars(sa.select(owners.c.id).where(owners.c.id.in_(named)))).all())
+    there = set(connection.scalars(sa.select(owners.c.id).where(owners.c.id.in_(named))))
     rows: list[dict[str, Any]] = []
     for entry in entries:
         row = {name: value for name, value in asdict(entry).items() if name not in _READ_ONLY}
         rows.append(row | {"owner_id": entry.owner_id if entry.owner_id in there else None})
-    await connection.execute(insert_new(connection, audit_log).values(rows))
+    connection.execute(insert_new(connection, audit_log).values(rows))
     ids = [entry.request_id for entry in entries]
-    await connection.execute(sa.delete(audit_begun).where(audit_begun.c.request_id.in_(ids)))
+    connection.execute(sa.delete(audit_begun).where(audit_begun.c.request_id.in_(ids)))
 
 
 def _query(owner_id: str | None, wanted: AuditFilter) -> sa.Select[*tuple[Any, ...]]:

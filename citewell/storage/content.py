@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
@@ -79,18 +78,18 @@ class ChunkCount:
     chunks: int
 
 
-async def insert_elements(
-    connection: AsyncConnection, resource_id: str, version: int, lines: Iterable[tuple[int, Element, str]]
+def insert_elements(
+    connection: sa.Connection, resource_id: str, version: int, lines: Iterable[tuple[int, Element, str]]
 ) -> None:
     """Store (ordinal, element, its JSON) triples in batches, inside the caller's transaction."""
     batch: list[dict[str, Any]] = []
     for ordinal, element, data in lines:
         batch.append(element_row(resource_id, version, ordinal, element, data))
         if len(batch) >= _BATCH:
-            await connection.execute(sa.insert(elements), batch)
+            connection.execute(sa.insert(elements), batch)
             batch = []
     if batch:
-        await connection.execute(sa.insert(elements), batch)
+        connection.execute(sa.insert(elements), batch)
 
 
 def element_row(resource_id: str, version: int, ordinal: int, element: Element, data: str) -> dict[str, Any]:
@@ -105,18 +104,16 @@ def element_row(resource_id: str, version: int, ordinal: int, element: Element, 
     }
 
 
-async def delete_elements(connection: AsyncConnection, resource_id: str, version: int, first: int = 0) -> None:
+def delete_elements(connection: sa.Connection, resource_id: str, version: int, first: int = 0) -> None:
     """Remove a version's elements from number `first` on, so that a repeated extraction starts clean."""
     mine = sa.and_(elements.c.resource_id == resource_id, elements.c.version == version)
-    await connection.execute(sa.delete(elements).where(mine, elements.c.ordinal >= first))
+    connection.execute(sa.delete(elements).where(mine, elements.c.ordinal >= first))
 
 
-async def replace_blobs(
-    connection: AsyncConnection, resource_id: str, version: int, blobs: Sequence[StoredBlob]
-) -> None:
+def replace_blobs(connection: sa.Connection, resource_id: str, version: int, blobs: Sequence[StoredBlob]) -> None:
     """Set the extracted blobs of a version."""
     table = resource_blobs
-    await connection.execute(sa.delete(table).where(table.c.resource_id == resource_id, table.c.version == version))
+    connection.execute(sa.delete(table).where(table.c.resource_id == resource_id, table.c.version == version))
     if blobs:
         rows = [
             {
@@ -131,22 +128,22 @@ async def replace_blobs(
             }
             for b in blobs
         ]
-        await connection.execute(sa.insert(table), rows)
+        connection.execute(sa.insert(table), rows)
 
 
-async def insert_chunks(connection: AsyncConnection, new: Sequence[Chunk]) -> None:
+def insert_chunks(connection: sa.Connection, new: Sequence[Chunk]) -> None:
     """Store chunks of one owner, inside the caller's transaction."""
     for start in range(0, len(new), _BATCH):
-        await connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
-    await announce_chunks(connection, new)
+        connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
+    announce_chunks(connection, new)
 
 
-async def delete_chunks(connection: AsyncConnection, resource_id: str, ids: Sequence[str] | None = None) -> None:
+def delete_chunks(connection: sa.Connection, resource_id: str, ids: Sequence[str] | None = None) -> None:
     """Remove all chunks of a resource, of whatever version; only those of `ids` where they are given."""
     condition = chunks.c.resource_id == resource_id
     if ids is not None:
         condition &= chunks.c.id.in_(ids)
-    await connection.execute(sa.delete(chunks).where(condition))
+    connection.execute(sa.delete(chunks).where(condition))
 
 
 class ContentRepository:

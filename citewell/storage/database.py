@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
+from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup
 from citewell.storage.revisions import current_revision, known_revisions, last_revision
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
@@ -84,6 +85,7 @@ class Database:
         self._writes = 0
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
+        self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
         event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
@@ -139,20 +141,14 @@ class Database:
             return await loop.run_in_executor(self._threads, _look, self._reader, work)
 
     async def change(self, work: Callable[[sa.Connection], T]) -> T:
-        """What `work` returns of a write transaction that is as `write`'s. On SQLite it is one step in one thread, its commit included."""
-        if self._reader is None:
+        """What `work` returns of a write transaction that is as `write`'s. On SQLite it is one step in one thread, and shares its commit with
+        others that waited for the same writer."""
+        if self._grouped is None:
             async with self.write() as connection:
                 return await connection.run_sync(work)
-        loop = asyncio.get_running_loop()
         try:
             with disk_errors(), _values_checked():
-                async with self._writer:
-                    step = loop.run_in_executor(self._threads, _change, self._reader, work)
-                    try:
-                        return await asyncio.shield(step)
-                    except asyncio.CancelledError:
-                        await asyncio.wait({step})  # the next writer would find the database locked
-                        raise
+                return await self._grouped.run(work)
         finally:
             self._writes += 1
 
@@ -237,7 +233,7 @@ def _values_checked() -> Generator[None]:
         raise InvalidInput("A number is too large, or a text contains characters that cannot be stored.") from error
 
 
-def insert_new(connection: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+def insert_new(connection: AsyncConnection | sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """An INSERT that skips rows that already exist, committed or about to be; `rowcount` is the number of new rows."""
     if connection.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
@@ -267,19 +263,6 @@ def _fetch(
 def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
     with reader.connect() as connection:
         return work(connection)
-
-
-def _change(engine: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
-    with engine.connect() as connection:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        try:
-            done = work(connection)
-            connection.exec_driver_sql("COMMIT")
-        except BaseException:
-            if cast(sqlite3.Connection, connection.connection.driver_connection).in_transaction:
-                connection.exec_driver_sql("ROLLBACK")
-            raise
-        return done
 
 
 def _look_up(

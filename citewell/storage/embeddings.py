@@ -40,5 +40,4 @@ class EmbeddingCacheRepository:
             {"fingerprint": fingerprint, "text_hash": bytes.fromhex(key), "vector": vector.astype("<f4").tobytes()}
             for key, vector in vectors.items()
         ]
-        async with self._database.write() as connection:
-            await connection.execute(insert_new(connection, embedding_cache), rows)
+        await self._database.change(lambda c: c.execute(insert_new(c, embedding_cache), rows).rowcount)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import time
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.storage.database import Database
 from citewell.storage.tables import resource_events
 from citewell.types import JsonObject, JsonValue, Status
 
 
-async def record_event(
-    connection: AsyncConnection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
+def record_event(
+    connection: sa.Connection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
 ) -> None:
     """Add to the timeline, inside the caller's transaction."""
-    await connection.execute(event(resource_id, version, status, details))
+    connection.execute(event(resource_id, version, status, details))
 
 
 def event(resource_id: str, version: int, status: Status, details: JsonObject | None = None) -> sa.Insert:

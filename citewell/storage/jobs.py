@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -21,6 +21,7 @@ from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import owners, resources
 from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
 
+T = TypeVar("T")
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
@@ -127,46 +128,51 @@ class JobRepository:
 
     async def renew(self, job: Job) -> None:
         """Extend the lease; `LeaseLost` when another worker holds it, or the resource is gone."""
-        async with self.fenced(job) as connection:
-            until = await self._clock.now(connection) + self._lease_seconds
-            await connection.execute(
-                sa.update(resources).where(resources.c.id == job.resource_id).values(lease_until=until)
-            )
+
+        def extend(connection: sa.Connection) -> None:
+            self.note(connection, job, lease_until=self._clock.read(connection) + self._lease_seconds)
+
+        await self.change(job, extend)
+
+    async def change(self, job: Job, work: Callable[[sa.Connection], T]) -> T:
+        """What `work` returns of a write transaction during which the lease is guaranteed to hold; raises `LeaseLost` when it is lost already."""
+
+        def fenced(connection: sa.Connection) -> T:
+            self._require_lease(connection, job)
+            return work(connection)
+
+        return await self._database.change(fenced)
 
     @asynccontextmanager
     async def fenced(self, job: Job) -> AsyncGenerator[AsyncConnection]:
-        """A write transaction during which the lease is guaranteed to hold; raises `LeaseLost` when it is lost already."""
-        held = sa.select(resources.c.fence).where(resources.c.id == job.resource_id)
+        """As `change`, where something else has to be waited for within the transaction."""
         async with self._database.write() as connection:
-            if not self._database.is_sqlite:
-                held = held.with_for_update()
-            if await connection.scalar(held) != job.fence:
-                raise LeaseLost
+            await connection.run_sync(self._require_lease, job)
             yield connection
 
-    async def finish(
-        self, connection: AsyncConnection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
-    ) -> None:
-        """Move the resource to `status` and release the lease, inside a `fenced` transaction."""
-        released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
-        await connection.execute(
-            sa.update(resources)
-            .where(resources.c.id == job.resource_id)
-            .values(**released | values | {"status": status})
-        )
-        await record_event(connection, job.resource_id, job.version, status, details)
-        if status in TERMINAL:
-            await announce_ended(connection, [job.resource_id])
+    def _require_lease(self, connection: sa.Connection, job: Job) -> None:
+        held = sa.select(resources.c.fence).where(resources.c.id == job.resource_id)
+        if connection.scalar(held if self._database.is_sqlite else held.with_for_update()) != job.fence:
+            raise LeaseLost
 
-    async def note(self, connection: AsyncConnection, job: Job, **values: Any) -> None:
-        """Write what a stage has done so far to the row, inside a `fenced` transaction; the lease stays."""
-        await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+    def finish(
+        self, connection: sa.Connection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
+    ) -> None:
+        """Move the resource to `status` and release the lease, inside a `change`."""
+        released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
+        self.note(connection, job, **released | values | {"status": status})
+        record_event(connection, job.resource_id, job.version, status, details)
+        if status in TERMINAL:
+            announce_ended(connection, [job.resource_id])
+
+    def note(self, connection: sa.Connection, job: Job, **values: Any) -> None:
+        """Write what a stage has done so far to the row, inside a `change`; the lease stays."""
+        connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
 
     async def pass_turn(self, job: Job) -> None:
         """Release the lease of a stage that is not done: it goes on when it is the resource's turn again."""
-        async with self.fenced(job) as connection:
-            values = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "due": time.time()}
-            await connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+        values = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "due": time.time()}
+        await self.change(job, lambda connection: self.note(connection, job, **values))
 
     async def others_wait(self, job: Job) -> bool:
         """Whether other resources wait for the stage of a job."""
@@ -203,22 +209,21 @@ class JobRepository:
         async with self._database.write() as connection:
             return (await connection.execute(again)).rowcount
 
-    async def options(self, connection: AsyncConnection, job: Job) -> UploadOptions:
-        """What was asked for the job's resource, inside a `fenced` transaction."""
-        stored = await connection.scalar(sa.select(resources.c.options).where(resources.c.id == job.resource_id))
+    def options(self, connection: sa.Connection, job: Job) -> UploadOptions:
+        """What was asked for the job's resource, inside a `change`."""
+        stored = connection.scalar(sa.select(resources.c.options).where(resources.c.id == job.resource_id))
         return UploadOptions(**stored or {})
 
     async def retry_later(self, job: Job, seconds: float, reason: str) -> None:
         """Release the lease and let the stage wait before its next attempt."""
         back = _STATES[job.stage][0]
-        async with self.fenced(job) as connection:
-            not_before = await self._clock.now(connection) + seconds
-            await connection.execute(
-                sa.update(resources)
-                .where(resources.c.id == job.resource_id)
-                .values(status=back, lease_worker=None, lease_until=None, not_before=not_before)
-            )
-            await record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
+
+        def release(connection: sa.Connection) -> None:
+            not_before = self._clock.read(connection) + seconds
+            self.note(connection, job, status=back, lease_worker=None, lease_until=None, not_before=not_before)
+            record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
+
+        await self.change(job, release)
 
     async def release_all(self, worker: str | None = None, died: bool = True) -> int:
         """Release every lease of a worker that is known to be gone (None: of all workers); returns their number.

@@ -145,7 +145,7 @@ class MetadataRepository:
                     except CitewellError as error:
                         refused[id(one)] = error
                 changed = {one.resource_id for one in batch if id(one) not in refused and one.change.is_any}
-                stamps = await note_changes(connection, sorted(changed))
+                stamps = await connection.run_sync(note_changes, sorted(changed))
         except IntegrityError as error:  # on Postgres: another file took the identifier between our look and our update
             conflict = Conflict(f"Another file of this project is called {named(batch[0].change.identifier)}.")
             conflict.__cause__ = error
@@ -357,5 +357,5 @@ async def _rename(connection: AsyncConnection, resource_id: str, name: str | Non
     table = resource_projects
     linked = sa.select(table.c.project_id).where(table.c.resource_id == resource_id)
     project_ids = list((await connection.execute(linked)).scalars())
-    await check_identifier_free(connection, resource_id, project_ids, name)
+    await connection.run_sync(check_identifier_free, resource_id, project_ids, name)
     await connection.execute(sa.update(table).where(table.c.resource_id == resource_id).values(identifier=name))

@@ -9,7 +9,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import TooLarge
 from citewell.storage.payload_changes import note_changes
@@ -94,27 +93,27 @@ class InsertedChildren:
     refused: Mapping[str, str]
 
 
-async def insert_children(
-    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int = 0
+def insert_children(
+    connection: sa.Connection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int = 0
 ) -> InsertedChildren:
     """Rows for those whose content the owner does not have yet, while there is room, and links to the project for all, inside the caller's transaction.
 
     All are one owner's, and children of one file, of which `before` were inserted earlier.
     """
     try:
-        async with connection.begin_nested():
-            return await _insert_or_link_all(connection, new, project_id, replace(room), before)
+        with connection.begin_nested():
+            return _insert_or_link_all(connection, new, project_id, replace(room), before)
     except IntegrityError:  # on Postgres: some of the same bytes were committed between our look and our insert
-        return await _insert_or_link_all(connection, new, project_id, room, before)
+        return _insert_or_link_all(connection, new, project_id, room, before)
 
 
-async def _insert_or_link_all(
-    connection: AsyncConnection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int
+def _insert_or_link_all(
+    connection: sa.Connection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int
 ) -> InsertedChildren:
     found = sa.select(resources.c.content_hash, resources.c.id).where(
         resources.c.owner_id == new[0].owner_id, resources.c.content_hash.in_([n.content_hash for n in new])
     )
-    known = {row.content_hash: row.id for row in await connection.execute(found)}
+    known = {row.content_hash: row.id for row in connection.execute(found)}
     fresh: dict[str, NewResource] = {}
     refused: dict[str, str] = {}
     for one in new:
@@ -126,18 +125,18 @@ async def _insert_or_link_all(
             refused[one.content_hash] = error.message
         else:
             fresh[one.content_hash] = one
-    await insert_resources(connection, list(fresh.values()), before)
+    insert_resources(connection, list(fresh.values()), before)
     if project_id:
         for resource_id in known.values():
-            if await link(connection, resource_id, project_id):
-                await note_changes(connection, [resource_id])
+            if link(connection, resource_id, project_id):
+                note_changes(connection, [resource_id])
         links = [{"resource_id": one.id, "project_id": project_id} for one in fresh.values()]
         if links:
-            await connection.execute(sa.insert(resource_projects), links)
+            connection.execute(sa.insert(resource_projects), links)
     return InsertedChildren(frozenset(one.id for one in fresh.values()), refused)
 
 
-async def insert_resources(connection: AsyncConnection, new: Sequence[NewResource], before: int = 0) -> None:
+def insert_resources(connection: sa.Connection, new: Sequence[NewResource], before: int = 0) -> None:
     """Rows of their own, first to last a moment apart, so that lists show them in order.
 
     In the queue they are further apart, as if they came one by one: what the owner uploads meanwhile goes between.
@@ -165,11 +164,11 @@ async def insert_resources(connection: AsyncConnection, new: Sequence[NewResourc
         }
         for place, one in enumerate(new)
     ]
-    await connection.execute(sa.insert(resources), rows)
+    connection.execute(sa.insert(resources), rows)
     versions = [version_row(one, one.id, 1, now) for one in new]
-    await connection.execute(sa.insert(resource_versions), versions)
+    connection.execute(sa.insert(resource_versions), versions)
     events = [{"resource_id": one.id, "version": 1, "at": now, "status": Status.UPLOADED, "details": {}} for one in new]
-    await connection.execute(sa.insert(resource_events), events)
+    connection.execute(sa.insert(resource_events), events)
 
 
 def due(now: float, size: int) -> float:
@@ -191,9 +190,9 @@ def version_row(new: NewResource, resource_id: str, version: int, now: float) ->
     }
 
 
-async def id_of_content(connection: AsyncConnection, owner_id: str, content_hash: str) -> str | None:
+def id_of_content(connection: sa.Connection, owner_id: str, content_hash: str) -> str | None:
     """The id of the owner's resource with this content, if there is one."""
-    return await connection.scalar(with_content(owner_id, content_hash))
+    return connection.scalar(with_content(owner_id, content_hash))
 
 
 def with_content(owner_id: str, content_hash: str) -> sa.Select[str]:

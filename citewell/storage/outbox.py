@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.storage.database import insert_new
 from citewell.storage.tables import resources
@@ -45,48 +44,48 @@ _COLUMNS = (
 _JOB_COLUMNS = ("owner_id", "fence")
 
 
-async def announce(connection: AsyncConnection, owner_id: str, events: Sequence[OutgoingEvent]) -> None:
+def announce(connection: sa.Connection, owner_id: str, events: Sequence[OutgoingEvent]) -> None:
     """Have every webhook of the owner that wants them told of these events, inside the caller's transaction."""
     types = {event.type for event in events}
-    wanted = await _wanted(connection, webhooks.c.owner_id == owner_id)
+    wanted = _wanted(connection, webhooks.c.owner_id == owner_id)
     for webhook_id, of in wanted.get(owner_id, ()):
         if types & of:
-            await enqueue(connection, owner_id, webhook_id, [event for event in events if event.type in of])
+            enqueue(connection, owner_id, webhook_id, [event for event in events if event.type in of])
 
 
-async def announce_ended(connection: AsyncConnection, resource_ids: Sequence[str]) -> None:
+def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> None:
     """Tell how these resources ended; those that are still on their way are passed over."""
     for start in range(0, len(resource_ids), _BATCH):
         mine = resources.c.id.in_(resource_ids[start : start + _BATCH])
-        wanted = await _wanted(connection, webhooks.c.owner_id.in_(sa.select(resources.c.owner_id).where(mine)))
+        wanted = _wanted(connection, webhooks.c.owner_id.in_(sa.select(resources.c.owner_id).where(mine)))
         if not wanted:
             continue
-        rows = (await connection.execute(sa.select(*_COLUMNS).where(mine))).mappings().all()
+        rows = connection.execute(sa.select(*_COLUMNS).where(mine)).mappings().all()
         for owner_id in wanted:
             ended = [row for row in rows if row["owner_id"] == owner_id and row["status"] in _ENDED]
-            await announce(connection, owner_id, [_ending(row) for row in ended])
+            announce(connection, owner_id, [_ending(row) for row in ended])
 
 
-async def announce_deleted(connection: AsyncConnection, owner_id: str, resource_ids: Sequence[str]) -> None:
+def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Sequence[str]) -> None:
     """Tell that these resources of the owner are about to be deleted."""
-    if not await _wanted(connection, webhooks.c.owner_id == owner_id):
+    if not _wanted(connection, webhooks.c.owner_id == owner_id):
         return
     names = (resources.c.id, resources.c.version, resources.c.filename, resources.c.identifier, resources.c.record_id)
     for start in range(0, len(resource_ids), _BATCH):
         query = sa.select(*names).where(resources.c.id.in_(resource_ids[start : start + _BATCH]))
-        gone = [dict(row) for row in (await connection.execute(query)).mappings()]
+        gone = [dict(row) for row in connection.execute(query).mappings()]
         events = [
             OutgoingEvent(type=EventType.RESOURCE_DELETED, key=row["id"], data=_renamed(_present(row))) for row in gone
         ]
-        await announce(connection, owner_id, events)
+        announce(connection, owner_id, events)
 
 
-async def announce_chunks(connection: AsyncConnection, stored: Sequence[Chunk]) -> None:
+def announce_chunks(connection: sa.Connection, stored: Sequence[Chunk]) -> None:
     """Tell of chunks that were stored; all are one owner's."""
     if not stored:
         return
     owner_id = stored[0].owner_id
-    wanted = await _wanted(connection, webhooks.c.owner_id == owner_id)
+    wanted = _wanted(connection, webhooks.c.owner_id == owner_id)
     if not any(EventType.CHUNK_STORED in of for _, of in wanted.get(owner_id, ())):
         return
     ids = sorted({chunk.resource_id for chunk in stored})
@@ -95,13 +94,11 @@ async def announce_chunks(connection: AsyncConnection, stored: Sequence[Chunk]) 
         query = sa.select(resources.c.id, resources.c.filename, resources.c.identifier, resources.c.record_id).where(
             resources.c.id.in_(ids[start : start + _BATCH])
         )
-        files |= {row["id"]: _present(dict(row)) for row in (await connection.execute(query)).mappings()}
-    await announce(connection, owner_id, [_stored(chunk, files.get(chunk.resource_id, {})) for chunk in stored])
+        files |= {row["id"]: _present(dict(row)) for row in connection.execute(query).mappings()}
+    announce(connection, owner_id, [_stored(chunk, files.get(chunk.resource_id, {})) for chunk in stored])
 
 
-async def enqueue(
-    connection: AsyncConnection, owner_id: str, webhook_id: str, events: Iterable[OutgoingEvent]
-) -> list[str]:
+def enqueue(connection: sa.Connection, owner_id: str, webhook_id: str, events: Iterable[OutgoingEvent]) -> list[str]:
     """Put events into one webhook's queue; those that it has under the same key already stay as they are. Returns the ids."""
     now = time.time()
     rows = [
@@ -119,19 +116,17 @@ async def enqueue(
         for event in events
     ]
     for start in range(0, len(rows), _BATCH):
-        await connection.execute(insert_new(connection, webhook_deliveries), rows[start : start + _BATCH])
+        connection.execute(insert_new(connection, webhook_deliveries), rows[start : start + _BATCH])
     return [str(row["id"]) for row in rows]
 
 
-async def _wanted(
-    connection: AsyncConnection, which: sa.ColumnElement[bool]
-) -> dict[str, list[tuple[str, frozenset[str]]]]:
+def _wanted(connection: sa.Connection, which: sa.ColumnElement[bool]) -> dict[str, list[tuple[str, frozenset[str]]]]:
     """By owner, the webhooks that are told of something, each with the types that it wants."""
     query = sa.select(webhooks.c.owner_id, webhooks.c.id, webhooks.c.events).where(which, webhooks.c.enabled)
     # On Postgres a webhook that is deleted meanwhile would make the change itself fail.
     query = query.with_for_update(read=True, key_share=True)
     found: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    for owner_id, webhook_id, types in await connection.execute(query):
+    for owner_id, webhook_id, types in connection.execute(query):
         found.setdefault(owner_id, []).append((webhook_id, frozenset(types)))
     return found
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
@@ -34,7 +33,7 @@ class PayloadChange:
     is_last: bool = True
 
 
-async def note_changes(connection: AsyncConnection, resource_ids: Sequence[str]) -> dict[str, str]:
+def note_changes(connection: sa.Connection, resource_ids: Sequence[str]) -> dict[str, str]:
     """Note, inside the caller's transaction, that the payloads of these resources have to be rewritten; ends a lease on them.
 
     Returns the stamp of each change.
@@ -50,7 +49,7 @@ async def note_changes(connection: AsyncConnection, resource_ids: Sequence[str])
         ]
         new = insert(table).values(rows)
         again = {name: new.excluded[name] for name in ("stamp", "lease_worker", "lease_until", "created_at")}
-        await connection.execute(new.on_conflict_do_update(index_elements=[table.c.resource_id], set_=again))
+        connection.execute(new.on_conflict_do_update(index_elements=[table.c.resource_id], set_=again))
     return stamps
 
 

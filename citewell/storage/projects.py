@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound, named
 from citewell.points import keyword
@@ -112,7 +111,7 @@ class ProjectRepository:
             raise Conflict("The default project cannot be deleted.")
         async with self._database.write() as connection:
             inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id == project_id)
-            await note_changes(connection, list((await connection.execute(inside)).scalars()))
+            await connection.run_sync(note_changes, list((await connection.execute(inside)).scalars()))
             await connection.execute(
                 sa.delete(projects).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
             )
@@ -138,7 +137,7 @@ class ProjectRepository:
         return tuple(one for one in scope.resource_ids if one in inside)
 
 
-async def link(connection: AsyncConnection, resource_id: str, project_id: str) -> bool:
+def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
     """Put a resource into a project of its owner, inside the caller's transaction; False when it was there.
 
     Raises `NotFound` when the owner has no such project, `Conflict` when another of its files has the resource's identifier.
@@ -147,30 +146,30 @@ async def link(connection: AsyncConnection, resource_id: str, project_id: str) -
     same_owner = sa.select(resources.c.identifier).where(
         projects.c.id == project_id, resources.c.id == resource_id, projects.c.owner_id == resources.c.owner_id
     )
-    found = (await connection.execute(same_owner)).first()
+    found = connection.execute(same_owner).first()
     if found is None:
         raise NotFound("There is no such project, or it is not yours.")
     there = sa.select(table.c.project_id).where(table.c.resource_id == resource_id, table.c.project_id == project_id)
-    if await connection.scalar(there) is not None:
+    if connection.scalar(there) is not None:
         return False
     name = keyword(found[0]) if found[0] else None
-    await check_identifier_free(connection, resource_id, [project_id], name)
+    check_identifier_free(connection, resource_id, [project_id], name)
     new = insert_new(connection, table).values(resource_id=resource_id, project_id=project_id, identifier=name)
-    if (await connection.execute(new)).rowcount:
+    if connection.execute(new).rowcount:
         return True
     # Somebody else was quicker, with the same link or with the identifier.
-    await check_identifier_free(connection, resource_id, [project_id], name)
+    check_identifier_free(connection, resource_id, [project_id], name)
     return False
 
 
-async def check_identifier_free(
-    connection: AsyncConnection, resource_id: str, project_ids: Sequence[str], name: str | None
+def check_identifier_free(
+    connection: sa.Connection, resource_id: str, project_ids: Sequence[str], name: str | None
 ) -> None:
     """Raise `Conflict` when another resource of one of these projects has the identifier (casefolded)."""
     table = resource_projects
     if name is None or not project_ids:
         return
-    holder = await connection.scalar(
+    holder = connection.scalar(
         sa.select(table.c.resource_id).where(
             table.c.project_id.in_(project_ids), table.c.identifier == name, table.c.resource_id != resource_id
         )

@@ -113,8 +113,8 @@ class QuotaRepository:
         month, since, until = month_of(self._now())
         async with self._database.read() as connection:
             used: dict[Quota, float] = {
-                Quota.FILES: await _count_files(connection, owner_id),
-                Quota.BYTES: await _count_bytes(connection, owner_id),
+                Quota.FILES: await connection.run_sync(_count_files, owner_id),
+                Quota.BYTES: await connection.run_sync(_count_bytes, owner_id),
                 Quota.QUESTIONS: await _count_questions(connection, owner_id, month, since),
                 Quota.SPEND: await _spent(connection, owner_id, since),
             }
@@ -129,15 +129,15 @@ class QuotaRepository:
             for quota in Quota
         ]
 
-    async def file_room(self, connection: AsyncConnection, owner_id: str) -> FileRoom:
+    def file_room(self, connection: sa.Connection, owner_id: str) -> FileRoom:
         """What room an owner has, inside the caller's write transaction: until its end nobody else takes any of it."""
-        limits = await self._limits(connection, owner_id)
+        limits = self._limits(connection, owner_id)
         if limits.keys().isdisjoint(_OF_FILES):
             return FileRoom()
         if not self._database.is_sqlite:  # SQLite has one writer at a time anyway
-            manager = await connection.scalar(sa.select(_manager(owner_id)))
-            await connection.execute(_LOCK, {"name": f"citewell/quotas/{manager}"})
-        return await _room(connection, owner_id, limits)
+            manager = connection.scalar(sa.select(_manager(owner_id)))
+            connection.execute(_LOCK, {"name": f"citewell/quotas/{manager}"})
+        return _room(connection, owner_id, limits)
 
     async def require_room(self, owner_id: str, files: int, size: int) -> None:
         """Raise `FilesQuotaReached` or `BytesQuotaReached` where so many more files and bytes do not fit at present."""
@@ -145,7 +145,7 @@ class QuotaRepository:
         if limits.keys().isdisjoint(_OF_FILES):
             return
         async with self._database.read() as connection:
-            (await _room(connection, owner_id, limits)).take(files, size)
+            (await connection.run_sync(_room, owner_id, limits)).take(files, size)
 
     async def upload_bound(self, owner_id: str) -> UploadBound | None:
         """How large an owner's next file may be; None without a limit.
@@ -156,7 +156,7 @@ class QuotaRepository:
         if Quota.BYTES not in limits:
             return None
         async with self._database.read() as connection:
-            room = await _room(connection, owner_id, limits)
+            room = await connection.run_sync(_room, owner_id, limits)
             largest = sa.select(sa.func.max(resources.c.file_size_bytes)).where(resources.c.owner_id == owner_id)
             known = await connection.scalar(largest) or 0
         return UploadBound(max(int(limits[Quota.BYTES]) - room.size, known), room.no_bytes)
@@ -166,7 +166,7 @@ class QuotaRepository:
         month, since, until = month_of(self._now())
         table = question_counts
         async with self._database.write() as connection:
-            most = (await self._limits(connection, owner_id)).get(Quota.QUESTIONS)
+            most = (await connection.run_sync(self._limits, owner_id)).get(Quota.QUESTIONS)
             if most is None:
                 return
             asked = await _count_questions(connection, owner_id, month, since)
@@ -204,9 +204,9 @@ class QuotaRepository:
                 **_details(Quota.SPEND, spent, most),
             )
 
-    async def _limits(self, connection: AsyncConnection, owner_id: str) -> dict[Quota, float]:
+    def _limits(self, connection: sa.Connection, owner_id: str) -> dict[Quota, float]:
         """The limits that there are for an owner."""
-        return self._with_defaults({Quota(row.quota): row.most for row in await connection.execute(_own(owner_id))})
+        return self._with_defaults({Quota(row.quota): row.most for row in connection.execute(_own(owner_id))})
 
     def _with_defaults(self, own: Mapping[Quota, float | None]) -> dict[Quota, float]:
         return {quota: most for quota, most in {**self._defaults, **own}.items() if most is not None}
@@ -236,21 +236,21 @@ def _counted(column: sa.ColumnElement[str], owner_id: str) -> sa.ColumnElement[b
     return column.in_(sa.union_all(sa.select(manager), managed))
 
 
-async def _room(connection: AsyncConnection, owner_id: str, limits: Mapping[Quota, float]) -> FileRoom:
+def _room(connection: sa.Connection, owner_id: str, limits: Mapping[Quota, float]) -> FileRoom:
     return FileRoom(
-        files=await _count_files(connection, owner_id) if Quota.FILES in limits else 0,
+        files=_count_files(connection, owner_id) if Quota.FILES in limits else 0,
         most_files=limits.get(Quota.FILES),
-        size=await _count_bytes(connection, owner_id) if Quota.BYTES in limits else 0,
+        size=_count_bytes(connection, owner_id) if Quota.BYTES in limits else 0,
         most_bytes=limits.get(Quota.BYTES),
     )
 
 
-async def _count_files(connection: AsyncConnection, owner_id: str) -> int:
+def _count_files(connection: sa.Connection, owner_id: str) -> int:
     query = sa.select(sa.func.count()).select_from(resources).where(_counted(resources.c.owner_id, owner_id))
-    return await connection.scalar(query) or 0
+    return connection.scalar(query) or 0
 
 
-async def _count_bytes(connection: AsyncConnection, owner_id: str) -> int:
+def _count_bytes(connection: sa.Connection, owner_id: str) -> int:
     """Bytes of the versions that are kept: all those of files, the current ones of records.
 
     As two sums, so that the rows of files, which are long, are not read.
@@ -264,7 +264,7 @@ async def _count_bytes(connection: AsyncConnection, owner_id: str) -> int:
     of_records = sa.select(sa.func.sum(resources.c.file_size_bytes)).where(
         _counted(resources.c.owner_id, owner_id), resources.c.record_id.is_not(None)
     )
-    return int(await connection.scalar(of_files) or 0) + int(await connection.scalar(of_records) or 0)
+    return int(connection.scalar(of_files) or 0) + int(connection.scalar(of_records) or 0)
 
 
 async def _count_questions(connection: AsyncConnection, owner_id: str, month: str, since: float) -> int:

@@ -97,7 +97,7 @@ class RecordRepository:
                 rows = [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines]
                 if rows:
                     await connection.execute(sa.insert(elements), rows)
-                await insert_chunks(connection, new_chunks)
+                await connection.run_sync(insert_chunks, new_chunks)
         except IntegrityError as error:
             raise Conflict("Another request wrote some of these records at the same time. Send them again.") from error
 
@@ -105,7 +105,7 @@ class RecordRepository:
         self, connection: AsyncConnection, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]
     ) -> None:
         """See that there is room for a batch, in which an earlier text makes way for its next version."""
-        room = await self._quotas.file_room(connection, owner_id)
+        room = await connection.run_sync(self._quotas.file_room, owner_id)
         replaced = [place.resource_id for _, place in pairs if not place.is_new]
         size = sum(len(record.text.encode()) for record, _ in pairs)
         if room.most_bytes is not None:
@@ -135,7 +135,7 @@ class RecordRepository:
             rows = [{"the_id": i, "the_count": n} for i, n in counts.items()]
             if rows:
                 await connection.execute(statement, rows)
-                await announce_ended(connection, list(counts))
+                await connection.run_sync(announce_ended, list(counts))
 
 
 async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: str, known: Sequence[str]) -> None:

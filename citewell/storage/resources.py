@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,22 +103,29 @@ class ResourceRepository:
         return await self.get(new.owner_id, known or new.id), known is None
 
     async def _insert_or_link(self, new: NewResource, project_id: str) -> str | None:
-        async with self._database.write() as connection:
-            known = await id_of_content(connection, new.owner_id, new.content_hash)
+        def write(connection: sa.Connection) -> str | None:
+            known = id_of_content(connection, new.owner_id, new.content_hash)
             if known is None:
-                (await self._quotas.file_room(connection, new.owner_id)).take(1, new.file_size_bytes)
-                await insert_resources(connection, [new])
-            if project_id and await link(connection, known or new.id, project_id) and known is not None:
-                await note_changes(connection, [known])
-        return known
+                self._quotas.file_room(connection, new.owner_id).take(1, new.file_size_bytes)
+                insert_resources(connection, [new])
+            if project_id and link(connection, known or new.id, project_id) and known is not None:
+                note_changes(connection, [known])
+            return known
+
+        return await self._database.change(write)
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource; `NotFound` when it is not the owner's."""
         query = sa.select(*_PUBLIC).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
-        rows = await self._database.rows(query)
-        if not rows:
+
+        def read(connection: sa.Connection) -> tuple[sa.RowMapping | None, dict[str, list[str]]]:
+            row = connection.execute(query).mappings().first()
+            return row, {} if row is None else _by_resource(connection.execute(_links([resource_id])).mappings())
+
+        row, linked = await self._database.look(read)
+        if row is None:
             raise NotFound("There is no such resource, or it is not yours.")
-        return _resource(rows[0], await self._projects_of([resource_id]))
+        return _resource(row, linked)
 
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
@@ -180,13 +187,7 @@ class ResourceRepository:
         return rows, await self._projects_of([row["id"] for row in rows])
 
     async def _projects_of(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        linked: dict[str, list[str]] = {}
-        if ids:
-            for row in await self._database.rows(
-                sa.select(resource_projects).where(resource_projects.c.resource_id.in_(ids))
-            ):
-                linked.setdefault(row["resource_id"], []).append(row["project_id"])
-        return linked
+        return _by_resource(await self._database.rows(_links(ids))) if ids else {}
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
         """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then.
@@ -208,25 +209,27 @@ class ResourceRepository:
                 raise NotFound("There is no such resource, or it is not yours.")
             if new.version not in (None, version + 1):
                 raise VersionTaken
-            taken = await id_of_content(connection, owner_id, new.content_hash)
+            taken = await connection.run_sync(id_of_content, owner_id, new.content_hash)
             if taken is not None:
                 raise Conflict("These bytes are already one of your resources.", resource_id=taken)
-            (await self._quotas.file_room(connection, owner_id)).take(0, new.file_size_bytes)
+            (await connection.run_sync(self._quotas.file_room, owner_id)).take(0, new.file_size_bytes)
             values = content_values(new) | FRESH | {"version": version + 1, "status": Status.UPLOADED}
             values["due"] = due(time.time(), new.file_size_bytes)
             await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
             row = version_row(new, resource_id, version + 1, time.time())
             await connection.execute(sa.insert(resource_versions), row)
-            await record_event(connection, resource_id, version + 1, Status.UPLOADED)
+            await connection.run_sync(record_event, resource_id, version + 1, Status.UPLOADED)
 
     async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
         """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file."""
-        resource = await self.get(owner_id, resource_id)
         table = resource_versions
         query = sa.select(
             table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes, table.c.content_hash
-        ).where(table.c.resource_id == resource_id, table.c.version == (version or resource.version))
-        rows = await self._database.rows(query)
+        ).where(table.c.resource_id == resource_id, table.c.version == (version or resources.c.version))
+        mine = sa.and_(resources.c.id == table.c.resource_id, resources.c.owner_id == owner_id)
+        rows = await self._database.rows(query.join(resources, mine))
+        if not rows:
+            await self.get(owner_id, resource_id)  # which says so where there is no such resource
         if not rows or rows[0]["blob_key"] is None:
             raise NotFound("This resource has no file.")
         return Original(*rows[0].values())
@@ -245,7 +248,7 @@ class ResourceRepository:
             ]
             held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
             is_busy = bool(await connection.scalar(held))
-            await announce_deleted(connection, owner_id, ids)
+            await connection.run_sync(announce_deleted, owner_id, ids)
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
             receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, is_busy=is_busy)
             await connection.execute(
@@ -330,6 +333,18 @@ def _summary(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Res
     brief = {name: value for name, value in row.items() if name not in ("unit", "unit_count")}
     absent = {"extraction_metadata": {}, "coverage": None, "summary": None}
     return ResourceSummary(_resource(brief | absent, linked), row["unit"], row["unit_count"] or 0)
+
+
+def _links(resource_ids: Sequence[str]) -> sa.Select[*tuple[Any, ...]]:
+    return sa.select(resource_projects).where(resource_projects.c.resource_id.in_(resource_ids))
+
+
+def _by_resource(links: Iterable[Mapping[Any, Any]]) -> dict[str, list[str]]:
+    """The projects of each resource."""
+    found: dict[str, list[str]] = {}
+    for row in links:
+        found.setdefault(row["resource_id"], []).append(row["project_id"])
+    return found
 
 
 def _next_cursor(found: Sequence[Resource], more: bool) -> str | None:

@@ -69,7 +69,7 @@ class SourceRepository:
             values: dict[str, Any] = {"cursor": cursor, "report": dict(report), "finished_at": now}
             changed = (await connection.execute(sa.update(sources).where(mine).values(**values))).rowcount
             if changed and announced:
-                await announce(connection, owner_id, [event])
+                await connection.run_sync(announce, owner_id, [event])
         return await self.get(owner_id, name)
 
     async def delete(self, owner_id: str, name: str) -> None:

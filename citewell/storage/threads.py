@@ -126,7 +126,7 @@ class ThreadRepository:
             if cited:
                 await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
             if event is not None:
-                await announce(connection, owner_id, [event])
+                await connection.run_sync(announce, owner_id, [event])
         return Message(
             id=message_id,
             thread_id=thread_id,

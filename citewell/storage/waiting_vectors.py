@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.storage.database import Database
 from citewell.storage.tables import resources, waiting_vectors
@@ -34,21 +33,21 @@ def ranks_of(chunks: Sequence[Chunk], before: str | None = None) -> list[int]:
     return ranks
 
 
-async def insert_waiting(connection: AsyncConnection, chunks: Sequence[Chunk], ranks: Sequence[int]) -> None:
+def insert_waiting(connection: sa.Connection, chunks: Sequence[Chunk], ranks: Sequence[int]) -> None:
     """Note, inside the caller's transaction, that chunks just stored have no vectors yet. The rows go with their chunks."""
     rows = [
         {"chunk_id": chunk.id, "resource_id": chunk.resource_id, "rank": rank, "ordinal": chunk.ordinal}
         for chunk, rank in zip(chunks, ranks, strict=True)
     ]
     if rows:
-        await connection.execute(sa.insert(waiting_vectors), rows)
+        connection.execute(sa.insert(waiting_vectors), rows)
 
 
-async def embedded(connection: AsyncConnection, resource_id: str, ids: Sequence[str]) -> None:
+def embedded(connection: sa.Connection, resource_id: str, ids: Sequence[str]) -> None:
     """Note, inside the caller's transaction, that every index has the vectors of these chunks of a resource."""
     gone = sa.delete(waiting_vectors).where(waiting_vectors.c.chunk_id.in_(ids))
-    done = resources.c.vectors_done + (await connection.execute(gone)).rowcount
-    await connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(vectors_done=done))
+    done = resources.c.vectors_done + connection.execute(gone).rowcount
+    connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(vectors_done=done))
 
 
 class WaitingVectorRepository:

@@ -88,14 +88,14 @@ class WebhookRepository:
     async def tell(self, owner_id: str, event: OutgoingEvent) -> None:
         """Have every webhook of the owner that wants it told of an event that no transaction of its own tells of."""
         async with self._database.write() as connection:
-            await announce(connection, owner_id, [event])
+            await connection.run_sync(announce, owner_id, [event])
 
     async def tell_one(self, owner_id: str, webhook_id: str, event: OutgoingEvent) -> Delivery:
         """Put an event into the queue of one webhook, whatever it wants to be told of."""
         async with self._database.write() as connection:
             if await connection.scalar(sa.select(webhooks.c.id).where(_own(owner_id, webhook_id))) is None:
                 raise NotFound("There is no such webhook, or it is not yours.")
-            (delivery_id,) = await enqueue(connection, owner_id, webhook_id, [event])
+            (delivery_id,) = await connection.run_sync(enqueue, owner_id, webhook_id, [event])
         return await self.delivery(owner_id, delivery_id)
 
     async def delivery(self, owner_id: str, delivery_id: str) -> Delivery:

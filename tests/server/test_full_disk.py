@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from citewell.ingest.parsers import ParserPool
 from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
-from citewell.types import TERMINAL, ExtractOptions, Point
+from citewell.types import TERMINAL, ExtractOptions, Job, Point
 from tests.ingest import nasty
 
 pytestmark = pytest.mark.slow(15)
@@ -137,17 +137,15 @@ async def test_workers_outlive_a_database_that_can_write_nothing(
     """The end of a stage is written as soon as it can be; before, it ended the worker, and no file was read any more."""
     full = asyncio.Event()
     met = asyncio.Event()
-    fenced = JobRepository.fenced
+    change = JobRepository.change
 
-    @asynccontextmanager
-    async def without_room(self: JobRepository, job: object) -> AsyncGenerator[object]:
+    async def without_room(self: JobRepository, job: Job, work: Callable[[sa.Connection], object]) -> object:
         if full.is_set():
             met.set()
             raise DiskFull from sqlite3.OperationalError("database or disk is full")
-        async with fenced(self, job) as connection:  # type: ignore[arg-type]
-            yield connection
+        return await change(self, job, work)
 
-    monkeypatch.setattr(JobRepository, "fenced", without_room)
+    monkeypatch.setattr(JobRepository, "change", without_room)
     async with _serving(tmp_path / "data") as client:
         full.set()
         ids = [(await _upload(client, f"{n}.txt", f"The {n}th note.".encode())).json()["id"] for n in range(6)]

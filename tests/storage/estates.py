@@ -120,7 +120,7 @@ async def store_elements(database: Database, resource_id: str, elements: Sequenc
 
     lines = [(ordinal, element, json.dumps(element.to_json())) for ordinal, element in enumerate(elements)]
     async with database.write() as connection:
-        await insert_elements(connection, resource_id, version, lines)
+        await connection.run_sync(insert_elements, resource_id, version, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ async def add_estate(database: Database, name: str) -> Estate:
         "columns": [{"name": "n", "dtype": "integer"}],
     }
     async with database.write() as connection:
-        await insert_chunks(connection, chunks)
-        await replace_blobs(connection, resource.id, 1, [new_blob()])
+        await connection.run_sync(insert_chunks, chunks)
+        await connection.run_sync(replace_blobs, resource.id, 1, [new_blob()])
         values = {"status": Status.INDEXED, "extracted_at": 1.0, "extraction_metadata": {"tables": [table]}}
         await connection.execute(sa.update(resources).where(resources.c.id == resource.id).values(**values))
     thread = await threads.create(owner, "About fees", {"project": project.id})

@@ -32,7 +32,7 @@ def content(database: Database) -> ContentRepository:
 
 async def _store_chunks(database: Database, *chunks: Chunk) -> None:
     async with database.write() as connection:
-        await insert_chunks(connection, chunks)
+        await connection.run_sync(insert_chunks, chunks)
 
 
 async def test_elements_come_back_page_by_page_in_reading_order(content: ContentRepository, database: Database) -> None:
@@ -67,7 +67,7 @@ async def test_versions_do_not_mix(content: ContentRepository, database: Databas
     assert (await content.elements_by_id(resource, 1, ["e0"]))["e0"].text == "old"
     assert [e.text async for batch in content.iterate_elements(resource, 2) for e in batch] == ["new"]
     async with database.write() as connection:
-        await delete_elements(connection, resource, 1)
+        await connection.run_sync(delete_elements, resource, 1)
     assert (await content.elements_page(resource, 1, 10))[0] == []
     assert len((await content.elements_page(resource, 2, 10))[0]) == 1
 
@@ -100,9 +100,9 @@ async def test_blobs_are_set_by_version_and_found_by_name_and_kind(
     _, resource = await add_resource(database, "ada")
     image, table = new_blob("image-0.png", "image", ä=1), new_blob()
     async with database.write() as connection:
-        await replace_blobs(connection, resource, 1, [new_blob("gone", "image")])
-        await replace_blobs(connection, resource, 2, [new_blob("kept", "image")])
-        await replace_blobs(connection, resource, 1, [table, image])
+        await connection.run_sync(replace_blobs, resource, 1, [new_blob("gone", "image")])
+        await connection.run_sync(replace_blobs, resource, 2, [new_blob("kept", "image")])
+        await connection.run_sync(replace_blobs, resource, 1, [table, image])
     assert await content.blobs(resource, 1) == [image, table]
     assert await content.blobs(resource, 1, "parquet") == [table]
     assert [blob.name for blob in await content.blobs(resource, 2)] == ["kept"]
@@ -110,7 +110,7 @@ async def test_blobs_are_set_by_version_and_found_by_name_and_kind(
     with pytest.raises(NotFound):
         await content.blob(resource, 1, "kept")
     async with database.write() as connection:
-        await replace_blobs(connection, resource, 1, [])
+        await connection.run_sync(replace_blobs, resource, 1, [])
     assert await content.blobs(resource, 1) == []
 
 
@@ -193,7 +193,7 @@ async def test_chunks_go_with_their_resource(content: ContentRepository, databas
     _, two = await add_resource(database, "ada")
     await _store_chunks(database, new_chunk(owner, one), new_chunk(owner, two), new_chunk(owner, two, 1, version=2))
     async with database.write() as connection:
-        await delete_chunks(connection, two)
+        await connection.run_sync(delete_chunks, two)
     assert await content.count_chunks() == 1
     await ResourceRepository(database).delete(owner, one)
     assert await content.count_chunks(owner) == 0

@@ -14,8 +14,8 @@ async def test_a_timeline_is_read_from_any_point_on(database: Database) -> None:
     _, resource_id = await add_resource(database, "ada")
     before = time.time()
     async with database.write() as connection:
-        await record_event(connection, resource_id, 1, Status.EXTRACTING, {"attempt": 1, "ä": [None]})
-        await record_event(connection, resource_id, 2, Status.FAILED)
+        await connection.run_sync(record_event, resource_id, 1, Status.EXTRACTING, {"attempt": 1, "ä": [None]})
+        await connection.run_sync(record_event, resource_id, 2, Status.FAILED)
     events = EventRepository(database)
     found = await events.since(resource_id)
     assert [event["status"] for event in found] == ["uploaded", "extracting", "failed"]
@@ -45,7 +45,7 @@ async def test_an_event_of_a_transaction_that_fails_is_none(database: Database) 
     _, resource_id = await add_resource(database, "ada")
     try:
         async with database.write() as connection:
-            await record_event(connection, resource_id, 1, Status.FAILED)
+            await connection.run_sync(record_event, resource_id, 1, Status.FAILED)
             raise RuntimeError
     except RuntimeError:
         pass

@@ -52,7 +52,7 @@ class Library:
             case "children":
                 new = [self.new(chance) for _ in range(4)]
                 async with self.database.write() as connection:
-                    await insert_children(connection, new, project, FileRoom())
+                    await connection.run_sync(insert_children, new, project, FileRoom())
             case "say" if ids:
                 said = some_metadata(chance)
                 await self.metadata.change(self.owner, chance.choice(ids), FileChange(metadata=lambda _: said))
@@ -63,7 +63,7 @@ class Library:
                 )
             case "link" if ids:
                 async with self.database.write() as connection:
-                    await link(connection, chance.choice(ids), project)
+                    await connection.run_sync(link, chance.choice(ids), project)
             case "unlink" if ids:
                 wanted = resource_projects.c.resource_id == chance.choice(ids)
                 await self._execute(sa.delete(resource_projects).where(wanted))
@@ -132,7 +132,7 @@ async def test_changes_of_the_same_files_at_once_leave_the_counts_right(library:
 
     async def move(id: str) -> None:
         async with library.database.write() as connection:
-            await link(connection, id, library.project_ids[1])
+            await connection.run_sync(link, id, library.project_ids[1])
 
     await asyncio.gather(*(do(file) for _ in range(4) for file in ids for do in (say, move)), library.kept(None))
     await library.assert_right()

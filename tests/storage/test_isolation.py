@@ -150,6 +150,7 @@ UNSCOPED: dict[str, str] = {
     "IndexRepository.note_behind": _SHARED,
     "IndexRepository.lease": _SHARED,
     "JobRepository.claim": _WORKERS,
+    "JobRepository.change": _WORKERS,
     "JobRepository.fenced": _WORKERS,
     "JobRepository.finish": _WORKERS,
     "JobRepository.release_all": _WORKERS,
@@ -1051,7 +1052,7 @@ async def _strays(world: World) -> list[Any]:
     """Chunks that say they are of one owner and lie in a resource of the other, as a fault would leave them."""
     strays = [new_chunk(world.ben.owner, world.ada.resource, 7), new_chunk(world.ada.owner, world.ben.resource, 7)]
     async with world.database.write() as connection:
-        await insert_chunks(connection, strays)
+        await connection.run_sync(insert_chunks, strays)
     return strays
 
 
@@ -1703,9 +1704,9 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     quotas = await _hers_used_up(world)
     async with world.database.write() as connection:
-        (await quotas.file_room(connection, world.ben.owner)).take(1, 1)
+        (await connection.run_sync(quotas.file_room, world.ben.owner)).take(1, 1)
         with pytest.raises(TooLarge):
-            (await quotas.file_room(connection, world.ada.owner)).take(1, 1)
+            (await connection.run_sync(quotas.file_room, world.ada.owner)).take(1, 1)
 
 
 @isolates(QuotaRepository.require_room)
@@ -1808,7 +1809,7 @@ async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world
     theirs, _ = await found.create(new_resource(world.ada.owner, "secret"), world.ada.project)
     child = new_resource(world.ben.owner, "secret")
     async with world.unchanged(), world.database.write() as connection:
-        inserted = await insert_children(connection, [child], world.ben.project, FileRoom())
+        inserted = await connection.run_sync(insert_children, [child], world.ben.project, FileRoom())
     assert inserted.made == {child.id}
     assert await found.find_by_content(world.ben.owner, child.content_hash) == child.id
     assert await found.find_by_content(world.ada.owner, child.content_hash) == theirs.id

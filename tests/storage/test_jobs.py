@@ -51,11 +51,11 @@ async def test_an_expired_lease_is_taken_over_and_the_late_writer_is_fenced_off(
     assert second.fence > first.fence
     with pytest.raises(LeaseLost):
         async with slow.fenced(first) as connection:
-            await slow.finish(connection, first, Status.FAILED)
+            await connection.run_sync(slow.finish, first, Status.FAILED)
     with pytest.raises(LeaseLost):
         await slow.renew(first)
     async with slow.fenced(second) as connection:
-        await slow.finish(connection, second, Status.EXTRACTED)
+        await connection.run_sync(slow.finish, second, Status.EXTRACTED)
     assert (await ResourceRepository(database).get(owner_id, resource_id)).status is Status.EXTRACTED
 
 
@@ -91,7 +91,7 @@ async def test_a_death_of_the_process_is_no_attempt_but_is_counted(database: Dat
 
 async def _finish(jobs: JobRepository, job: Job) -> None:
     async with jobs.fenced(job) as connection:
-        await jobs.finish(connection, job, Status.EXTRACTED)
+        await connection.run_sync(jobs.finish, job, Status.EXTRACTED)
 
 
 async def _names(database: Database) -> dict[str, str]:
@@ -168,8 +168,8 @@ async def test_children_of_an_archive_leave_room_for_what_their_owner_uploads_me
     job = await jobs.claim(Stage.EXTRACT, "w")
     assert job
     async with jobs.fenced(job) as connection:
-        await insert_children(
-            connection, [new_resource(owner_id, parent_id=archive) for _ in range(200)], "", FileRoom()
+        await connection.run_sync(
+            insert_children, [new_resource(owner_id, parent_id=archive) for _ in range(200)], "", FileRoom()
         )
     _, own = await add_resource(database, "ada")
     order: list[str] = []
@@ -226,7 +226,7 @@ async def test_a_stage_takes_only_what_waits_for_it(database: Database) -> None:
     assert job
     assert (job.resource_id, job.owner_id, job.version, job.attempt) == (resource_id, owner, 1, 1)
     async with jobs.fenced(job) as connection:
-        await jobs.finish(connection, job, Status.EXTRACTED, {"elements": 3}, extracted_at=5.0)
+        await connection.run_sync(jobs.finish, job, Status.EXTRACTED, {"elements": 3}, extracted_at=5.0)
     assert await jobs.claim(Stage.EXTRACT, "w") is None
     following = await jobs.claim(Stage.INDEX, "w")
     assert following
@@ -245,7 +245,7 @@ async def test_a_write_that_fails_keeps_the_lease(database: Database) -> None:
 
     async def finish_and_fail() -> None:
         async with jobs.fenced(job) as connection:
-            await jobs.finish(connection, job, Status.EXTRACTED)
+            await connection.run_sync(jobs.finish, job, Status.EXTRACTED)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

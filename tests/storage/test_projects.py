@@ -94,7 +94,7 @@ async def test_linking_twice_is_harmless_also_at_once(database: Database, ada: s
 
     async def add() -> None:
         async with database.write() as connection:
-            await link(connection, resource.id, made.id)
+            await connection.run_sync(link, resource.id, made.id)
 
     await asyncio.gather(*(add() for _ in range(6)))
     assert await projects.resource_ids(ada, [made.id]) == (resource.id,)

@@ -147,7 +147,9 @@ async def test_files_inside_a_file_get_in_while_there_is_room(shelf: Shelf) -> N
     archive = await shelf.add(quotas, owner)
     inside = [new_resource(owner, f"inside {n}", parent_id=archive) for n in range(4)]
     async with shelf.database.write() as connection:
-        done = await insert_children(connection, inside, "", await quotas.file_room(connection, owner))
+        done = await connection.run_sync(
+            insert_children, inside, "", await connection.run_sync(quotas.file_room, owner)
+        )
     assert done.made == {one.id for one in inside[:2]}
     assert set(done.refused) == {one.content_hash for one in inside[2:]}
     assert all("quota of files" in reason for reason in done.refused.values())

@@ -156,8 +156,8 @@ async def test_resources_with_copies_of_tables_are_found_newest_first(desk: Desk
     made = [await desk.add(f"r{n}") for n in range(4)]
     async with desk.database.write() as connection:
         for resource in made[:3]:
-            await replace_blobs(connection, resource.id, 1, [new_blob()])
-        await replace_blobs(connection, made[3].id, 1, [new_blob("image-0.png", "image")])
+            await connection.run_sync(replace_blobs, resource.id, 1, [new_blob()])
+        await connection.run_sync(replace_blobs, made[3].id, 1, [new_blob("image-0.png", "image")])
     found = await desk.resources.with_tables(desk.owner, ResourceFilter(), 2)
     assert [resource.id for resource in found] == [made[2].id, made[1].id]
     assert len(await desk.resources.with_tables(desk.owner, ResourceFilter(project_ids=(desk.project,)), 10)) == 3
@@ -212,8 +212,10 @@ async def test_a_deletion_takes_children_and_everything_made_of_them(desk: Desk)
     for resource in (kept, parent, grandchild):
         await store_elements(desk.database, resource.id, [new_element(0), new_element(1)])
         async with desk.database.write() as connection:
-            await insert_chunks(connection, [new_chunk(desk.owner, resource.id)])
-            await replace_blobs(connection, resource.id, 1, [new_blob(f"image of {resource.filename}", "image")])
+            await connection.run_sync(insert_chunks, [new_chunk(desk.owner, resource.id)])
+            await connection.run_sync(
+                replace_blobs, resource.id, 1, [new_blob(f"image of {resource.filename}", "image")]
+            )
     receipt = await desk.resources.delete(desk.owner, parent.id)
     assert receipt.resource_ids == (parent.id, child.id, grandchild.id)
     assert (receipt.chunks, receipt.elements) == (2, 4)

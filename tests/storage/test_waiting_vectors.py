@@ -67,8 +67,8 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     owner_id, resource_id = await add_resource(database, "ada")
     chunks = [chunk(owner_id, resource_id, n, f"Part {n // 10}") for n in range(40)]
     async with database.write() as connection:
-        await insert_chunks(connection, chunks)
-        await insert_waiting(connection, chunks, ranks_of(chunks))
+        await connection.run_sync(insert_chunks, chunks)
+        await connection.run_sync(insert_waiting, chunks, ranks_of(chunks))
     desk = Desk(database, JobRepository(database), WaitingVectorRepository(database), owner_id, chunks)
     await desk.set(status=Status.EMBEDDING, searchable=Searchable.WORDS, vectors_total=len(chunks))
     yield desk
@@ -101,7 +101,7 @@ async def test_vectors_that_are_there_are_counted_once(desk: Desk) -> None:
     resource_id, ids = desk.chunks[0].resource_id, [one.id for one in desk.chunks[:10]]
     for _ in range(2):
         async with desk.database.write() as connection:
-            await embedded(connection, resource_id, ids)
+            await connection.run_sync(embedded, resource_id, ids)
     found = await ResourceRepository(desk.database).get(desk.owner_id, resource_id)
     assert (found.vectors_done, found.semantic_progress, found.searchable) == (10, 0.25, Searchable.WORDS)
     assert await desk.waiting.among([one.id for one in desk.chunks[:12]]) == {one.id for one in desk.chunks[10:12]}
@@ -110,7 +110,7 @@ async def test_vectors_that_are_there_are_counted_once(desk: Desk) -> None:
 async def test_a_chunk_that_is_removed_waits_no_longer(desk: Desk) -> None:
     resource_id = desk.chunks[0].resource_id
     async with desk.database.write() as connection:
-        await delete_chunks(connection, resource_id, [desk.chunks[0].id])
+        await connection.run_sync(delete_chunks, resource_id, [desk.chunks[0].id])
     assert (await desk.waiting.next(resource_id, 1)) == [desk.chunks[1].id]
     await ResourceRepository(desk.database).delete(desk.owner_id, resource_id)
     assert await desk.waiting.next(resource_id, 1) == []
@@ -142,11 +142,11 @@ async def test_what_ended_while_a_provider_was_down_goes_on_after_its_pause(desk
 
 async def test_a_note_of_which_chunks_wait_is_not_asked_for_while_none_does(desk: Desk) -> None:
     async with desk.database.write() as connection:
-        await embedded(connection, desk.chunks[0].resource_id, [one.id for one in desk.chunks])
+        await connection.run_sync(embedded, desk.chunks[0].resource_id, [one.id for one in desk.chunks])
     fresh = WaitingVectorRepository(desk.database)
     assert await fresh.among([desk.chunks[0].id]) == set()
     async with desk.database.write() as connection:
         again = replace(desk.chunks[0], id="again", ordinal=99)
-        await insert_chunks(connection, [again])
-        await insert_waiting(connection, [again], [REST])
+        await connection.run_sync(insert_chunks, [again])
+        await connection.run_sync(insert_waiting, [again], [REST])
     assert await fresh.among(["again"]) == set(), "for a second it is remembered that none waits"

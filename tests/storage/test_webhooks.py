@@ -87,7 +87,7 @@ async def finish(database: Database, status: Status, **values: Any) -> None:
     job = await jobs.claim(Stage.EXTRACT, "w")
     assert job is not None
     async with jobs.fenced(job) as connection:
-        await jobs.finish(connection, job, status, **values)
+        await connection.run_sync(jobs.finish, job, status, **values)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_a_change_that_fails_is_not_told_of(database: Database) -> None:
     assert job is not None
     try:
         async with jobs.fenced(job) as connection:
-            await jobs.finish(connection, job, Status.INDEXED)
+            await connection.run_sync(jobs.finish, job, Status.INDEXED)
             raise RuntimeError
     except RuntimeError:
         pass
@@ -139,7 +139,7 @@ async def test_chunks_and_answers_are_told_where_they_are_wanted(database: Datab
     await register(database, owner, EventType.CHUNK_STORED)
     chunk = new_chunk(owner, resource)
     async with database.write() as connection:
-        await insert_chunks(connection, [chunk])
+        await connection.run_sync(insert_chunks, [chunk])
     (stored,) = await told(database, owner)
     assert (stored["type"], stored["data"]["text"], stored["data"]["filename"]) == (
         "chunk.stored",
@@ -173,7 +173,7 @@ async def test_files_of_several_owners_that_end_together_are_each_told_to_their_
         await register(database, owner)
     async with database.write() as connection:
         await connection.execute(sa.update(resources).values(status=Status.INDEXED))
-        await announce_ended(connection, [resource for _, resource in both])
+        await connection.run_sync(announce_ended, [resource for _, resource in both])
     for owner, resource in both:
         assert [one["data"]["resource_id"] for one in await told(database, owner)] == [resource]
 
