@@ -106,6 +106,15 @@ def measure_peer(system: str, job: Job) -> Measured:
     )
 
 
+def take_texts(system: str, files: Sequence[Path], scratch: Path) -> tuple[float, float]:
+    """Seconds until the peer has made texts searchable that it is handed all at once, and CPU seconds with its start."""
+    corpus = scratch / "texts.jsonl"
+    rows = ({"_id": path.stem, "text": path.read_text(encoding="utf-8")} for path in files)
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    result, cpu, _ = _drive(system, scratch, {"corpus": str(corpus), "queries": [], "top_k": 1})
+    return result["ingest_seconds"], cpu
+
+
 def retrieve_citewell(retrieval_set: RetrievalSet, scratch: Path) -> float:
     """nDCG@10 of the default configuration through the Python facade."""
     ranking: dict[str, list[str]] = {}

@@ -79,17 +79,19 @@ def measure(files: list[Path], scratch: str) -> dict[str, Any]:
     return report(rows)
 
 
+def stuffed(done: Done) -> int:
+    """The tokens that sending every file whole would have taken."""
+    return done.usage.stuffing.input_tokens if done.usage.stuffing is not None else 0
+
+
 def report(rows: list[tuple[str, Done]]) -> dict[str, Any]:
     own: list[float] = []
     for message, done in rows:
         timings: Any = done.answer.trace["timings_ms"]
         own.append(timings["total"] - sum(timings.get(step, 0.0) for step in (*_WITHIN, "check_citations")))
-        usage = done.usage
-        print(
-            f"{message[:40]:40} {usage.input_tokens:7,} sent {usage.stuffing_tokens or 0:9,} stuffing {own[-1]:6.1f} ms"
-        )
+        print(f"{message[:40]:40} {done.usage.input_tokens:7,} sent {stuffed(done):9,} stuffing {own[-1]:6.1f} ms")
     sent = sum(done.usage.input_tokens for _, done in rows)
-    stuffing = sum(done.usage.stuffing_tokens or 0 for _, done in rows)
+    stuffing = sum(stuffed(done) for _, done in rows)
     return {
         "turns": len(rows),
         "input_tokens": sent,
