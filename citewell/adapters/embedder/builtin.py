@@ -18,11 +18,15 @@ import numpy as np
 
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, MODEL_NAME, BuiltinModel
 from citewell.errors import ConfigurationError
+from citewell.metering import tokens_used
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
 from citewell.settings import BuiltinEmbedding
 
 TOKENS_PER_RUN = 256
 """Texts of one length go to the session together, up to this many tokens: measured best, see `benchmarks/embedder.py`."""
+
+_SPECIAL_TOKENS = 2
+"""Of each text: one at its beginning and one at its end."""
 
 QUERIES_PER_STEP = 8
 RUNS_PER_SLICE = 8
@@ -72,6 +76,7 @@ class BuiltinEmbedder:
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         pool = self._queries if kind == "query" else self._documents
         token_ids = await self._token_ids(pool, texts)
+        tokens_used(sum(len(ids) - _SPECIAL_TOKENS for ids in token_ids))
 
         def run(batch: Batch) -> None:
             vectors[batch] = self._model.sentence_vectors([token_ids[index] for index in batch])

@@ -18,6 +18,7 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder, build, by_length
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, BuiltinModel
 from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 from citewell.errors import ConfigurationError
+from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import Embedder, FloatMatrix
 from citewell.settings import BuiltinEmbedding
 
@@ -36,6 +37,20 @@ async def test_vectors_are_close_to_those_of_the_published_model_in_float32(embe
     cosines = (vectors * PUBLISHED).sum(axis=1)
     assert cosines.min() > 0.993
     assert cosines.mean() > 0.997
+
+
+async def test_it_says_how_many_tokens_it_has_read_so_that_nobody_counts_them_again(
+    embedder: BuiltinEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["Fees are due in March.", "x", "tide " * 1_000]
+    read = [min(count, embedder.max_tokens - 2) for count in embedder.tokenizer.count(texts)]
+    metered = MeteredEmbedder(embedder)
+    monkeypatch.setattr(WordPieceTokenizer, "count", None)
+    with tallied() as tally:
+        await metered.embed(texts)
+    (spent,) = tally.of("embedding")
+    assert (spent.input_tokens, spent.units) == (sum(read), 3)
+    assert read[2] == embedder.max_tokens - 2
 
 
 async def test_vectors_have_the_declared_shape_and_unit_length(embedder: BuiltinEmbedder) -> None:
