@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httpx
 
 from citewell.errors import DataFolderBusy, from_code
 from citewell.folder import DataFolder
-from citewell.settings import Settings, change
+
+if TYPE_CHECKING:
+    from citewell.settings import Settings
 
 _TIMEOUT = httpx.Timeout(600.0, connect=5.0)
 _START_SECONDS = 15.0
@@ -20,25 +23,33 @@ _START_SECONDS = 15.0
 _PAUSE_SECONDS = 0.1
 
 
+Where: TypeAlias = "DataFolder | Settings"
+"""The data folder to speak about: all that is needed while a server holds it; else with the settings to serve it with."""
+
+
 @asynccontextmanager
-async def connect(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
+async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
     """A client with the local token. The same calls work in both cases, as there is one interface: the HTTP API.
 
+    Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
     Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
     """
-    folder = DataFolder(settings.data)
-    headers = {"Authorization": f"Bearer {folder.token()}"}
+    folder = where if isinstance(where, DataFolder) else DataFolder(where.data)
     async with AsyncExitStack() as stack:
         url, transport = await _address(folder), None
         if url is None:
             try:
-                transport = await _serve_here(settings, stack)
+                transport = await _serve_here(where, stack)
             except DataFolderBusy:  # a server began to start after the look at the folder
                 url = await _address(folder)
                 if url is None:
                     raise
         client = httpx.AsyncClient(
-            base_url=url or "http://citewell", transport=transport, headers=headers, timeout=_TIMEOUT
+            base_url=url or "http://citewell",
+            transport=transport,
+            headers={"Authorization": f"Bearer {folder.token()}"},
+            timeout=_TIMEOUT,
+            verify=_no_certificates(),
         )
         await stack.enter_async_context(client)
         failure: Exception | None = None
@@ -62,11 +73,18 @@ async def _address(folder: DataFolder) -> str | None:
     return None
 
 
-async def _serve_here(settings: Settings, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
+def _no_certificates() -> ssl.SSLContext:
+    """A context that trusts nobody: the address is one of `http`, and reading the certificates of the world takes longer than most answers."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
     """Open a server inside this process, until the stack is closed."""
     # Imported here, for it takes seconds: what talks to a running server does without.
     from citewell.app import build
+    from citewell.settings import change, load_settings
 
+    settings = load_settings(data=where.path) if isinstance(where, DataFolder) else where
     app = build(change(settings, host="127.0.0.1"))
     await stack.enter_async_context(app.router.lifespan_context(app))
     return httpx.ASGITransport(app)

@@ -35,6 +35,8 @@ def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
         "onnxruntime",
         "fastapi",
         "cryptography",
+        "pydantic",
+        "citewell.settings",
         "citewell.composition",
         *_HEAVY,
     )

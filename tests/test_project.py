@@ -24,7 +24,7 @@ REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
 # Who touches the environment, and for what.
 ENVIRONMENT_USERS = {
     "citewell/__init__.py": "turns ONNX Runtime's reports off before it is imported",
-    "citewell/settings/loading.py": "the only reader of configuration",
+    "citewell/environment.py": "the only reader of configuration",
     "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }

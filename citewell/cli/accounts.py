@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.cli.common import AsJson, Data, print_json, run, settings_of
 from citewell.errors import InvalidInput
-from citewell.settings import Settings, load_settings
 from citewell.types.accounts import Person
+
+if TYPE_CHECKING:
+    from citewell.settings import Settings
 
 app = typer.Typer(help="People with accounts (CITEWELL_ACCOUNTS=on).", no_args_is_help=True)
 
@@ -35,7 +37,7 @@ def create_admin(
         password = sys.stdin.readline().rstrip("\n")
     if not password:
         raise InvalidInput("There is no password. Type it, or send it on standard input.")
-    person = run(_create(load_settings(data=data), email, name, password))
+    person = run(_create(settings_of(data), email, name, password))
     if as_json:
         print_json({"id": person.id, "email": person.email})
     else:

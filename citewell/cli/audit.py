@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, download, print_json, request_json, run
+from citewell.cli.common import AsJson, Data, download, print_json, request_json, run, where
 from citewell.errors import InvalidInput
-from citewell.settings import load_settings
 from citewell.types.audit import AuditAction, AuditOutcome
 
 app = typer.Typer()
@@ -37,17 +36,17 @@ def audit(
     """Show who saw, changed and exported what, newest first."""
     wanted = {"action": action, "outcome": outcome, "subject": subject, "since": since, "until": until, "owner": owner}
     params: dict[str, Any] = {name: str(value) for name, value in wanted.items() if value is not None}
-    settings = load_settings(data=data)
+    place = where(data)
     if export is not None:
         if export.suffix not in _FORMATS:
             raise InvalidInput(f"{export.name} is neither .csv nor .ndjson. Choose a name that ends so.")
-        size = download(settings, "/audit/export", export, params | {"format": _FORMATS[export.suffix]})
+        size = download(place, "/audit/export", export, params | {"format": _FORMATS[export.suffix]})
         if as_json:
             print_json({"file": str(export), "bytes": size})
         else:
             console.out.print(f"{console.escape(str(export))}  [dim]{size:,} bytes[/]")
         return
-    found = run(request_json(settings, "GET", "/audit", params=params | {"limit": limit}))["entries"]
+    found = run(request_json(place, "GET", "/audit", params=params | {"limit": limit}))["entries"]
     if as_json:
         print_json(found)
         return

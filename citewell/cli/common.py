@@ -6,13 +6,17 @@ import asyncio
 import json
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell.client import call, connect
+from citewell.client import Where, call, connect
+from citewell.environment import lone_data_folder
 from citewell.errors import InvalidInput, from_code
-from citewell.settings import Settings
+from citewell.folder import DataFolder
+
+if TYPE_CHECKING:
+    from citewell.settings import Settings
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -23,6 +27,19 @@ Multimodal = Annotated[
 Tables = Annotated[bool | None, typer.Option("--tables/--no-tables", help="Read tables as tables; done unless told.")]
 Images = Annotated[bool | None, typer.Option("--images/--no-images", help="Keep images; done unless told.")]
 Chunking = Annotated[str | None, typer.Option(help="How to cut: STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100.")]
+
+
+def settings_of(data: Path | None, **values: object) -> Settings:
+    """All settings, checked. Imported here, for most commands speak to a running server, which has its own."""
+    from citewell.settings import load_settings
+
+    return load_settings(data=data, **values)
+
+
+def where(data: Path | None) -> Where:
+    """What `connect` needs to know: the data folder where that suffices, else the settings."""
+    folder = lone_data_folder(data)
+    return settings_of(data) if folder is None else DataFolder(folder)
 
 
 def option_values(multimodal: bool | None, tables: bool | None, images: bool | None) -> dict[str, bool]:
@@ -54,24 +71,24 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.run(work)
 
 
-async def request_json(settings: Settings, method: str, path: str, **content: Any) -> Any:
+async def request_json(place: Where, method: str, path: str, **content: Any) -> Any:
     """The JSON answer to one request, from the server that has the data folder or one in this process; raises the error that it answered with."""
-    async with connect(settings) as client:
+    async with connect(place) as client:
         return await call(client, method, path, **content)
 
 
-def download(settings: Settings, path: str, target: Path, params: dict[str, Any] | None = None) -> int:
+def download(place: Where, path: str, target: Path, params: dict[str, Any] | None = None) -> int:
     """Write the answer to a GET into a new file, which is there only once it is whole; its size in bytes.
 
     Raises the error that was answered, and `InvalidInput` where the file exists.
     """
     if target.exists():
         raise InvalidInput(f"{target} exists. Choose another name.")
-    return run(_download(settings, path, target, params))
+    return run(_download(place, path, target, params))
 
 
-async def _download(settings: Settings, path: str, target: Path, params: dict[str, Any] | None) -> int:
-    async with connect(settings) as client, client.stream("GET", path, params=params) as response:
+async def _download(place: Where, path: str, target: Path, params: dict[str, Any] | None) -> int:
+    async with connect(place) as client, client.stream("GET", path, params=params) as response:
         if not response.is_success:
             error = (await response.aread(), response.json()["error"])[1]
             raise from_code(error["code"], error["message"], error.get("details"))

@@ -10,12 +10,12 @@ import typer
 from rich.table import Table
 
 from citewell import console
-from citewell.cli.common import AsJson, print_json, run
-from citewell.settings import Settings, load_settings
+from citewell.cli.common import AsJson, print_json, run, settings_of
 from citewell.types import JsonValue
 
 if TYPE_CHECKING:
     from citewell.retrieve.evaluate import Judgements, Quality
+    from citewell.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Measure search on texts with judged queries.")
 
@@ -42,7 +42,7 @@ def retrieval(
     judged = read_judgements(queries, qrels)
     names = only or list(CONFIGURATIONS)
     with tempfile.TemporaryDirectory(prefix="citewell-eval-") as folder:
-        measured = run(_measure(load_settings(data=Path(folder), workers=0), read_corpus(corpus), judged, names))
+        measured = run(_measure(settings_of(Path(folder), workers=0), read_corpus(corpus), judged, names))
     if as_json:
         print_json({"configurations": [_as_json(one, measured) for one in measured]})
     else:

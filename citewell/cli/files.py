@@ -27,13 +27,14 @@ from citewell.cli.common import (
     print_json,
     request_json,
     run,
+    settings_of,
+    where,
 )
 from citewell.cli.metadata import said_of_each
 from citewell.cli.telegram import bot_beside
-from citewell.client import call, connect
+from citewell.client import Where, call, connect
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
-from citewell.settings import Settings, load_settings
 from citewell.types import TERMINAL, JsonValue
 
 app = typer.Typer()
@@ -78,7 +79,7 @@ def serve(
     gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
     from citewell.server import serve
 
-    settings = load_settings(data=data, host=host, port=port)
+    settings = settings_of(data, host=host, port=port)
     serve(settings, bot_beside(settings))
 
 
@@ -87,13 +88,13 @@ def worker(data: Data = None, as_json: AsJson = False) -> None:
     """Run the durable stages alongside servers that share a database."""
     from citewell.worker import work
 
-    work(load_settings(data=data))
+    work(settings_of(data))
 
 
 @app.command()
 def token(data: Data = None, as_json: AsJson = False) -> None:
     """Print a token for this data folder."""
-    settings = load_settings(data=data)
+    settings = settings_of(data)
     secret = DataFolder(settings.data).token()
     if as_json:
         print_json({"token": secret})
@@ -127,7 +128,7 @@ def add(
     shared |= option_fields(multimodal, tables, images, chunking)
     said = said_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}
-    added = run(_add(load_settings(data=data), files, fields, quiet=as_json))
+    added = run(_add(where(data), files, fields, quiet=as_json))
     if as_json:
         print_json(added)
     if any(resource["status"] == "failed" for resource in added):
@@ -153,7 +154,7 @@ def search(
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
-    found = run(request_json(load_settings(data=data), "POST", "/search", json=body))
+    found = run(request_json(where(data), "POST", "/search", json=body))
     if as_json:
         print_json(found)
     else:
@@ -180,7 +181,7 @@ def ask(
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"message": question, "thread_id": thread, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
-    answer = run(request_json(load_settings(data=data), "POST", "/chat", json=body))
+    answer = run(request_json(where(data), "POST", "/chat", json=body))
     if as_json:
         print_json(answer)
     else:
@@ -209,7 +210,7 @@ def ls(
     as_json: AsJson = False,
 ) -> None:
     """List files."""
-    found = run(_list(load_settings(data=data), project, status))
+    found = run(_list(where(data), project, status))
     if as_json:
         print_json(found)
     else:
@@ -223,7 +224,7 @@ def rm(
     as_json: AsJson = False,
 ) -> None:
     """Delete files and everything made of them."""
-    receipts = run(_remove(load_settings(data=data), resources))
+    receipts = run(_remove(where(data), resources))
     if as_json:
         print_json(receipts)
         return
@@ -238,7 +239,7 @@ def doctor(data: Data = None, as_json: AsJson = False) -> None:
     """Say what is configured, what can be reached, what is missing and how to get it."""
     from citewell.doctor import examine, print_findings
 
-    findings = run(examine(load_settings(data=data)))
+    findings = run(examine(settings_of(data)))
     if as_json:
         print_json([finding.to_json() for finding in findings])
     else:
@@ -248,13 +249,13 @@ def doctor(data: Data = None, as_json: AsJson = False) -> None:
 
 
 async def _add(
-    settings: Settings, files: list[Path], fields: Mapping[Path, dict[str, str]], quiet: bool
+    place: Where, files: list[Path], fields: Mapping[Path, dict[str, str]], quiet: bool
 ) -> list[dict[str, Any]]:
     """Upload files, a few at a time, and follow each to its terminal state; resources with the `outcome` of the upload."""
     gate = asyncio.Semaphore(_AT_ONCE)
     with _progress(quiet) as progress:
         overall = progress.add_task("all files", total=len(files), stage="")
-        async with connect(settings) as client:
+        async with connect(place) as client:
 
             async def one(path: Path) -> dict[str, Any]:
                 async with gate:
@@ -297,10 +298,10 @@ def _refused(path: Path, error: dict[str, Any], progress: Progress, quiet: bool)
     return {"filename": path.name, "status": "failed", "error_code": error["code"], "error_message": error["message"]}
 
 
-async def _list(settings: Settings, project: str | None, status: str | None) -> list[dict[str, Any]]:
+async def _list(place: Where, project: str | None, status: str | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     params = {k: v for k, v in {"project": project, "status": status, "limit": "200"}.items() if v}
-    async with connect(settings) as client:
+    async with connect(place) as client:
         while True:
             page = await call(client, "GET", "/resources", params=params)
             found += page["resources"]
@@ -309,8 +310,8 @@ async def _list(settings: Settings, project: str | None, status: str | None) -> 
             params["cursor"] = page["next_cursor"]
 
 
-async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict[str, Any]]]:
-    known = await _list(settings, None, None)
+async def _remove(place: Where, wanted: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    known = await _list(place, None, None)
     chosen: dict[str, str] = {}
     for name in wanted:
         matches = [
@@ -323,7 +324,7 @@ async def _remove(settings: Settings, wanted: list[str]) -> list[tuple[str, dict
         if len({r["id"] for r in matches}) > 1:
             raise InvalidInput(f"{name!r} matches several files. Give an id from: citewell ls")
         chosen[matches[0]["id"]] = matches[0]["filename"]
-    async with connect(settings) as client:
+    async with connect(place) as client:
         return [(name, await call(client, "DELETE", f"/resources/{i}")) for i, name in chosen.items()]
 
 

@@ -9,9 +9,8 @@ import httpx
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run
-from citewell.client import call, connect
-from citewell.settings import Settings, load_settings
+from citewell.cli.common import AsJson, Data, print_json, request_json, run, where
+from citewell.client import Where, call, connect
 
 app = typer.Typer(
     no_args_is_help=True, help="Indexes: list, build that of another model or store, compare, switch, roll back."
@@ -22,7 +21,7 @@ _POLL_SECONDS = 0.5
 @app.command("ls")
 def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
     """List indexes; the active one serves searches."""
-    found = run(request_json(load_settings(data=data), "GET", "/indexes"))["indexes"]
+    found = run(request_json(where(data), "GET", "/indexes"))["indexes"]
     if as_json:
         print_json(found)
         return
@@ -35,7 +34,7 @@ def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def status(data: Data = None, as_json: AsJson = False) -> None:
     """Say which index answers, which ones are on their way, and what they wait for."""
-    ready, found, estimates = run(_status(load_settings(data=data)))
+    ready, found, estimates = run(_status(where(data)))
     if as_json:
         print_json({"rebuilding": ready["rebuilding"], "changing": ready["changing"], "indexes": found})
         return
@@ -89,22 +88,22 @@ def build(
         "max_dollars": max_dollars,
     }
     if estimate:
-        found = run(request_json(load_settings(data=data), "POST", "/indexes/estimate", json=body))
+        found = run(request_json(where(data), "POST", "/indexes/estimate", json=body))
         print_json(found) if as_json else _print_estimate(found)
         return
-    _print_built(run(_build(load_settings(data=data), body)), as_json)
+    _print_built(run(_build(where(data), body)), as_json)
 
 
 @app.command()
 def start(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Start a build that is offered, or go on with one that is paused; wait until it is ready."""
-    _print_built(run(_resume(load_settings(data=data), index_id)), as_json)
+    _print_built(run(_resume(where(data), index_id)), as_json)
 
 
 @app.command()
 def pause(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Let a build wait. What it has done stays."""
-    index = run(request_json(load_settings(data=data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
+    index = run(request_json(where(data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
     if as_json:
         print_json(index)
     else:
@@ -123,7 +122,7 @@ def compare(
 ) -> None:
     """Run questions in the active index and in this one: how far they agree, how well each ranks what answers cited, time and cost."""
     body = {"queries": queries or None}
-    found = run(request_json(load_settings(data=data), "POST", f"/indexes/{index_id}/compare", json=body))
+    found = run(request_json(where(data), "POST", f"/indexes/{index_id}/compare", json=body))
     if as_json:
         print_json(found)
         return
@@ -140,7 +139,7 @@ def compare(
 @app.command()
 def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Make an index serve searches. Switching to the previous one rolls back."""
-    index = run(request_json(load_settings(data=data), "POST", f"/indexes/{index_id}/switch"))
+    index = run(request_json(where(data), "POST", f"/indexes/{index_id}/switch"))
     if as_json:
         print_json(index)
     else:
@@ -150,7 +149,7 @@ def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 @app.command("rm")
 def delete(index_id: str, data: Data = None) -> None:
     """Delete an index that is not active."""
-    run(request_json(load_settings(data=data), "DELETE", f"/indexes/{index_id}"))
+    run(request_json(where(data), "DELETE", f"/indexes/{index_id}"))
 
 
 def _print_estimate(found: dict[str, Any]) -> None:
@@ -163,8 +162,8 @@ def _print_estimate(found: dict[str, Any]) -> None:
     console.out.print(f"{console.escape(found['fingerprint'])}: about {size}; {price}{left}.")
 
 
-async def _status(settings: Settings) -> tuple[Any, Any, dict[str, Any]]:
-    async with connect(settings) as client:
+async def _status(place: Where) -> tuple[Any, Any, dict[str, Any]]:
+    async with connect(place) as client:
         ready = await call(client, "GET", "/ready")
         found = (await call(client, "GET", "/indexes"))["indexes"]
         offered = [index for index in found if index["state"] == "offered"]
@@ -176,13 +175,13 @@ async def _estimated(client: httpx.AsyncClient, index: dict[str, Any]) -> Any:
     return await call(client, "POST", "/indexes/estimate", json={**model, "store": index["store"]})
 
 
-async def _build(settings: Settings, body: dict[str, Any]) -> Any:
-    async with connect(settings) as client:
+async def _build(place: Where, body: dict[str, Any]) -> Any:
+    async with connect(place) as client:
         return await _built(client, await call(client, "POST", "/indexes", json=body))
 
 
-async def _resume(settings: Settings, index_id: str) -> Any:
-    async with connect(settings) as client:
+async def _resume(place: Where, index_id: str) -> Any:
+    async with connect(place) as client:
         return await _built(client, await call(client, "PATCH", f"/indexes/{index_id}", json={"paused": False}))
 
 

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import httpx
 import typer
 
-from citewell.cli.common import Data, run
-from citewell.client import connect
-from citewell.settings import Settings, load_settings
+from citewell.cli.common import Data, run, where
+from citewell.client import Where, connect
 
 app = typer.Typer()
 _ACCEPT = "application/json, text/event-stream"
@@ -30,11 +29,11 @@ def mcp(
 
     Uses the server that holds the data folder, or opens the folder itself.
     """
-    run(_serve(load_settings(data=data), project or []))
+    run(_serve(where(data), project or []))
 
 
-async def _serve(settings: Settings, projects: list[str]) -> None:
-    async with connect(settings) as client, asyncio.TaskGroup() as tasks:
+async def _serve(place: Where, projects: list[str]) -> None:
+    async with connect(place) as client, asyncio.TaskGroup() as tasks:
         version: dict[str, str] = {}
         while line := await asyncio.to_thread(sys.stdin.buffer.readline):
             if line.strip():

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, download, print_json, request_json, run
+from citewell.cli.common import AsJson, Data, download, print_json, request_json, run, where
 from citewell.errors import InvalidInput
-from citewell.settings import load_settings
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
 app = typer.Typer()
@@ -23,7 +22,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
-    size = download(load_settings(data=data), "/export", archive)
+    size = download(where(data), "/export", archive)
     if as_json:
         print_json({"archive": str(archive), "bytes": size})
     else:
@@ -42,7 +41,7 @@ def erase(
         and typer.prompt(f"This cannot be undone. Type '{ERASURE_CONFIRMATION}'", err=True) != ERASURE_CONFIRMATION
     ):
         raise InvalidInput("Nothing was erased.")
-    receipt = run(request_json(load_settings(data=data), "POST", "/erasure", json={"confirm": ERASURE_CONFIRMATION}))
+    receipt = run(request_json(where(data), "POST", "/erasure", json={"confirm": ERASURE_CONFIRMATION}))
     if as_json:
         print_json(receipt)
     else:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
+from citewell.cli.common import AsJson, Data, print_json, run, settings_of
 from citewell.errors import InvalidInput, named
-from citewell.settings import Settings, load_settings
 from citewell.types.quotas import Quota, QuotaStanding
+
+if TYPE_CHECKING:
+    from citewell.settings import Settings
 
 app = typer.Typer(help="What each owner may have and do.", no_args_is_help=True)
 _NO_LIMIT, _DEFAULT = "none", "default"
@@ -28,7 +30,7 @@ _Spend = Annotated[str | None, typer.Option(help="US dollars that models may cos
 @app.command("show")
 def show(owner: _Owner = "local", data: Data = None, as_json: AsJson = False) -> None:
     """Show an owner's limits, and how much of each is used; those of this machine's owner unless another one is named."""
-    _print(run(_standings(load_settings(data=data), owner)), as_json=as_json)
+    _print(run(_standings(settings_of(data), owner)), as_json=as_json)
 
 
 @app.command("set")
@@ -48,7 +50,7 @@ def set_quotas(
         raise InvalidInput("Name a quota to set, such as `--files 1000`.")
     to_default = frozenset(quota for quota, text in said.items() if text == _DEFAULT)
     own = {quota: _limit(quota, text) for quota, text in said.items() if quota not in to_default}
-    _print(run(_changed(load_settings(data=data), owner, own, to_default)), as_json=as_json)
+    _print(run(_changed(settings_of(data), owner, own, to_default)), as_json=as_json)
 
 
 async def _standings(settings: Settings, owner: str) -> list[QuotaStanding]:

@@ -9,10 +9,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run
-from citewell.client import call, connect
+from citewell.cli.common import AsJson, Data, print_json, run, where
+from citewell.client import Where, call, connect
 from citewell.errors import InvalidInput
-from citewell.settings import Settings, load_settings
 
 app = typer.Typer()
 _POLL_SECONDS = 0.3
@@ -38,7 +37,7 @@ def reindex(
     if not (every or failed or project) or (every and (failed or project)):
         raise InvalidInput("Say which files: --all, --failed, --project NAME, or the last two together.")
     body = {"project": project, "failed": failed, "read_again": read_again}
-    done = run(_reindex(load_settings(data=data), body, quiet=as_json))
+    done = run(_reindex(where(data), body, quiet=as_json))
     if as_json:
         print_json(done)
     else:
@@ -49,11 +48,11 @@ def reindex(
         raise typer.Exit(1)
 
 
-async def _reindex(settings: Settings, body: dict[str, Any], quiet: bool) -> dict[str, Any]:
+async def _reindex(place: Where, body: dict[str, Any], quiet: bool) -> dict[str, Any]:
     columns = (TextColumn("indexing again"), BarColumn(bar_width=20), MofNCompleteColumn())
     hidden = quiet or not console.out.is_terminal
     with Progress(*columns, console=console.out, transient=True, disable=hidden) as progress:
-        async with connect(settings) as client:
+        async with connect(place) as client:
             now = await call(client, "POST", "/reindex", json=body)
             task = progress.add_task("", total=now["total"])
             while now["state"] == "running":

@@ -6,20 +6,21 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import httpx
 import typer
-from pydantic import SecretStr
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run
-from citewell.client import connect
+from citewell.cli.common import AsJson, Data, print_json, request_json, run, settings_of, where
+from citewell.client import Where, connect
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.interface import Connector
 from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLimited, Unavailable
-from citewell.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 app = typer.Typer(no_args_is_help=True, help="Keep files up to date with where they come from.")
 _SHOWN = 20
@@ -67,7 +68,7 @@ def airtable(
     from citewell.connectors.frames import FrameFolder
     from citewell.connectors.mapping import TableMapping, field_flags, read_mapping
 
-    settings = load_settings(data=data)
+    settings = settings_of(data)
     chosen = (TableMapping() if mapping is None else read_mapping(mapping)).with_fields(field_flags(fields or []))
     known = settings.airtable
     access = AirtableAccess(
@@ -106,13 +107,13 @@ def folder(
 
     source = FolderSource(path)
     request = SyncRequest(name=name or f"folder {source.folder.name or 'root'}", project=project, empty=empty)
-    run(_run(load_settings(data=data), source, request, every if watch else None, as_json))
+    run(_run(where(data), source, request, every if watch else None, as_json))
 
 
 @app.command("list")
 def list_sources(data: Data = None, as_json: AsJson = False) -> None:
     """List what is synchronised, and what the last run did."""
-    found = run(request_json(load_settings(data=data), "GET", "/sources"))["sources"]
+    found = run(request_json(where(data), "GET", "/sources"))["sources"]
     if as_json:
         print_json(found)
         return
@@ -127,13 +128,13 @@ def list_sources(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
     """Forget a source; the files that it has brought stay."""
-    run(request_json(load_settings(data=data), "DELETE", f"/sources/{quote(name, safe='')}"))
+    run(request_json(where(data), "DELETE", f"/sources/{quote(name, safe='')}"))
     if not as_json:
         console.out.print(f"  forgotten {console.escape(name)}")
 
 
 async def _run(
-    settings: Settings,
+    place: Where,
     source: Connector,
     request: SyncRequest,
     every: float | None,
@@ -142,7 +143,7 @@ async def _run(
 ) -> None:
     """One run, or with `every` one after the other."""
     tell = _silent if as_json else _told
-    async with connect(settings) as client:
+    async with connect(place) as client:
         if every is None:
             _show(await Synchroniser(client, source, request, tell).run(), as_json)
             return
@@ -191,6 +192,8 @@ def _counts(report: dict[str, Any]) -> str:
 
 
 def _needed(value: str | SecretStr | None, what: str) -> str:
+    from pydantic import SecretStr
+
     plain = value.get_secret_value() if isinstance(value, SecretStr) else value
     if not plain:
         raise ConfigurationError(f"Set {what}.")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run
+from citewell.cli.common import AsJson, Data, print_json, request_json, run, settings_of, where
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.folder import DataFolder
-from citewell.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from citewell.server import Companion
+    from citewell.settings import Settings
 
 app = typer.Typer(help="Run the Telegram bot; link Telegram accounts.")
 
@@ -30,7 +30,7 @@ def telegram(
     """Run the bot together with the server. Where a server runs on the folder already, say how its bot is."""
     if context.invoked_subcommand is not None:
         return
-    settings = load_settings(data=data, host=host, port=port)
+    settings = settings_of(data, host=host, port=port)
     holder = DataFolder(settings.data).holder()
     if holder is not None and holder.url is not None:
         found = run(request_json(settings, "GET", "/telegram"))
@@ -53,7 +53,7 @@ def telegram(
 @app.command()
 def link(data: Data = None, as_json: AsJson = False) -> None:
     """Make a code; the account that sends it to the bot first, within 15 minutes, has the files of this folder."""
-    made = run(request_json(load_settings(data=data), "POST", "/telegram/codes"))
+    made = run(request_json(where(data), "POST", "/telegram/codes"))
     if as_json:
         print_json(made)
         return
@@ -65,7 +65,7 @@ def link(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def links(data: Data = None, as_json: AsJson = False) -> None:
     """List the Telegram accounts that are linked."""
-    _tell(run(request_json(load_settings(data=data), "GET", "/telegram")), as_json)
+    _tell(run(request_json(where(data), "GET", "/telegram")), as_json)
 
 
 @app.command()
@@ -75,7 +75,7 @@ def unlink(
     as_json: AsJson = False,
 ) -> None:
     """End the link of a Telegram account; its files stay."""
-    run(request_json(load_settings(data=data), "DELETE", f"/telegram/links/{user_id}"))
+    run(request_json(where(data), "DELETE", f"/telegram/links/{user_id}"))
     if as_json:
         print_json({"unlinked": user_id})
     else:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run
-from citewell.settings import load_settings
+from citewell.cli.common import AsJson, Data, print_json, request_json, run, where
 
 app = typer.Typer(no_args_is_help=True, help="Webhooks: have other programs told what happens.")
 _Id = Annotated[str, typer.Argument(help="The id of a webhook, as `citewell webhooks ls` prints it.")]
@@ -112,4 +111,4 @@ def replay(
 
 
 def _do(data: Any, method: str, path: str, **request: Any) -> Any:
-    return run(request_json(load_settings(data=data), method, path, **request))
+    return run(request_json(where(data), method, path, **request))

@@ -1,16 +1,13 @@
-"""From the environment, `.env` and code to `Settings`: the only reader of the environment (see `docs/configuration.md`)."""
+"""From the environment, `.env` and code to `Settings` (see `docs/configuration.md`)."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
-from dotenv import dotenv_values
 from pydantic import ConfigDict, ValidationError, create_model
 
+from citewell.environment import default_data_folder, read_environment
 from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.blobs import blob_problems
@@ -128,15 +125,12 @@ def _fill(
 
 
 def _environment() -> dict[str, str]:
-    """The environment over `.env`, with names in capitals; `ConfigurationError` for an unknown name that begins with `CITEWELL_`."""
+    """The environment over `.env`; `ConfigurationError` for an unknown name that begins with `CITEWELL_`."""
     known = [name for names in VARIABLES.values() for name in names]
-    try:
-        in_file = {name: value or "" for name, value in dotenv_values(".env", interpolate=True).items()}
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"The file {Path('.env').absolute()} cannot be read: {error}.") from error
-    check_names(os.environ, known, "the environment")
-    check_names(in_file, known, str(Path(".env").absolute()))
-    return {name.upper(): value for source in (in_file, os.environ) for name, value in source.items()}
+    read = read_environment()
+    check_names(read.of_process, known, "the environment")
+    check_names(read.of_file, known, str(read.file))
+    return read.variables
 
 
 _PROBLEMS = {
@@ -203,16 +197,3 @@ def _temperature_problem(settings: Settings) -> str | None:
     if isinstance(chat, AnthropicChat) and chat.temperature is not None and chat.temperature > 1:
         return f"{chat.name_of('temperature')} is {chat.temperature:g}, but it must be at most 1 for Anthropic."
     return None
-
-
-def default_data_folder() -> Path:
-    """The per-user data folder of this operating system. Raises `ConfigurationError` for a user without a home."""
-    try:
-        home = Path.home()
-    except RuntimeError as error:
-        raise ConfigurationError("This user has no home folder. Set CITEWELL_DATA to a folder for the data.") from error
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "citewell"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", home)) / "citewell"
-    return Path(os.environ.get("XDG_DATA_HOME", home / ".local" / "share")) / "citewell"

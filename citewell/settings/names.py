@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from citewell.environment import NO_SETTINGS, PREFIX
 from citewell.errors import ConfigurationError
 from citewell.spelling import suggestion
 from citewell.types import JsonObject
 
-PREFIX = "CITEWELL_"
-# Citewell's variables that are not settings: those of the tests, the benchmarks, and the scripts that start it.
-_NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
 # For these an empty value does not mean "as if it were not there", whatever its name: it would leave the door open.
 _NEVER_EMPTY = frozenset({"auth_secret", "session_secret", "jwt_jwks_url", "oidc_domains"})
 _MAY_BE_EMPTY = frozenset({"blob_prefix", "compare_model"})
@@ -92,7 +90,7 @@ def check_names(variables: Iterable[str], known: Iterable[str], where: str) -> N
     """Raise `ConfigurationError` for a name that begins with `CITEWELL_` and is not a setting; `where` says where it was found."""
     ours = {name for name in known if name.startswith(PREFIX)}
     for name in sorted(set(map(str.upper, variables))):
-        if name.startswith(PREFIX) and name not in ours and not name.startswith(_NO_SETTINGS):
+        if name.startswith(PREFIX) and name not in ours and not name.startswith(NO_SETTINGS):
             # Compared without what all of them begin with, which would make any two of them look alike.
             advice = _suggested(name, ours)
             raise ConfigurationError(f"There is no setting {name} (set in {where}). {advice}")
