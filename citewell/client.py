@@ -9,15 +9,15 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import httpx
-
 from citewell.errors import DataFolderBusy, from_code
 from citewell.folder import DataFolder
 
 if TYPE_CHECKING:
+    import httpx
+
     from citewell.settings import Settings
 
-_TIMEOUT = httpx.Timeout(600.0, connect=5.0)
+_SECONDS, _CONNECT_SECONDS = 600.0, 5.0
 _START_SECONDS = 15.0
 """How long a server that holds the folder may take to announce its address: two seconds at rest, several times that beside other work."""
 _PAUSE_SECONDS = 0.1
@@ -34,6 +34,8 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
     Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
     Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
     """
+    import httpx  # here: a command that serves, or prints its help, does without
+
     folder = where if isinstance(where, DataFolder) else DataFolder(where.data)
     async with AsyncExitStack() as stack:
         url, transport = await _address(folder), None
@@ -48,7 +50,7 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
             base_url=url or "http://citewell",
             transport=transport,
             headers={"Authorization": f"Bearer {folder.token()}"},
-            timeout=_TIMEOUT,
+            timeout=httpx.Timeout(_SECONDS, connect=_CONNECT_SECONDS),
             verify=_no_certificates(),
         )
         await stack.enter_async_context(client)
@@ -81,6 +83,8 @@ def _no_certificates() -> ssl.SSLContext:
 async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
     """Open a server inside this process, until the stack is closed."""
     # Imported here, for it takes seconds: what talks to a running server does without.
+    import httpx
+
     from citewell.app import build
     from citewell.settings import change, load_settings
 

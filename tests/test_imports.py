@@ -35,12 +35,37 @@ def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
         "onnxruntime",
         "fastapi",
         "cryptography",
+        "httpx",
         "pydantic",
         "citewell.settings",
         "citewell.composition",
         *_HEAVY,
     )
     program = f"import sys, citewell.cli\nprint(*(name for name in {heavy!r} if name in sys.modules))"
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
+def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configurations_or_requests_need(
+    tmp_path: Path,
+) -> None:
+    """Together a fifth of its start."""
+    rare = (
+        "httpx",
+        "jwt",
+        "cryptography",
+        "authlib",
+        "joserfc",
+        "markdown_it",
+        "magika",
+        "alembic",
+        "duckdb",
+        "aiogram",
+    )
+    program = (
+        f"{_BUILD.format(folder=str(tmp_path))}\nimport sys; print(*(name for name in {rare!r} if name in sys.modules))"
+    )
     outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout.split() == []

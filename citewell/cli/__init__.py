@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import httpx
 import typer
 
 from citewell import console
@@ -22,6 +21,7 @@ from citewell.cli import (
     telegram,
     webhooks,
 )
+from citewell.cli.common import SilentServer
 from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
@@ -59,7 +59,7 @@ def main() -> None:
             message += f" Allowed: {', '.join(map(str, allowed[:_MAX_ALLOWED]))}{', …' if len(allowed) > _MAX_ALLOWED else '.'}"
         console.err.print(f"[red]{console.escape(message)}[/] [dim]({error.code})[/]")
         sys.exit(_TRY_AGAIN if isinstance(error, Unavailable) else _WRONG)
-    except httpx.TransportError as error:
+    except SilentServer as error:
         console.err.print(
             f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
         )

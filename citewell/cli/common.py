@@ -66,9 +66,18 @@ def chunking_of(text: str) -> dict[str, str | int]:
     return {"strategy": strategy} | {name: int(size) for name, size in zip(("size", "overlap"), sizes, strict=False)}
 
 
+class SilentServer(Exception):
+    """The server that holds the data folder does not answer."""
+
+
 def run(work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of asynchronous work."""
-    return asyncio.run(work)
+    """The result of asynchronous work. Raises `SilentServer` where a server was asked that does not answer."""
+    import httpx
+
+    try:
+        return asyncio.run(work)
+    except httpx.TransportError as error:
+        raise SilentServer(str(error)) from error
 
 
 async def request_json(place: Where, method: str, path: str, **content: Any) -> Any:

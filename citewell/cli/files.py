@@ -9,9 +9,8 @@ import asyncio
 import gc
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
@@ -36,6 +35,9 @@ from citewell.client import Where, call, connect
 from citewell.errors import InvalidInput
 from citewell.folder import DataFolder
 from citewell.types import TERMINAL, JsonValue
+
+if TYPE_CHECKING:
+    import httpx
 
 app = typer.Typer()
 Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
 
 from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, request_json, run, where
 from citewell.client import Where, call, connect
+
+if TYPE_CHECKING:
+    import httpx
 
 app = typer.Typer(
     no_args_is_help=True, help="Indexes: list, build that of another model or store, compare, switch, roll back."

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
 import typer
 
 from citewell.cli.common import Data, run, where
 from citewell.client import Where, connect
+
+if TYPE_CHECKING:
+    import httpx
 
 app = typer.Typer()
 _ACCEPT = "application/json, text/event-stream"
@@ -42,6 +44,8 @@ async def _serve(place: Where, projects: list[str]) -> None:
 
 async def _forward(client: httpx.AsyncClient, projects: list[str], line: bytes, version: dict[str, str]) -> None:
     """Send one message to `/mcp`, and write what it answers as a line; a notification has no answer."""
+    import httpx
+
     headers = {"Accept": _ACCEPT, "Content-Type": "application/json", **version}
     try:
         response = await client.post("/mcp", content=line, params={"project": projects}, headers=headers)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
-import httpx
 import typer
 
 from citewell import console
@@ -142,6 +141,8 @@ async def _run(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """One run, or with `every` one after the other."""
+    import httpx
+
     tell = _silent if as_json else _told
     async with connect(place) as client:
         if every is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from citewell.adapters.webhook.guarded import GuardedSender
@@ -13,7 +14,6 @@ from citewell.features.accounts.passwords import Passwords
 from citewell.features.accounts.service import AccountService
 from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.service import AuthService
-from citewell.features.identities.openid import OpenIdProvider
 from citewell.features.identities.service import IdentityService
 from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
@@ -27,6 +27,9 @@ from citewell.storage.people import PersonRepository
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
+
+if TYPE_CHECKING:
+    from citewell.features.identities.openid import OpenIdProvider
 
 LOCAL_OWNER = "local"
 _DAY = 86_400.0
@@ -99,6 +102,8 @@ def _provider(settings: Settings) -> OpenIdProvider | None:
     openid, name = settings.openid, _provider_name(settings)
     if openid.issuer is None or openid.client_id is None or name is None:
         return None
+    from citewell.features.identities.openid import OpenIdProvider  # whose libraries are large
+
     return OpenIdProvider(
         issuer=openid.issuer,
         client_id=openid.client_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
@@ -16,7 +17,6 @@ from citewell.composition.stores import Stores, quota_defaults
 from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
-from citewell.features.auth.jwts import JwksKeys, JwtRules
 from citewell.features.citations.service import CitationService
 from citewell.features.suggestions.service import SuggestionService, answered_by
 from citewell.features.turns import Answering, TurnRunner
@@ -53,6 +53,9 @@ from citewell.storage.provider_calls import ProviderCallRepository
 from citewell.storage.quotas import QuotaRepository
 from citewell.storage.usage import UsageRepository
 from citewell.types import ExtractOptions, SelfQuery
+
+if TYPE_CHECKING:
+    from citewell.features.auth.jwts import JwtRules
 
 
 def build_embedder(settings: Settings, database: Database) -> Embedder:
@@ -284,6 +287,8 @@ def jwt_rules(settings: Settings) -> JwtRules | None:
     auth = settings.auth
     if auth.secret is None and auth.jwks_url is None:
         return None
+    from citewell.features.auth.jwts import JwksKeys, JwtRules  # with the libraries of keys and signatures
+
     return JwtRules(
         algorithm=auth.algorithm,
         secret=None if auth.secret is None else auth.secret.get_secret_value(),

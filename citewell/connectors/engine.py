@@ -9,15 +9,16 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-import httpx
 
 from citewell.client import call
 from citewell.connectors.interface import Connector, SourceEntry
 from citewell.errors import CitewellError, Conflict, RateLimited, SourceProblem
 from citewell.types import TERMINAL, JsonValue, Status
+
+if TYPE_CHECKING:
+    import httpx
 
 _PAGE = 1_000
 _AT_ONCE = 4

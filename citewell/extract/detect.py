@@ -10,7 +10,6 @@ from pathlib import Path
 
 from citewell.errors import CorruptFile, ExtractionError
 from citewell.extract.catalogue import BY_EXTENSION, FORMATS, Format, extension_of
-from citewell.extract.content_model import content_model
 from citewell.extract.core.compound import SIGNATURE, ole_label
 from citewell.extract.core.decode import detect_encoding, is_text
 from citewell.extract.core.safezip import SafeZip
@@ -347,6 +346,8 @@ class _Guess:
 
 
 def _model_guess(path: Path) -> _Guess:
+    from citewell.extract.content_model import content_model  # signatures tell most files; ONNX Runtime is large
+
     result = content_model().identify_path(path)
     label = str(result.output.label)
     return _Guess(_MAGIKA_LABELS.get(label, label), str(result.output.group), float(result.score))

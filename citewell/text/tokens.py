@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import cache
 from typing import Literal, NamedTuple
 
 # Python's \w leaves out combining marks, without which words of Indic, Thai, Hebrew and Arabic script fall apart.
@@ -19,7 +20,7 @@ _MARKS = (
 
 def _combining(end: int = 0x1E950) -> str:
     """The characters below `end` that a normaliser sorts among each other (those with a combining class), for a regular expression."""
-    return "".join(chr(code) for code in range(0x300, end) if unicodedata.combining(chr(code)))
+    return "".join(filter(unicodedata.combining, map(chr, range(0x300, end))))
 
 
 _WORD = rf"[\w{_MARKS}]+"
@@ -35,10 +36,7 @@ _RUNS = re.compile(
 )
 # The longest run of combining marks that the Unicode Standard Annex 15 (Stream-Safe Text) lets a normaliser meet.
 _MAX_MARKS = 30
-_LONG_RUN = re.compile(f"([{_combining()}]{{{_MAX_MARKS}}})(?=[{_combining()}])")
-# Found in whatever the one above is found in. One range for all beyond the basic plane: the rest of the class is a table then, and looking
-# through a text takes a fortieth of the time.
-_MAY_BE_LONG_RUN = re.compile(f"[{_combining(0x10000)}\U00010000-\U0010ffff]{{{_MAX_MARKS + 1}}}")
+
 _UNSPACED = re.compile(f"[{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]")
 
 
@@ -63,6 +61,19 @@ class Token(NamedTuple):
     kind: TokenKind
 
 
+@cache
+def _long_run() -> re.Pattern[str]:
+    marks = _combining()
+    return re.compile(f"([{marks}]{{{_MAX_MARKS}}})(?=[{marks}])")
+
+
+@cache
+def _may_be_long_run() -> re.Pattern[str]:
+    """Found in whatever the one above is found in. One range for all beyond the basic plane: the rest of the class is a table then, and
+    looking through a text takes a fortieth of the time."""
+    return re.compile(f"[{_combining(0x10000)}\U00010000-\U0010ffff]{{{_MAX_MARKS + 1}}}")
+
+
 def normalise(text: str) -> str:
     """Compatibility-composed text: full-width letters become plain, ligatures fall apart, accents join their letters."""
     return text if text.isascii() else composed(text, "NFKC").replace("\u00ad", "")
@@ -71,8 +82,8 @@ def normalise(text: str) -> str:
 def composed(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:
     """`text` in a normal form of Unicode. Runs of more combining marks than any script writes are parted by a joiner (U+034F),
     as sorting them takes the square of their number."""
-    if _MAY_BE_LONG_RUN.search(text):
-        text = _LONG_RUN.sub("\\1\u034f", text)
+    if not text.isascii() and _may_be_long_run().search(text):
+        text = _long_run().sub("\\1\u034f", text)
     return unicodedata.normalize(form, text)
 
 

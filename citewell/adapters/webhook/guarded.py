@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeAlias, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from citewell.adapters.webhook.addresses import may_be_called, reached
 from citewell.errors import InvalidInput, Unavailable
 from citewell.types import Acknowledgement
+
+if TYPE_CHECKING:
+    import httpx
 
 SECONDS = 15.0
 """For one delivery as a whole, from the look-up of the name to the end of what is read of the answer."""
@@ -23,7 +24,8 @@ MAX_ADDRESSES = 4
 MAX_BYTES = 256 * 1024
 """What an answer that is read may have, decompressed."""
 T = TypeVar("T")
-Reader: TypeAlias = Callable[[httpx.Response], Awaitable[T]]
+# httpx is imported by what sends: most servers never do.
+Reader: TypeAlias = "Callable[[httpx.Response], Awaitable[T]]"
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -53,6 +55,8 @@ class GuardedSender:
             yield await self._answer(stack, "GET", _url(url, private=self._private), {}, b"")
 
     async def _in_time(self, method: str, url: str, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
+        import httpx
+
         try:
             async with asyncio.timeout(self._seconds), AsyncExitStack() as stack:
                 return await read(await self._answer(stack, method, _url(url, private=self._private), headers, body))
@@ -65,6 +69,8 @@ class GuardedSender:
         self, stack: AsyncExitStack, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes
     ) -> httpx.Response:
         """The beginning of the answer of the first of the name's addresses that is there."""
+        import httpx
+
         problem: Exception | None = None
         for address in await self._addresses(url):
             try:
@@ -93,6 +99,8 @@ class GuardedSender:
     async def _sent(
         self, method: str, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes
     ) -> AsyncGenerator[httpx.Response]:
+        import httpx
+
         # Dialling the address itself leaves no second look-up that could answer otherwise; the certificate is checked by name.
         dialled = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
@@ -125,6 +133,8 @@ async def _look_up(host: str, port: int) -> Sequence[str]:
 
 
 def _url(text: str, *, private: bool) -> httpx.URL:
+    import httpx
+
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:

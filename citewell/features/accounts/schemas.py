@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types.accounts import Invitation, Person, PersonState, ProjectMember, Role, SharedProject, SignedIn
 
 _MAX_EMAIL = 300
@@ -40,7 +40,7 @@ class AccountChange(RequestBody):
     password: str | None = Field(default=None, min_length=1, max_length=MAX_PASSWORD_LENGTH)
 
 
-class PersonOut(BaseModel):
+class PersonOut(Schema):
     """Somebody with an account. `owner` is whose files are theirs; `issuer` the identity provider they sign in with, if they do."""
 
     id: str
@@ -69,7 +69,7 @@ class PersonOut(BaseModel):
         )
 
 
-class PeopleList(BaseModel):
+class PeopleList(Schema):
     """Everybody, in the order in which they came."""
 
     people: list[PersonOut]
@@ -81,7 +81,7 @@ class PersonChange(RequestBody):
     state: PersonState
 
 
-class SignedInOut(BaseModel):
+class SignedInOut(Schema):
     """A place where you are signed in."""
 
     id: str
@@ -106,7 +106,7 @@ class SignedInOut(BaseModel):
         )
 
 
-class SignedInList(BaseModel):
+class SignedInList(Schema):
     """Where you are signed in, the latest first."""
 
     sessions: list[SignedInOut]
@@ -125,7 +125,7 @@ class InvitationIn(RequestBody):
     days: int = Field(default=7, ge=1, le=90)
 
 
-class InvitationOut(BaseModel):
+class InvitationOut(Schema):
     """An invitation that can still be used."""
 
     id: str
@@ -154,7 +154,7 @@ class NewInvitation(InvitationOut):
     invitation: str
 
 
-class InvitationList(BaseModel):
+class InvitationList(Schema):
     """Your invitations, newest first."""
 
     invitations: list[InvitationOut]
@@ -166,7 +166,7 @@ class AcceptIn(RequestBody):
     invitation: str = Field(min_length=1, max_length=200, pattern=_NO_NUL)
 
 
-class MemberOut(BaseModel):
+class MemberOut(Schema):
     """Somebody who may use a project. `service` says that it is a service account."""
 
     id: str
@@ -183,7 +183,7 @@ class MemberOut(BaseModel):
         )
 
 
-class MemberList(BaseModel):
+class MemberList(Schema):
     """The members of a project besides its owner, oldest first."""
 
     members: list[MemberOut]
@@ -195,7 +195,7 @@ class MemberChange(RequestBody):
     role: Literal[Role.EDITOR, Role.VIEWER]
 
 
-class SharedProjectOut(BaseModel):
+class SharedProjectOut(Schema):
     """A project of another owner that you may use. `owner` is whose files these are, `owner_name` what they are called."""
 
     id: str
@@ -210,7 +210,7 @@ class SharedProjectOut(BaseModel):
         return SharedProjectOut(id=one.id, name=one.name, owner=one.owner_id, owner_name=one.owner_name, role=one.role)
 
 
-class SharedProjectList(BaseModel):
+class SharedProjectList(Schema):
     """The projects of others that you may use; send one's id as `X-Citewell-Project`."""
 
     projects: list[SharedProjectOut]

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import utc
+from citewell.features.schemas import Schema, utc
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 
 
@@ -19,7 +19,7 @@ class AuditFormat(StrEnum):
     CSV = "csv"
 
 
-class AuditEntryOut(BaseModel):
+class AuditEntryOut(Schema):
     """One entry. Ids only: no texts, file names or secrets."""
 
     number: int = Field(description="grows with time; gaps have no meaning")
@@ -42,7 +42,7 @@ class AuditEntryOut(BaseModel):
         return AuditEntryOut.model_validate(asdict(entry) | {"at": utc(entry.at)})
 
 
-class AuditList(BaseModel):
+class AuditList(Schema):
     """A page of entries, newest first."""
 
     entries: list[AuditEntryOut]

@@ -7,8 +7,6 @@ import hmac
 import time
 from dataclasses import dataclass
 
-import jwt
-
 _KIND = "at+jwt"  # RFC 9068
 _ISSUER = "citewell"
 _ALGORITHM = "HS256"
@@ -32,10 +30,14 @@ class AccessTokens:
             "iat": now,
             "exp": now + self.seconds,
         }
+        import jwt  # where there are accounts: it loads the libraries of keys and signatures
+
         return jwt.encode(claims, self.secret, algorithm=_ALGORITHM, headers={"typ": _KIND})
 
     def session_of(self, token: str, *, even_expired: bool = False) -> str | None:
         """The session that a valid token names; None for anything else, other JWTs among them. even_expired: to sign out with."""
+        import jwt
+
         try:
             read = jwt.decode_complete(
                 token,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import MAX_PROJECTS, RequestBody, utc
+from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, utc
 from citewell.storage.owners import TokenInfo
 from citewell.types.accounts import AccessScope
 
@@ -25,7 +25,7 @@ class TokenIn(RequestBody):
     )
 
 
-class TokenOut(BaseModel):
+class TokenOut(Schema):
     """A token as listed. `prefix` is how it begins, `projects` are ids (null for all), `last_used_at` is exact to the minute."""
 
     id: str
@@ -33,7 +33,7 @@ class TokenOut(BaseModel):
     created_at: datetime
     expires_at: datetime | None
     prefix: str | None = None
-    scopes: list[AccessScope] = []
+    scopes: list[AccessScope] = Field(default=[])
     projects: list[str] | None = None
     last_used_at: datetime | None = None
 
@@ -58,7 +58,7 @@ class NewToken(TokenOut):
     token: str
 
 
-class TokenList(BaseModel):
+class TokenList(Schema):
     """Valid tokens, newest first."""
 
     tokens: list[TokenOut]
@@ -70,7 +70,7 @@ class SessionIn(RequestBody):
     token: str = Field(min_length=1, max_length=8_192)
 
 
-class SessionOut(BaseModel):
+class SessionOut(Schema):
     """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something.
 
     `accounts` says whether people have accounts here, `sign_up` how they get one, and `provider` what the identity provider is called

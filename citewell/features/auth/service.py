@@ -7,16 +7,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from citewell.errors import Forbidden, InvalidInput, NotFound, Unauthorized, named
 from citewell.features.auth.access_tokens import AccessTokens, csrf_of
-from citewell.features.auth.jwts import JwtRules
 from citewell.features.limits import Refusals
 from citewell.storage.members import MemberRepository
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.types.accounts import ALL_SCOPES, ROLE_SCOPES, AccessScope, Grant, Principal, SharedProject, SignedIn
+
+if TYPE_CHECKING:
+    from citewell.features.auth.jwts import JwtRules
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.agent.interface import Source
 from citewell.features.schemas import (
@@ -17,6 +17,7 @@ from citewell.features.schemas import (
     PictureJson,
     PlaceOut,
     RequestBody,
+    Schema,
     TimeZoneIn,
     said_json,
     sample,
@@ -57,7 +58,7 @@ class NearestOut(PlaceOut):
     text: str
 
 
-class NoAnswerOut(BaseModel):
+class NoAnswerOut(Schema):
     """Why a question has no answer, and what would help."""
 
     reason: NoAnswerReason
@@ -65,7 +66,7 @@ class NoAnswerOut(BaseModel):
     hint: str
 
 
-class ChatOut(BaseModel):
+class ChatOut(Schema):
     """An answer with its citations."""
 
     answer: str
@@ -78,7 +79,7 @@ class ChatOut(BaseModel):
         default=None,
         description="of what was computed over many rows: a Vega-Lite 5 specification with its data inline",
     )
-    nearest: list[NearestOut] = []
+    nearest: list[NearestOut] = Field(default=[])
     confidence: float | None = Field(
         default=None,
         description="0 to 1: how probable it is that the passages answer, or that a table question was read as it was meant; of a chat model's "
@@ -88,8 +89,8 @@ class ChatOut(BaseModel):
     inferred_filters: list[InferredFilterOut] = Field(
         default=[], description="what the question was read to say of the files to look in"
     )
-    usage: dict[str, Any] = {}
-    timings_ms: dict[str, float] = {}
+    usage: dict[str, Any] = Field(default={})
+    timings_ms: dict[str, float] = Field(default={})
     trace: dict[str, Any] | None = None
     notice: str | None = Field(
         default=None,

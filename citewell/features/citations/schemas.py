@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.citations.service import MAX_ANSWER_CHARACTERS, MAX_CITED
-from citewell.features.schemas import CitationOut, RequestBody
+from citewell.features.schemas import CitationOut, RequestBody, Schema
 
 MAX_PIECES = 10_000
 MAX_SEEN_IDS = 10_000
@@ -33,7 +33,7 @@ class CitationCheckIn(RequestBody):
     )
 
 
-class CheckedAnswerOut(BaseModel):
+class CheckedAnswerOut(Schema):
     """The text with `[n]`, and the citations with their verdicts."""
 
     answer: str

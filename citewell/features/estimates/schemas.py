@@ -6,9 +6,9 @@ import mimetypes
 from pathlib import PurePath
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import RequestBody
+from citewell.features.schemas import RequestBody, Schema
 from citewell.ingest.estimating import Bounds, EstimatedPart, PlannedFile, Purpose, UploadEstimate
 
 MAX_FILES = 10_000
@@ -37,7 +37,7 @@ class UploadEstimateIn(RequestBody):
     multimodal: bool = False
 
 
-class BoundsOut(BaseModel):
+class BoundsOut(Schema):
     """The least and the most that is expected."""
 
     low: float
@@ -49,7 +49,7 @@ class BoundsOut(BaseModel):
         return BoundsOut(low=round(bounds.low, digits), high=round(bounds.high, digits))
 
 
-class EstimatedPartOut(BaseModel):
+class EstimatedPartOut(Schema):
     """What one model would be asked for."""
 
     purpose: Purpose
@@ -74,7 +74,7 @@ class EstimatedPartOut(BaseModel):
         )
 
 
-class UploadEstimateOut(BaseModel):
+class UploadEstimateOut(Schema):
     """What uploading would take of models that cost; no `parts` where nothing does.
 
     What is in a file is known once it is read, so these are estimates: from the sizes of the files, and from what the owner's own

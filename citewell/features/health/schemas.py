@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.health.findings import Level
+from citewell.features.schemas import Schema
 
 
-class Health(BaseModel):
+class Health(Schema):
     """The process answers."""
 
     status: str = "ok"
     version: str
 
 
-class RebuildingOut(BaseModel):
+class RebuildingOut(Schema):
     """How far the index is that is being rebuilt, in chunks; `problem` is what it waits for, `because` why no other one answers."""
 
     done: int
@@ -25,7 +26,7 @@ class RebuildingOut(BaseModel):
     because: str
 
 
-class IndexChangeOut(BaseModel):
+class IndexChangeOut(Schema):
     """An index that is to take the place of the one that answers, and how far it is, in chunks."""
 
     index_id: str
@@ -39,7 +40,7 @@ class IndexChangeOut(BaseModel):
     problem: str
 
 
-class Readiness(BaseModel):
+class Readiness(Schema):
     """Whether each part works, and how far the index is while it is being rebuilt: searches find what is there already."""
 
     ready: bool
@@ -49,7 +50,7 @@ class Readiness(BaseModel):
     parts: dict[str, dict[str, Any]]
 
 
-class FindingOut(BaseModel):
+class FindingOut(Schema):
     """One thing that was looked at; `advice` says what to do about a note or an error."""
 
     part: str
@@ -58,7 +59,7 @@ class FindingOut(BaseModel):
     advice: str
 
 
-class Examination(BaseModel):
+class Examination(Schema):
     """What is configured and what can be reached."""
 
     findings: list[FindingOut]

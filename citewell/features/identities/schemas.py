@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
-from citewell.features.schemas import RequestBody
+from citewell.features.schemas import RequestBody, Schema
 
 
 class OpenIdIn(RequestBody):
@@ -21,7 +21,7 @@ class LinkIn(RequestBody):
     current_password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
 
 
-class OpenIdOut(BaseModel):
+class OpenIdOut(Schema):
     """Where the browser goes to sign in."""
 
     address: str

@@ -13,8 +13,7 @@ import re
 import secrets
 import time
 from dataclasses import asdict, dataclass
-
-import jwt
+from typing import TYPE_CHECKING
 
 from citewell.errors import CitewellError, Conflict, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from citewell.errors import WrongCredentials as Wrong
@@ -27,9 +26,11 @@ from citewell.features.accounts.service import (
     display_name,
 )
 from citewell.features.addresses import network_of
-from citewell.features.identities.openid import Identity, OpenIdFlow, OpenIdProvider
 from citewell.storage.people import NewPerson
 from citewell.types.accounts import Person, PersonState, Principal, SignInProblem
+
+if TYPE_CHECKING:
+    from citewell.features.identities.openid import Identity, OpenIdFlow, OpenIdProvider
 
 FLOW_SECONDS = 600
 """How long signing in at the provider may take."""
@@ -134,6 +135,11 @@ class IdentityService:
         return self.provider
 
     async def _begin(self, purpose: Purpose, redirect: str, sender: From) -> Begun:
+        import jwt
+
+        # Only where there is a provider: the libraries are large.
+        from citewell.features.identities.openid import OpenIdFlow
+
         provider = self._provider()
         await self.accounts.count("openid-begin", network_of(sender.address), _MAX_BEGUN)
         flow = OpenIdFlow(
@@ -149,6 +155,10 @@ class IdentityService:
         )
 
     def _read(self, token: str | None) -> tuple[OpenIdFlow, Purpose] | None:
+        import jwt
+
+        from citewell.features.identities.openid import OpenIdFlow
+
         try:
             read = jwt.decode_complete(
                 token or "", self._key(), algorithms=[_ALGORITHM], options={"require": ["exp", "flow", "purpose"]}

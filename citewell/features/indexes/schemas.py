@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.indexes.comparing import FoundBy, IndexComparison, SideFigures
 from citewell.features.indexes.service import MAX_QUERIES
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.indexes.estimating import BuildEstimate
 from citewell.settings import EmbeddingProvider, VectorStore
 from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord
@@ -67,7 +67,7 @@ class BuildChange(RequestBody):
     switch: bool | None = None
 
 
-class IndexOut(BaseModel):
+class IndexOut(Schema):
     """An index: which model's vectors, where, what state, how far it is built (in chunks), and how."""
 
     id: str
@@ -114,7 +114,7 @@ class IndexOut(BaseModel):
         )
 
 
-class EstimateOut(BaseModel):
+class EstimateOut(Schema):
     """What building an index would take: texts that are not embedded yet, their tokens, calls, minutes, and US dollars."""
 
     fingerprint: str
@@ -140,7 +140,7 @@ class EstimateOut(BaseModel):
         )
 
 
-class IndexList(BaseModel):
+class IndexList(Schema):
     """All indexes, oldest first."""
 
     indexes: list[IndexOut]
@@ -153,7 +153,7 @@ class CompareIn(RequestBody):
     top_k: int = Field(default=10, ge=1, le=100)
 
 
-class QueryComparisonOut(BaseModel):
+class QueryComparisonOut(Schema):
     """Chunk ids of both, best first, and the share of the active index's hits that the other has too."""
 
     query: str
@@ -164,7 +164,7 @@ class QueryComparisonOut(BaseModel):
     cited: list[str] = Field(description="the passages that the answer cited and that still exist")
 
 
-class ComparedPassage(BaseModel):
+class ComparedPassage(Schema):
     """A passage that one of the two found."""
 
     chunk_id: str
@@ -174,7 +174,7 @@ class ComparedPassage(BaseModel):
     is_cited: bool
 
 
-class ChangedQuery(BaseModel):
+class ChangedQuery(Schema):
     """A question whose passages change, with the best of both."""
 
     query: str
@@ -182,7 +182,7 @@ class ChangedQuery(BaseModel):
     candidate: list[ComparedPassage]
 
 
-class SideOut(BaseModel):
+class SideOut(Schema):
     """One of the two indexes over all questions."""
 
     ndcg: float | None = Field(description="nDCG of the cited passages; null without any")
@@ -190,7 +190,7 @@ class SideOut(BaseModel):
     dollars: float | None = Field(description="for embedding 1,000 such questions; null where no price is known")
 
 
-class CompareOut(BaseModel):
+class CompareOut(Schema):
     """Per question and on average. Answers cited what the active index had found, which favours it."""
 
     queries: list[QueryComparisonOut]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import RequestBody
+from citewell.features.schemas import RequestBody, Schema
 
 
 class LocalModelIn(RequestBody):
@@ -16,21 +16,21 @@ class LocalModelIn(RequestBody):
     model: str = Field(min_length=1, max_length=200)
 
 
-class LocalModelOut(BaseModel):
+class LocalModelOut(Schema):
     """A model of a server on this machine."""
 
     server: str
     model: str
 
 
-class LocalServerOut(BaseModel):
+class LocalServerOut(Schema):
     """A model server that answers on this machine, and its models."""
 
     server: str
     models: list[str]
 
 
-class LocalModels(BaseModel):
+class LocalModels(Schema):
     """What was chosen, and what could be.
 
     state: `off` where no local model can be chosen (`reason` says why), `none` while none is, `used` while the chosen one writes

@@ -9,20 +9,20 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Done
 from citewell.errors import InvalidInput
-from citewell.features.schemas import CitationOut
+from citewell.features.schemas import CitationOut, Schema
 from citewell.types import Citation
 
 _MARKER = re.compile(r"\[(\d+)\]")
 
 
-class TextPart(BaseModel):
+class TextPart(Schema):
     """A part of a message's content; only texts are read."""
 
     type: str
     text: str = ""
 
 
-class MessageIn(BaseModel):
+class MessageIn(Schema):
     """One message of the conversation, which the client keeps."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -37,7 +37,7 @@ class MessageIn(BaseModel):
         return self.content or ""
 
 
-class StreamOptions(BaseModel):
+class StreamOptions(Schema):
     """What a stream carries besides."""
 
     include_usage: bool = False
@@ -55,7 +55,7 @@ class CompletionIn(BaseModel):
     references: bool = Field(default=False, description="ours: end the answer with a References section")
 
 
-class ModelOut(BaseModel):
+class ModelOut(Schema):
     """A name to ask under."""
 
     id: str
@@ -64,7 +64,7 @@ class ModelOut(BaseModel):
     owned_by: str = "citewell"
 
 
-class ModelList(BaseModel):
+class ModelList(Schema):
     """All names to ask under: `citewell` for everything, `citewell/NAME` for a project."""
 
     object: Literal["list"] = "list"

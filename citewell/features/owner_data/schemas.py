@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.owner_data.service import ErasureReceipt
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
 
@@ -17,7 +17,7 @@ class ErasureIn(RequestBody):
     confirm: str = Field(max_length=100, description=f"`{ERASURE_CONFIRMATION}`")
 
 
-class RemovedOut(BaseModel):
+class RemovedOut(Schema):
     """A place, how much of the owner was there, and how much was found afterwards."""
 
     place: str
@@ -25,7 +25,7 @@ class RemovedOut(BaseModel):
     after: int
 
 
-class ErasureOut(BaseModel):
+class ErasureOut(Schema):
     """A receipt: what was removed where, and what was found when every place was looked through again."""
 
     owner: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.chunk.config import Strategy
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types import Project
 
 
@@ -46,7 +46,7 @@ class ProjectChange(RequestBody):
         return {name: changes[name] for name in sorted(self.model_fields_set)}
 
 
-class ProjectOut(BaseModel):
+class ProjectOut(Schema):
     """A named set of resources."""
 
     id: str
@@ -67,7 +67,7 @@ class ProjectOut(BaseModel):
         )
 
 
-class ProjectList(BaseModel):
+class ProjectList(Schema):
     """All projects, oldest first."""
 
     projects: list[ProjectOut]

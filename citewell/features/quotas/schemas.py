@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types.quotas import Quota, QuotaStanding
 
 _MAX = 2**50
 _Whole = Annotated[int, Field(ge=0, le=_MAX)]
 
 
-class QuotaOut(BaseModel):
+class QuotaOut(Schema):
     """One quota of an owner."""
 
     quota: Quota
@@ -36,7 +36,7 @@ class QuotaOut(BaseModel):
         )
 
 
-class QuotaList(BaseModel):
+class QuotaList(Schema):
     """All quotas of an owner."""
 
     quotas: list[QuotaOut]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types import Reindex
 
 
@@ -18,7 +18,7 @@ class ReindexIn(RequestBody):
     read_again: bool = Field(default=False, description="read the bytes again, in place of only cutting and embedding")
 
 
-class ReindexOut(BaseModel):
+class ReindexOut(Schema):
     """A run, and how far it is: `done` of `total` files, of which `failed` are FAILED or PARTIAL."""
 
     id: str
@@ -43,7 +43,7 @@ class ReindexOut(BaseModel):
         )
 
 
-class ReindexList(BaseModel):
+class ReindexList(Schema):
     """The newest runs first."""
 
     runs: list[ReindexOut]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.resources.service import Deleted, Said
 from citewell.features.schemas import (
@@ -19,6 +19,7 @@ from citewell.features.schemas import (
     MetadataValueOut,
     PieceJson,
     RequestBody,
+    Schema,
     StageDetailsJson,
     metadata_json,
     sample,
@@ -46,7 +47,7 @@ MAX_CAPTION = 20_000
 """Characters of a caption: what is longer is a document."""
 
 
-class OptionsOut(BaseModel):
+class OptionsOut(Schema):
     """What was asked for a file. `chunking` is null where its project's, or the server's, applies."""
 
     multimodal: bool
@@ -56,16 +57,16 @@ class OptionsOut(BaseModel):
     caption: str | None = None
 
 
-class StageOut(BaseModel):
+class StageOut(Schema):
     """One entry of a resource's timeline."""
 
     status: str
     at: datetime
     version: int
-    details: StageDetailsJson = {}
+    details: StageDetailsJson = Field(default={})
 
 
-class ResourceOut(BaseModel):
+class ResourceOut(Schema):
     """An uploaded file and what became of it. Durations in milliseconds, sizes in bytes."""
 
     id: str
@@ -211,21 +212,21 @@ def _stage(event: dict[str, Any]) -> StageOut:
     )
 
 
-class ResourceList(BaseModel):
+class ResourceList(Schema):
     """A page of resources, newest first."""
 
     resources: list[ResourceOut]
     next_cursor: str | None
 
 
-class FacetValueOut(BaseModel):
+class FacetValueOut(Schema):
     """A value, and how many files have it. Of dates, it is a month or a year in UTC."""
 
     value: bool | float | str
     files: int
 
 
-class FacetOut(BaseModel):
+class FacetOut(Schema):
     """A field that files have, with values of one type."""
 
     field: str = Field(description="as filters name it")
@@ -250,7 +251,7 @@ class FacetOut(BaseModel):
         )
 
 
-class FacetsOut(BaseModel):
+class FacetsOut(Schema):
     """How many files there are, and what they can be filtered by."""
 
     files: int
@@ -262,14 +263,14 @@ class FacetsOut(BaseModel):
         return FacetsOut(files=found.files, facets=[FacetOut.of(facet) for facet in found.fields])
 
 
-class ElementList(BaseModel):
+class ElementList(Schema):
     """A page of elements in reading order."""
 
     elements: list[ElementJson]
     next_cursor: str | None
 
 
-class ChunkOut(BaseModel):
+class ChunkOut(Schema):
     """A chunk: what is indexed, and the elements it was made of."""
 
     id: str
@@ -297,14 +298,14 @@ class ChunkOut(BaseModel):
         )
 
 
-class ChunkList(BaseModel):
+class ChunkList(Schema):
     """A page of chunks in order."""
 
     chunks: list[ChunkOut]
     next_cursor: str | None
 
 
-class BlobOut(BaseModel):
+class BlobOut(Schema):
     """A file that extraction made: an image of the document, or the exact copy of a table."""
 
     name: str
@@ -321,13 +322,13 @@ class BlobOut(BaseModel):
         )
 
 
-class BlobList(BaseModel):
+class BlobList(Schema):
     """All extracted files of a resource."""
 
     blobs: list[BlobOut]
 
 
-class ReceiptOut(BaseModel):
+class ReceiptOut(Schema):
     """What a deletion removed. `vectors_left` is counted afterwards, and is 0 unless a store failed."""
 
     deleted: list[str]
@@ -348,7 +349,7 @@ class ReceiptOut(BaseModel):
         )
 
 
-class LinkOut(BaseModel):
+class LinkOut(Schema):
     """Where a file can be downloaded without a token, and until when. Keep the address as you would keep a token."""
 
     url: str
@@ -405,7 +406,7 @@ class RecordsIn(RequestBody):
     project: str | None = None
 
 
-class RecordsOut(BaseModel):
+class RecordsOut(Schema):
     """What became of the texts, ids of their resources in order."""
 
     resource_ids: list[str]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from citewell.features.schemas import Schema
 
 
-class SamplesOut(BaseModel):
+class SamplesOut(Schema):
     """Ids of the sample files' resources."""
 
     resource_ids: list[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from citewell.features.schemas import (
     MAX_PROJECTS,
@@ -16,6 +16,7 @@ from citewell.features.schemas import (
     LocatorJson,
     MetadataValueOut,
     RequestBody,
+    Schema,
     TimeZoneIn,
     said_json,
     sample,
@@ -57,7 +58,7 @@ class SearchIn(RequestBody):
     debug: bool = False
 
 
-class HitOut(BaseModel):
+class HitOut(Schema):
     """A passage with its scores and its place."""
 
     chunk_id: str
@@ -81,7 +82,7 @@ class HitOut(BaseModel):
     label: str
 
 
-class PassageOut(BaseModel):
+class PassageOut(Schema):
     """Neighbouring hits of one file, with the chunks around them, as one text."""
 
     resource_id: str
@@ -92,14 +93,14 @@ class PassageOut(BaseModel):
     hit_ids: list[str]
 
 
-class TraceOut(BaseModel):
+class TraceOut(Schema):
     """What happened on the way; milliseconds per step."""
 
     timings_ms: dict[str, float]
-    details: dict[str, Any] = {}
+    details: dict[str, Any] = Field(default={})
 
 
-class SearchOut(BaseModel):
+class SearchOut(Schema):
     """Hits, best first; the passages around them with `neighbours`; the trace with `debug`."""
 
     hits: list[HitOut]

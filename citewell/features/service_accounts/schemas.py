@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import MAX_PROJECTS, RequestBody, utc
+from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, utc
 from citewell.types.accounts import AccessScope, PersonState, Role, ServiceAccount
 
 _MAX_NAME = 200
@@ -43,7 +43,7 @@ class ServiceKeyIn(RequestBody):
     )
 
 
-class ServiceProjectOut(BaseModel):
+class ServiceProjectOut(Schema):
     """A project of yours that a service account may use, and as what."""
 
     id: str
@@ -51,7 +51,7 @@ class ServiceProjectOut(BaseModel):
     role: Role
 
 
-class ServiceAccountOut(BaseModel):
+class ServiceAccountOut(Schema):
     """A service account. `owner` is whose files, chats and costs are its own, and its id as a member of projects."""
 
     id: str
@@ -74,7 +74,7 @@ class ServiceAccountOut(BaseModel):
         )
 
 
-class ServiceAccountList(BaseModel):
+class ServiceAccountList(Schema):
     """Your service accounts, oldest first."""
 
     service_accounts: list[ServiceAccountOut]

@@ -7,17 +7,14 @@ import hashlib
 import html
 import re
 import time
-
-from markdown_it import MarkdownIt
+from functools import cache
+from typing import TYPE_CHECKING
 
 from citewell.types.sharing import ShownAnswer, ShownPassage
 
-# Markdown without HTML, links and pictures: what looks like one of these stays text.
-_MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable("table")
-    .disable(["link", "image", "autolink", "html_inline", "html_block", "reference", "entity"])
-)
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 _MARK = re.compile(r"\[(\d{1,4})\]")
 _IN_TAGS = re.compile(r"(<[^>]*>)")
 _STYLE = """
@@ -39,12 +36,24 @@ _VERDICTS = {
 }
 
 
+@cache
+def _markdown() -> MarkdownIt:
+    """Markdown without HTML, links and pictures: what looks like one of these stays text."""
+    from markdown_it import MarkdownIt
+
+    return (
+        MarkdownIt("commonmark", {"html": False})
+        .enable("table")
+        .disable(["link", "image", "autolink", "html_inline", "html_block", "reference", "entity"])
+    )
+
+
 def answer_page(shown: ShownAnswer) -> str:
     """The document that shows an answer."""
     known = {one.n for one in shown.passages}
     passages = "".join(map(_passage, shown.passages))
     return _document(
-        f"<h1>A shared answer</h1><main>{_marked(_MARKDOWN.render(shown.text), known)}</main>"
+        f"<h1>A shared answer</h1><main>{_marked(_markdown().render(shown.text), known)}</main>"
         f"<h2>Sources</h2><ol>{passages}</ol>"
         f"<footer>Answered by Citewell on {_day(shown.answered_at)}. "
         f"This link works until {_day(shown.expires_at)}.</footer>"

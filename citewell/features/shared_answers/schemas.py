@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import RequestBody, utc
+from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.types.sharing import SharedAnswer, ShownAnswer
 
 
@@ -16,7 +16,7 @@ class ShareIn(RequestBody):
     days: int = Field(default=30, ge=1, le=365)
 
 
-class ShareOut(BaseModel):
+class ShareOut(Schema):
     """A link to one answer, without its secret."""
 
     id: str
@@ -43,13 +43,13 @@ class NewShare(ShareOut):
     path: str
 
 
-class ShareList(BaseModel):
+class ShareList(Schema):
     """Links that have not expired, newest first."""
 
     shares: list[ShareOut]
 
 
-class SharedPassageOut(BaseModel):
+class SharedPassageOut(Schema):
     """A passage that the answer cites as `[n]`."""
 
     n: int
@@ -58,7 +58,7 @@ class SharedPassageOut(BaseModel):
     verdict: str = Field(description="supported, weak or unsupported")
 
 
-class SharedAnswerOut(BaseModel):
+class SharedAnswerOut(Schema):
     """All that a link shows."""
 
     answer: str

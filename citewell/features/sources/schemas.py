@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import JsonIn, RequestBody, utc
+from citewell.features.schemas import JsonIn, RequestBody, Schema, utc
 from citewell.features.sources.service import MAX_KEY, ItemKept, ItemSent
 from citewell.ingest.frames import RawFrame
 from citewell.types import SyncItem, SyncSource, UploadOutcome
@@ -42,7 +42,7 @@ class SourceRunIn(RequestBody):
     announce: bool = Field(default=True, description="whether webhooks are told")
 
 
-class SourceOut(BaseModel):
+class SourceOut(Schema):
     """A source, and how far it is."""
 
     name: str
@@ -67,7 +67,7 @@ class SourceOut(BaseModel):
         )
 
 
-class SourceList(BaseModel):
+class SourceList(Schema):
     """Sources by name."""
 
     sources: list[SourceOut]
@@ -122,13 +122,13 @@ class ItemRemovalIn(RequestBody):
     key: Key
 
 
-class ItemRemovedOut(BaseModel):
+class ItemRemovedOut(Schema):
     """Whether there was such an item."""
 
     removed: bool
 
 
-class ItemKeptOut(BaseModel):
+class ItemKeptOut(Schema):
     """What became of an item."""
 
     resource_id: str
@@ -141,7 +141,7 @@ class ItemKeptOut(BaseModel):
         return ItemKeptOut(resource_id=kept.resource_id, outcome=kept.outcome, notes=list(kept.notes))
 
 
-class SourceItemOut(BaseModel):
+class SourceItemOut(Schema):
     """What a source has brought under a key; `resource_id` is null where there is no file of it (any more)."""
 
     key: str
@@ -164,7 +164,7 @@ class SourceItemOut(BaseModel):
         )
 
 
-class SourceItemList(BaseModel):
+class SourceItemList(Schema):
     """A page of items by key."""
 
     items: list[SourceItemOut]

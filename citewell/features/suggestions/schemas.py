@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from citewell.features.schemas import Schema
 
 
-class SuggestionOut(BaseModel):
+class SuggestionOut(Schema):
     """A question that the file can be expected to answer."""
 
     question: str
@@ -13,7 +13,7 @@ class SuggestionOut(BaseModel):
     filename: str
 
 
-class SuggestionList(BaseModel):
+class SuggestionList(Schema):
     """Questions, those of different files first."""
 
     suggestions: list[SuggestionOut]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from citewell.features.schemas import Schema
 from citewell.features.tables.service import Spread, TablePage
 
 # Browsers read JSON numbers as doubles, which hold whole numbers below this exactly.
 _EXACT = 2**53
 
 
-class RowOut(BaseModel):
+class RowOut(Schema):
     """A row: the number that a person sees in the file, and the cells."""
 
     row: int
     cells: list[str | int | float | bool | None]
 
 
-class RowPage(BaseModel):
+class RowPage(Schema):
     """Rows in the file's order, from `offset` on."""
 
     columns: list[str]
@@ -34,14 +35,14 @@ class RowPage(BaseModel):
         return RowPage(columns=list(page.columns), rows=rows, offset=page.offset, total=page.total)
 
 
-class BarOut(BaseModel):
+class BarOut(Schema):
     """How many rows have this value, or lie from here to the next bar."""
 
     label: str
     count: int
 
 
-class SpreadOut(BaseModel):
+class SpreadOut(Schema):
     """How a column's values are distributed."""
 
     numeric: bool = Field(description="bars are ranges of equal width; else the most frequent values")

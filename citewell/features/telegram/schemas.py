@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import utc
+from citewell.features.schemas import Schema, utc
 from citewell.features.telegram.service import LinkCode
 from citewell.storage.telegram import TelegramLink
 
 
-class TelegramLinkOut(BaseModel):
+class TelegramLinkOut(Schema):
     """A Telegram account that is linked to the owner; `user_id` is Telegram's."""
 
     user_id: int
@@ -24,7 +24,7 @@ class TelegramLinkOut(BaseModel):
         return TelegramLinkOut(user_id=link.user_id, name=link.name, linked_at=utc(link.linked_at))
 
 
-class TelegramOut(BaseModel):
+class TelegramOut(Schema):
     """The bot that this server runs, and the accounts that are linked, newest first."""
 
     bot: str | None = Field(description="the bot's name in Telegram; null where no bot runs here")
@@ -32,7 +32,7 @@ class TelegramOut(BaseModel):
     links: list[TelegramLinkOut]
 
 
-class TelegramCodeOut(BaseModel):
+class TelegramCodeOut(Schema):
     """A code to send to the bot, valid once; `address` opens the bot with it."""
 
     code: str

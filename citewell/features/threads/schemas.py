@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from citewell.features.schemas import (
@@ -15,6 +15,7 @@ from citewell.features.schemas import (
     PictureOut,
     PlaceOut,
     RequestBody,
+    Schema,
     ScopeJson,
     ScopeOut,
     utc,
@@ -23,7 +24,7 @@ from citewell.features.threads.service import ShownMessage, ShownThread
 from citewell.types import Thread
 
 
-class ThreadOut(BaseModel):
+class ThreadOut(Schema):
     """A conversation."""
 
     id: str
@@ -44,7 +45,7 @@ class ThreadOut(BaseModel):
         )
 
 
-class ThreadList(BaseModel):
+class ThreadList(Schema):
     """Threads, the most recently used first."""
 
     threads: list[ThreadOut]
@@ -105,7 +106,7 @@ class MessageDetailsOut(TypedDict, total=False):
 MessageDetailsJson = Annotated[dict[str, Any], DescribedBy((MessageDetailsOut,))]
 
 
-class MessageOut(BaseModel):
+class MessageOut(Schema):
     """One message with its citations."""
 
     id: str

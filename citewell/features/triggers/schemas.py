@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from citewell.features.schemas import CitationOut, RequestBody, sample, utc
+from citewell.features.schemas import CitationOut, RequestBody, Schema, sample, utc
 from citewell.types import Trigger, TriggerKind
 
 _NAME = r"^[^\x00]+$"
@@ -28,7 +28,7 @@ class TriggerIn(RequestBody):
     )
 
 
-class TriggerOut(BaseModel):
+class TriggerOut(Schema):
     """A trigger, without its secret."""
 
     id: str
@@ -57,7 +57,7 @@ class NewTrigger(TriggerOut):
     secret: str = Field(description="`trg_…`, sent as `Authorization: Bearer trg_…`")
 
 
-class TriggerList(BaseModel):
+class TriggerList(Schema):
     """All triggers, oldest first."""
 
     triggers: list[TriggerOut]
@@ -91,7 +91,7 @@ class FetchIn(RequestBody):
     records: list[FetchedRecord] = Field(max_length=10_000)
 
 
-class FetchOut(BaseModel):
+class FetchOut(Schema):
     """What became of them, with the ids of their resources in order."""
 
     resource_ids: list[str]
@@ -109,7 +109,7 @@ class ChunkIn(RequestBody):
     metadata: dict[str, Any] = Field(description="keys that are set; null removes one")
 
 
-class ChunkFileOut(BaseModel):
+class ChunkFileOut(Schema):
     """The file's metadata as they are now."""
 
     resource_id: str
@@ -125,7 +125,7 @@ class ResultIn(RequestBody):
     thread_id: str | None = Field(default=None, max_length=36, description="to go on with a conversation")
 
 
-class ResultOut(BaseModel):
+class ResultOut(Schema):
     """An answer with its citations; `answer.completed` tells webhooks of the same one."""
 
     answer: str

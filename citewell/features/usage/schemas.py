@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from citewell.features.schemas import Schema
 from citewell.features.usage.service import UsageReport
 
 
-class UsageRow(BaseModel):
+class UsageRow(Schema):
     """Sums of one kind and model within a day, thread or message; cost in US dollars by the price table in the settings."""
 
     day: str | None = Field(default=None, description="UTC, as 2026-01-31")
@@ -24,7 +25,7 @@ class UsageRow(BaseModel):
     cost: float
 
 
-class Totals(BaseModel):
+class Totals(Schema):
     """Everything within the limits of the request."""
 
     input_tokens: int
@@ -32,7 +33,7 @@ class Totals(BaseModel):
     cost: float
 
 
-class Comparison(BaseModel):
+class Comparison(Schema):
     """What sending every file in scope whole with each question would have taken, for the same questions."""
 
     messages: int
@@ -40,7 +41,7 @@ class Comparison(BaseModel):
     cost: float
 
 
-class UsageOut(BaseModel):
+class UsageOut(Schema):
     """Sums per day (or thread, or message), kind and model, newest first."""
 
     usage: list[UsageRow]

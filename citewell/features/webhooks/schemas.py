@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from citewell.features.schemas import RequestBody, sample, utc
+from citewell.features.schemas import RequestBody, Schema, sample, utc
 from citewell.types import Delivery, DeliveryState, EventType, Webhook
 
 Subscription = Literal[
@@ -65,7 +65,7 @@ class WebhookChange(RequestBody):
         return self.model_dump(exclude_none=True)
 
 
-class WebhookOut(BaseModel):
+class WebhookOut(Schema):
     """A webhook, without its secret."""
 
     id: str
@@ -96,13 +96,13 @@ class NewWebhook(WebhookOut):
     secret: str = Field(description="`whsec_…`, which signs what is sent, as libraries of Standard Webhooks take it")
 
 
-class WebhookList(BaseModel):
+class WebhookList(Schema):
     """All webhooks, oldest first."""
 
     webhooks: list[WebhookOut]
 
 
-class DeliveryOut(BaseModel):
+class DeliveryOut(Schema):
     """One event for one webhook. Attempts carry the same `id` as `webhook-id`."""
 
     id: str
@@ -131,20 +131,20 @@ class DeliveryOut(BaseModel):
         )
 
 
-class DeliveryList(BaseModel):
+class DeliveryList(Schema):
     """A page of deliveries, newest first."""
 
     deliveries: list[DeliveryOut]
     next_cursor: str | None = None
 
 
-class Replayed(BaseModel):
+class Replayed(Schema):
     """How many deliveries are sent again."""
 
     replayed: int
 
 
-class EventResource(BaseModel):
+class EventResource(Schema):
     """The data of `resource.indexed`, `resource.failed` and `resource.deleted`; of a deleted file only its names."""
 
     resource_id: str
@@ -165,7 +165,7 @@ class EventResource(BaseModel):
     error_message: str | None = None
 
 
-class EventChunk(BaseModel):
+class EventChunk(Schema):
     """The data of `chunk.stored`."""
 
     chunk_id: str
@@ -182,7 +182,7 @@ class EventChunk(BaseModel):
     record_id: str | None = None
 
 
-class EventAnswer(BaseModel):
+class EventAnswer(Schema):
     """The data of `answer.completed`."""
 
     message_id: str
@@ -194,7 +194,7 @@ class EventAnswer(BaseModel):
     citations: list[dict[str, Any]]
 
 
-class EventSync(BaseModel):
+class EventSync(Schema):
     """The data of `sync.finished`: which source, and what was done."""
 
     source: str
