@@ -27,6 +27,7 @@ class Server:
     token: str
     pid: int
     start_seconds: float
+    start_cpu_seconds: float
 
     def client(self) -> httpx.Client:
         return httpx.Client(
@@ -39,8 +40,8 @@ class Server:
 
 
 @contextmanager
-def serving(data: Path, command: Sequence[str | Path] = (CITEWELL,)) -> Iterator[Server]:
-    """Serve `data` until the block ends; `RuntimeError` with the log's last lines when the server does not come up."""
+def serving(data: Path, command: Sequence[str | Path] = (CITEWELL,), pause: float = 0.05) -> Iterator[Server]:
+    """Serve `data` until the block ends, asking every `pause` seconds whether it is up; `RuntimeError` with the log's last lines when the server does not come up."""
     port = _free_port()
     log = data.with_suffix(".log")
     with log.open("ab") as output:
@@ -49,10 +50,10 @@ def serving(data: Path, command: Sequence[str | Path] = (CITEWELL,)) -> Iterator
             [*command, "serve", "--data", data, "--port", str(port)], stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        _wait_until_up(process, port, log)
-        seconds = time.perf_counter() - started
+        _wait_until_up(process, port, log, pause)
+        seconds, cpu = time.perf_counter() - started, cpu_seconds(process.pid)
         printed = subprocess.run([*command, "token", "--data", data], capture_output=True, text=True, check=True).stdout
-        yield Server(port, printed.split()[-1], process.pid, seconds)
+        yield Server(port, printed.split()[-1], process.pid, seconds, cpu)
     finally:
         process.terminate()
         wait(process)
@@ -81,16 +82,17 @@ def search(client: httpx.Client, query: str, top_k: int) -> list[dict]:
     return client.post("/search", json={"query": query, "top_k": top_k}).raise_for_status().json()["hits"]
 
 
-def _wait_until_up(process: subprocess.Popen, port: int, log: Path, limit: float = 120) -> None:
+def _wait_until_up(process: subprocess.Popen, port: int, log: Path, pause: float, limit: float = 120) -> None:
     deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        try:
-            if httpx.get(f"http://127.0.0.1:{port}/health", timeout=2).status_code == 200:
-                return
-        except httpx.TransportError:
-            if process.poll() is not None:
-                break
-        time.sleep(0.05)
+    with httpx.Client(timeout=2) as client:
+        while time.monotonic() < deadline:
+            try:
+                if client.get(f"http://127.0.0.1:{port}/health").status_code == 200:
+                    return
+            except httpx.TransportError:
+                if process.poll() is not None:
+                    break
+            time.sleep(pause)
     tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])
     raise RuntimeError(f"The server did not come up:\n{tail}")
 
