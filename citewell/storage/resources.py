@@ -55,6 +55,8 @@ _PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
 # Columns that grow with a file's content; summaries leave them out.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
+# Built once, because each stage of each file begins with it.
+_ONE = sa.select(*_PUBLIC).where(resources.c.id == sa.bindparam("one"), resources.c.owner_id == sa.bindparam("owner"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,9 @@ class ResourceRepository:
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource; `NotFound` when it is not the owner's."""
-        query = sa.select(*_PUBLIC).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
 
         def read(connection: sa.Connection) -> tuple[sa.RowMapping | None, dict[str, list[str]]]:
-            row = connection.execute(query).mappings().first()
+            row = connection.execute(_ONE, {"one": resource_id, "owner": owner_id}).mappings().first()
             return row, {} if row is None else _by_resource(connection.execute(_links([resource_id])).mappings())
 
         row, linked = await self._database.look(read)
