@@ -120,7 +120,8 @@ def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int, beside: Sequence[Hit]
     """The hits of several searches by the sum of their scores, each list's scaled to 0..1.
 
     The last list counts more: its query says what the others leave to the thread. Hits of the search `beside` them count only where one of
-    them has found them.
+    them has found them. A hit's similarity is the greatest that any of the searches has for it: what a message leaves unsaid is nearer to
+    it with the words of the thread.
     """
     if len(lists) == 1 and not beside:
         return list(lists[0][:top_k])
@@ -134,7 +135,12 @@ def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int, beside: Sequence[Hit]
     for hit, share in _shares(beside):
         if hit.chunk.id in sums:
             sums[hit.chunk.id] += share
-    return [hits[chunk_id] for chunk_id in sorted(sums, key=lambda c: -sums[c])][:top_k]
+    nearest: dict[str, float] = {}
+    for hit in (hit for found in (*lists, beside) for hit in found):
+        if hit.scores.dense is not None:
+            nearest[hit.chunk.id] = max(hit.scores.dense, nearest.get(hit.chunk.id, hit.scores.dense))
+    best = sorted(sums, key=lambda c: -sums[c])[:top_k]
+    return [replace(hits[c], scores=replace(hits[c].scores, dense=nearest.get(c))) for c in best]
 
 
 def _shares(found: Sequence[Hit]) -> list[tuple[Hit, float]]:

@@ -27,7 +27,7 @@ ALL = [
     replace(PIER, scores=Scores(dense=0.7, lexical=4.0)),
     replace(DOGS, scores=Scores(dense=0.5, lexical=6.0)),
 ]
-SOME = AnswerEvidence(score=0.5, coverage=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
+SOME = AnswerEvidence(score=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
 
 
 async def scored(question: str, hits: Sequence[Hit] = ALL, asked: int | None = None) -> list[ScoredStatement]:
@@ -73,6 +73,12 @@ async def test_the_legs_agree_where_one_passage_is_first_in_both(
 )
 async def test_a_question_for_yes_or_no_is_told(message: str, whether: bool) -> None:
     assert (await gathered("boats pier", message)).whether is whether
+
+
+async def test_a_word_of_another_language_that_looks_like_one_of_these_asks_for_no_yes() -> None:
+    question = "Was kostet es, wenn ein Boot länger als zwei Nächte am Steg liegt?"
+    assert read_question(question).language == "de"
+    assert (await gathered(question)).whether is False
 
 
 def test_more_of_what_speaks_for_an_answer_makes_it_more_probable() -> None:

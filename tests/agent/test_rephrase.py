@@ -11,7 +11,7 @@ from citewell.agent.rules import merge_hits
 from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.rephrase import rephrase
 from citewell.agent.understand.topics import find_topic_terms
-from citewell.types import Hit
+from citewell.types import Hit, Scores
 from tests.agent.fakes import hit
 
 THREAD = (
@@ -123,6 +123,19 @@ def test_what_is_found_beside_moves_up_what_is_found_and_adds_nothing() -> None:
     assert {one.chunk.text for one in merged} == {"first", "second"}
     third = hit("third", ordinal=3)
     assert merge_hits([ranked(first, second, third)], 3, ranked(second, third))[0].chunk.text == "second"
+
+
+def test_a_hit_is_as_near_as_the_query_that_it_is_nearest_to() -> None:
+    asked, whole, beside = (
+        [replace(hit("found", ordinal=1), scores=Scores(dense=near, lexical=words))]
+        for near, words in ((0.3, 2.0), (0.5, 6.0), (0.4, 4.0))
+    )
+    (found,) = merge_hits([asked, whole], 3, beside)
+    assert found.scores == Scores(dense=0.5, lexical=2.0)
+    (found,) = merge_hits([asked], 3, beside)
+    assert found.scores.dense == 0.4
+    by_words = [replace(one, scores=Scores(lexical=1.0)) for one in asked]
+    assert merge_hits([by_words, by_words], 3)[0].scores.dense is None
 
 
 def ranked(*hits: Hit) -> list[Hit]:

@@ -29,16 +29,15 @@ _READ = 1_000  # characters of the message that its kind is told by
 class AnswerEvidence:
     """What speaks for an answer; all but the last two in 0..1.
 
-    score, coverage: of the best statement (`citewell.agent.extractive.scoring`)
+    score:   of the best statement (`citewell.agent.extractive.scoring`)
     passage: the greatest similarity of a passage to the question
     own:     the greatest mean, over the tokens of the message without what a thread added, of the cosine with a statement's nearest token
     held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
     agreed:  whether search by meaning and search by words find the same passage first
-    whether: whether the message asks for yes or no, which few passages say
+    whether: whether the message asks for yes or no, in English, which few passages say
     """
 
     score: float
-    coverage: float
     passage: float
     own: float
     held: float
@@ -50,7 +49,6 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
     """The probability of an answer, 0..1, were there one to every second question."""
     total = (
         limits.score_sure * evidence.score
-        + limits.coverage_sure * evidence.coverage
         + limits.passage_sure * evidence.passage
         + limits.own_sure * evidence.own
         + limits.held_sure * evidence.held
@@ -66,12 +64,11 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
     best = scored[0]
     return AnswerEvidence(
         score=best.score,
-        coverage=best.coverage,
         passage=max(one.passage for one in scored),
         own=max(one.own for one in scored),
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
-        whether=_ASKS_WHETHER.match(message[:_READ]) is not None,
+        whether=question.language in (None, "en") and _ASKS_WHETHER.match(message[:_READ]) is not None,
     )
 
 

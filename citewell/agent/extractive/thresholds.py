@@ -57,8 +57,7 @@ class ExtractiveThresholds:
     list_answers:        similarity of a list from which it answers though no statement does
 
     Whether there is an answer at all: a logistic regression over what `citewell.agent.extractive.confidence` gathers.
-    score_sure, coverage_sure, passage_sure, own_sure, held_sure, agreed_sure, whether_sure: weights of the evidence; that of the coverage is
-                         negative as the score holds it already, and counts it too much for this purpose
+    score_sure, passage_sure, own_sure, held_sure, agreed_sure, whether_sure: weights of the evidence
     sure:                its constant
     answer:              confidence from which there is an answer; low, since to refuse what could be answered is the worse mistake where
                          the answer shows its source
@@ -102,15 +101,14 @@ class ExtractiveThresholds:
     list_answers: float = 0.5
     picture_share: float = 0.9
 
-    score_sure: float = 4.3
-    coverage_sure: float = -0.5
-    passage_sure: float = 4.3
-    own_sure: float = 3.2
-    held_sure: float = 1.2
-    agreed_sure: float = 0.35
-    whether_sure: float = -0.2
-    sure: float = -6.5
-    answer: float = 0.29
+    score_sure: float = 4.0
+    passage_sure: float = 6.7
+    own_sure: float = 7.5
+    held_sure: float = 3.6
+    agreed_sure: float = 0.3
+    whether_sure: float = -1.5
+    sure: float = -11.2
+    answer: float = 0.18
 
 
 THRESHOLDS = ExtractiveThresholds()
