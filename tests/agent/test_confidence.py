@@ -45,6 +45,12 @@ async def test_words_that_a_thread_added_are_not_asked_for() -> None:
     assert (await gathered("How many nights may boats stay? (llamas Peru)")).held < alone.held
 
 
+async def test_a_text_need_not_say_that_it_mentions_something() -> None:
+    plain = await gathered("Are there nights at the pier?")
+    assert (await gathered("Are nights mentioned at the pier?")).held == plain.held
+    assert (await gathered("Are nights forbidden at the pier?")).held < plain.held
+
+
 async def test_a_rare_word_that_is_missing_weighs_more_than_a_common_one() -> None:
     assert (await gathered("Is the office at the pier?")).held > (await gathered("Is the llama at the pier?")).held
     rare, common = await gathered("pier nights llama"), await gathered("nights lead pier")

@@ -29,6 +29,11 @@ def test_words_that_no_passage_has_are_named_as_they_were_written() -> None:
     assert why.text == "No passage found mentions “Tractors” or “insured”."
 
 
+def test_what_a_text_does_with_its_subject_is_not_called_missing() -> None:
+    why = explain("Do these notes mention tractors?", [LOANS])
+    assert why.text == "No passage found mentions “notes” or “tractors”."
+
+
 def test_words_that_are_there_without_the_answer_are_not_called_missing() -> None:
     assert explain("Are payments on loans late?", [LOANS]).reason is NoAnswerReason.NOT_STATED
 

@@ -22,6 +22,8 @@ _ASKS_WHETHER = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must|am)\b",
     re.I,
 )
+TELLING = frozenset(analyze("describe discuss mention", "en"))
+"""Terms for what a document does with its subject, which it does not say of itself."""
 _READ = 1_000  # characters of the message that its kind is told by
 
 
@@ -73,7 +75,7 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
 
 
 def _held(question: Question, message: str, best: Hit, hits: Sequence[Hit]) -> float:
-    terms = set(analyze(message, question.language, query=True))
+    terms = set(analyze(message, question.language, query=True)) - TELLING
     found = [set(analyze(_read(hit), question.language)) for hit in hits]
     rarity = {term: math.log(1 + (len(hits) + 1) / (sum(term in one for one in found) + 0.5)) for term in terms}
     total = sum(rarity.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from citewell.agent.extractive.confidence import TELLING
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.types import Hit, NoAnswer, NoAnswerReason
@@ -62,7 +63,7 @@ def _unmentioned(question: str, language: str | None, hits: Sequence[Hit]) -> li
     missing: list[str] = []
     for word in _WORD.findall(question):
         terms = set(analyze(word, language, query=True))
-        if terms and not terms & held and word not in missing:
+        if terms and not terms & (held | TELLING) and word not in missing:
             missing.append(word)
             if len(missing) == MAX_NAMED:
                 break
