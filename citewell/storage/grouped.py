@@ -49,14 +49,18 @@ class GroupedWrites:
         try:
             while self._waiting:
                 async with self._writer:
-                    steps, self._waiting = self._waiting[:_MAX_SHARED], self._waiting[_MAX_SHARED:]
+                    steps = self._waiting[:_MAX_SHARED]
                     works = [step.work for step in steps]
                     written = loop.run_in_executor(self._threads, _transaction, self._engine, works)
+                    del self._waiting[: len(steps)]
                     try:
                         await asyncio.wait({written})
                     finally:
                         await asyncio.wait({written})  # the next writer would find the database locked
                         _tell(steps, written)
+        except RuntimeError as error:  # the database is closed, and its threads take no more work
+            for step in self._waiting:
+                step.fail(error)
         finally:
             for step in self._waiting:  # the event loop ends
                 step.outcome.cancel()
@@ -67,6 +71,10 @@ class GroupedWrites:
 class _Step:
     work: Callable[[sa.Connection], Any]
     outcome: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def fail(self, error: BaseException) -> None:
+        self.outcome.set_exception(error)
+        self.outcome.exception()  # a cancelled caller does not ask for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,7 @@ def _tell(steps: Sequence[_Step], written: asyncio.Future[list[Any]]) -> None:
     outcomes: list[Any] = written.result() if error is None else [_Failed(error)] * len(steps)
     for step, outcome in zip(steps, outcomes, strict=True):
         if isinstance(outcome, _Failed):
-            step.outcome.set_exception(outcome.error)
-            step.outcome.exception()  # a cancelled caller does not ask for it
+            step.fail(outcome.error)
         else:
             step.outcome.set_result(outcome)
 

@@ -130,6 +130,13 @@ async def test_whoever_is_cancelled_leaves_nothing_half_done(database: Database)
     assert await numbers(database) == [2, 1_000]
 
 
+async def test_a_closed_database_says_so(database: Database) -> None:
+    await database.close()
+    steps = [asyncio.create_task(database.change(add(number))) for number in (1, 2)]
+    ended = await asyncio.wait_for(asyncio.gather(*steps, return_exceptions=True), 30)
+    assert [type(one) for one in ended] == [RuntimeError] * 2
+
+
 def test_an_event_loop_that_ends_waits_for_what_has_begun(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
         connection.execute("CREATE TABLE notes (number INTEGER PRIMARY KEY)")
