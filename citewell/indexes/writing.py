@@ -146,5 +146,5 @@ async def _accepted(
 
 
 def is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
-    """All chunks are, but for the rows beyond the first `max_dense_rows` of a resource."""
-    return chunk.type is not ChunkType.ROW or rows_before < max_dense_rows
+    """All chunks are, but for the rows beyond the first `max_dense_rows` of a resource, and summaries that repeat one passage."""
+    return rows_before < max_dense_rows if chunk.type is ChunkType.ROW else not chunk.repeats_a_passage

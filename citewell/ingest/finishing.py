@@ -21,7 +21,7 @@ from citewell.errors import (
     Unavailable,
 )
 from citewell.indexes.index_set import IndexSet
-from citewell.indexes.writing import write_points
+from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.identity import identified
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import is_description
@@ -84,8 +84,9 @@ class Finishing:
         error = unseen if resource.detected_category == Category.IMAGE and unseen is not None else description.error
         summary = list(identified(description.drafts, job, SUMMARY_OF, count))  # behind the content
         if summary:  # nothing shows these points before their rows are there
+            dense, _ = mark_embedded(summary, 0, 0)
             for index in self.indexes.all:
-                await write_points(index, summary, [True] * len(summary), file)
+                await write_points(index, summary, dense, file)
         again = isinstance(error, ProviderRateLimited | ProviderUnavailable) and job.attempt < self.attempts
         done = dict(values) | {
             "chunk_count": count + len(summary),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
@@ -65,6 +65,12 @@ class ChunkDraft:
         """The text that the embedder sees: of a table its words, as figures say nothing to it; the lexical leg has them all."""
         text = table_words(self.text) if self.type is ChunkType.TABLE else self.text
         return f"{self.context}\n{text}" if self.context else text
+
+    @property
+    def repeats_a_passage(self) -> bool:
+        """Whether this is a summary whose sentences are all of one chunk, which has a vector already."""
+        quotes = cast(list[list[int]], self.metadata.get(QUOTES) or [])
+        return len({ordinal for ordinal, _, _ in quotes}) == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

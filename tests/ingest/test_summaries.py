@@ -118,6 +118,27 @@ async def test_a_quoted_summary_does_not_repeat_passages_in_a_search(tmp_path: P
         assert {hit.chunk.type for hit in (await services.search.search(asked)).hits} == {ChunkType.SUMMARY}
 
 
+async def test_a_summary_that_quotes_one_passage_is_not_embedded_again(
+    tmp_path: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+    embed = HashEmbedder.embed
+
+    async def counted(self: HashEmbedder, texts: Sequence[str], kind: str = "document") -> object:
+        embedded.extend(texts)
+        return await embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", counted)
+    async with open_services(load_settings(data=tmp_path)) as services:
+        note = await added(services, TEXT.encode(), "waterworks.txt")
+        assert [(len(embedded), note.chunk_count)] == [(1, 2)]
+        embedded.clear()
+        paragraphs = [f"Well {n} gives clean water to every house of street {n}. " * 8 for n in range(20)]
+        long = await added(services, "\n\n".join(paragraphs).encode(), "wells.txt")
+        assert {len(summary.metadata["quotes"]) > 1 for summary in await summaries(services, long)} == {True}  # type: ignore[arg-type]
+        assert len(embedded) == long.chunk_count
+
+
 async def test_a_model_summarises_sections_and_then_the_whole(tmp_path: Path, writer: Writer) -> None:
     paragraphs = [f"Well {n} gives water to the houses of street {n}. " * 8 for n in range(60)]
     async with open_services(load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1")) as services:

@@ -145,6 +145,16 @@ def test_rows_under_a_text_name_are_rows_where_every_line_has_the_same_columns(t
     assert detected(tmp_path, "export.txt", rows).label == "csv"
 
 
+@pytest.mark.parametrize(("name", "text"), [("a.txt", "Just words, and a comma.\n"), ("a.md", "# A title\n\nText.\n")])
+def test_the_model_is_not_asked_about_a_note_that_its_name_tells(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr("citewell.extract.detect._model_guess", asked.append)
+    assert detected(tmp_path, name, text).extractor is not None
+    assert not asked
+
+
 def test_a_tar_is_told_by_its_header(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as out:
