@@ -25,6 +25,9 @@ _MAX_DIGITS = 18
 _READ_ONLY = ("number", "actor_name")
 # A change that began this long ago on another server of the database and has not ended: that server has stopped.
 _ABANDONED_SECONDS = 86_400.0
+_BEGIN = sa.insert(audit_begun)
+_THERE = sa.select(owners.c.id).where(owners.c.id.in_(sa.bindparam("ids", expanding=True)))
+_END = sa.delete(audit_begun).where(audit_begun.c.request_id.in_(sa.bindparam("ids", expanding=True)))
 
 
 class AuditRepository:
@@ -35,10 +38,8 @@ class AuditRepository:
 
     async def begin(self, entry: AuditEntry) -> None:
         """Note that a change begins, before it does."""
-        begun = sa.insert(audit_begun).values(
-            request_id=entry.request_id, owner_id=entry.owner_id, at=entry.at, entry=asdict(entry)
-        )
-        await self._database.change(lambda connection: connection.execute(begun).rowcount)
+        begun = {"request_id": entry.request_id, "owner_id": entry.owner_id, "at": entry.at, "entry": asdict(entry)}
+        await self._database.change(lambda connection: connection.execute(_BEGIN, begun).rowcount)
 
     async def add(self, entries: Sequence[AuditEntry]) -> None:
         """Add entries, all of them or none; one that is there already is left as it is. An owner who is gone is left out."""
@@ -89,14 +90,13 @@ def _add(entries: Sequence[AuditEntry], connection: sa.Connection) -> None:
         return
     # The same statement for an entry of nobody's, which no time that it takes is to tell from others.
     named = {entry.owner_id or "" for entry in entries}
-    there = set(connection.scalars(sa.select(owners.c.id).where(owners.c.id.in_(named))))
+    there = set(connection.scalars(_THERE, {"ids": list(named)}))
     rows: list[dict[str, Any]] = []
     for entry in entries:
         row = {name: value for name, value in asdict(entry).items() if name not in _READ_ONLY}
         rows.append(row | {"owner_id": entry.owner_id if entry.owner_id in there else None})
-    connection.execute(insert_new(connection, audit_log).values(rows))
-    ids = [entry.request_id for entry in entries]
-    connection.execute(sa.delete(audit_begun).where(audit_begun.c.request_id.in_(ids)))
+    connection.execute(insert_new(connection, audit_log), rows)
+    connection.execute(_END, {"ids": [entry.request_id for entry in entries]})
 
 
 def _query(owner_id: str | None, wanted: AuditFilter) -> sa.Select[*tuple[Any, ...]]:

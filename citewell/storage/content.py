@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
-from citewell.storage.lookups import Lookup
+from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.outbox import announce_chunks
 from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
@@ -57,6 +57,43 @@ _LOADED = Lookup(
 )
 
 
+# Also written once, as every file on its way runs them.
+_ELEMENTS = Prepared(
+    sa.select(elements.c.ordinal, elements.c.data)
+    .where(
+        elements.c.resource_id == sa.bindparam("resource"),
+        elements.c.version == sa.bindparam("version"),
+        elements.c.ordinal > sa.bindparam("last"),
+    )
+    .order_by(elements.c.ordinal)
+    .limit(sa.bindparam("most"))
+)
+_BLOBS = Prepared(
+    sa.select(*(resource_blobs.c[name] for name in ("name", "key", "mime_type", "kind", "size", "metadata")))
+    .where(
+        resource_blobs.c.resource_id == sa.bindparam("resource"), resource_blobs.c.version == sa.bindparam("version")
+    )
+    .order_by(resource_blobs.c.name)
+)
+_CHUNKS = Prepared(
+    sa.select(chunks)
+    .where(chunks.c.resource_id == sa.bindparam("resource"), chunks.c.ordinal > sa.bindparam("last"))
+    .order_by(chunks.c.ordinal)
+    .limit(sa.bindparam("most"))
+)
+_CHUNK_IDS = Prepared(sa.select(chunks.c.id).where(chunks.c.resource_id == sa.bindparam("resource")))
+_ADD_ELEMENTS = sa.insert(elements)
+_ADD_CHUNKS = sa.insert(chunks)
+_DROP_ELEMENTS = sa.delete(elements).where(
+    elements.c.resource_id == sa.bindparam("resource"),
+    elements.c.version == sa.bindparam("of"),
+    elements.c.ordinal >= sa.bindparam("first"),
+)
+_DROP_BLOBS = sa.delete(resource_blobs).where(
+    resource_blobs.c.resource_id == sa.bindparam("resource"), resource_blobs.c.version == sa.bindparam("of")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
     """A chunk with what its point tells of its file.
@@ -86,10 +123,10 @@ def insert_elements(
     for ordinal, element, data in lines:
         batch.append(element_row(resource_id, version, ordinal, element, data))
         if len(batch) >= _BATCH:
-            connection.execute(sa.insert(elements), batch)
+            connection.execute(_ADD_ELEMENTS, batch)
             batch = []
     if batch:
-        connection.execute(sa.insert(elements), batch)
+        connection.execute(_ADD_ELEMENTS, batch)
 
 
 def element_row(resource_id: str, version: int, ordinal: int, element: Element, data: str) -> dict[str, Any]:
@@ -106,14 +143,12 @@ def element_row(resource_id: str, version: int, ordinal: int, element: Element, 
 
 def delete_elements(connection: sa.Connection, resource_id: str, version: int, first: int = 0) -> None:
     """Remove a version's elements from number `first` on, so that a repeated extraction starts clean."""
-    mine = sa.and_(elements.c.resource_id == resource_id, elements.c.version == version)
-    connection.execute(sa.delete(elements).where(mine, elements.c.ordinal >= first))
+    connection.execute(_DROP_ELEMENTS, {"resource": resource_id, "of": version, "first": first})
 
 
 def replace_blobs(connection: sa.Connection, resource_id: str, version: int, blobs: Sequence[StoredBlob]) -> None:
     """Set the extracted blobs of a version."""
-    table = resource_blobs
-    connection.execute(sa.delete(table).where(table.c.resource_id == resource_id, table.c.version == version))
+    connection.execute(_DROP_BLOBS, {"resource": resource_id, "of": version})
     if blobs:
         rows = [
             {
@@ -128,13 +163,13 @@ def replace_blobs(connection: sa.Connection, resource_id: str, version: int, blo
             }
             for b in blobs
         ]
-        connection.execute(sa.insert(table), rows)
+        connection.execute(sa.insert(resource_blobs), rows)
 
 
 def insert_chunks(connection: sa.Connection, new: Sequence[Chunk]) -> None:
     """Store chunks of one owner, inside the caller's transaction."""
     for start in range(0, len(new), _BATCH):
-        connection.execute(sa.insert(chunks), [_chunk_row(c) for c in new[start : start + _BATCH]])
+        connection.execute(_ADD_CHUNKS, [_chunk_row(c) for c in new[start : start + _BATCH]])
     announce_chunks(connection, new)
 
 
@@ -179,13 +214,7 @@ class ContentRepository:
         """All elements of a version in reading order, in batches."""
         last: int | None = -1
         while last is not None:
-            query = (
-                sa.select(elements.c.ordinal, elements.c.data)
-                .where(elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal > last)
-                .order_by(elements.c.ordinal)
-                .limit(_BATCH)
-            )
-            rows = await self._database.rows(query)
+            rows = await self._database.fetch(_ELEMENTS, resource=resource_id, version=version, last=last, most=_BATCH)
             last = rows[-1]["ordinal"] if len(rows) == _BATCH else None
             if rows:
                 yield [Element.from_json(json.loads(row["data"])) for row in rows]
@@ -201,13 +230,8 @@ class ContentRepository:
 
     async def blobs(self, resource_id: str, version: int, kind: str | None = None) -> list[StoredBlob]:
         """The extracted blobs of a version."""
-        table = resource_blobs
-        query = sa.select(
-            table.c.name, table.c.key, table.c.mime_type, table.c.kind, table.c.size, table.c.metadata
-        ).where(table.c.resource_id == resource_id, table.c.version == version)
-        if kind:
-            query = query.where(table.c.kind == kind)
-        return [StoredBlob(**row) for row in await self._database.rows(query.order_by(table.c.name))]
+        rows = await self._database.fetch(_BLOBS, resource=resource_id, version=version)
+        return [StoredBlob(**row) for row in rows if kind is None or row["kind"] == kind]
 
     async def blob(self, resource_id: str, version: int, name: str) -> StoredBlob:
         """One extracted blob; `NotFound` when the version has no blob of that name."""
@@ -269,10 +293,8 @@ class ContentRepository:
         self, resource_id: str, limit: int, cursor: str | None = None
     ) -> tuple[list[Chunk], str | None]:
         """Chunks of a resource in order, and the next cursor."""
-        query = sa.select(chunks).where(chunks.c.resource_id == resource_id)
-        if cursor:
-            query = query.where(chunks.c.ordinal > decode_cursor(cursor, int)[0])
-        rows = await self._database.rows(query.order_by(chunks.c.ordinal).limit(limit + 1))
+        last = decode_cursor(cursor, int)[0] if cursor else -1
+        rows = await self._database.fetch(_CHUNKS, resource=resource_id, last=last, most=limit + 1)
         found = [_chunk(row) for row in rows[:limit]]
         return found, encode_cursor(found[-1].ordinal) if len(rows) > limit else None
 
@@ -287,8 +309,7 @@ class ContentRepository:
 
     async def chunk_ids(self, resource_id: str) -> set[str]:
         """Ids of all chunks of a resource."""
-        query = sa.select(chunks.c.id).where(chunks.c.resource_id == resource_id)
-        return {row["id"] for row in await self._database.rows(query)}
+        return {row["id"] for row in await self._database.fetch(_CHUNK_IDS, resource=resource_id)}
 
     async def count_of(self, resource_id: str) -> int:
         """How many chunks a resource has."""
@@ -365,16 +386,16 @@ class ContentRepository:
         return [row["owner_id"] for row in await self._database.rows(sa.select(resources.c.owner_id).distinct())]
 
     async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
-        """A sample of chunks, without rows, that every index must hold with a vector. Ids are hashes, so ordering by id samples at random."""
+        """A sample of chunks that every index must hold with a vector: no rows. Ids are hashes, so ordering by id samples at random."""
         query = (
             sa.select(chunks)
             .select_from(_WITH_RESOURCE)
             .where(resources.c.status.in_(_SETTLED), chunks.c.type != ChunkType.ROW.value)
             .order_by(chunks.c.id)
-            .limit(limit)
+            .limit(2 * limit)
         )
         rows = await self._database.rows(query)
-        found = [_chunk(row) for row in rows]
+        found = [chunk for chunk in map(_chunk, rows) if not chunk.repeats_a_passage][:limit]
         files = await file_facts(self._database, list({chunk.resource_id for chunk in found}))
         return [IndexedChunk(chunk, files[chunk.resource_id], 0) for chunk in found if chunk.resource_id in files]
 

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
 from citewell.storage.grouped import GroupedWrites
-from citewell.storage.lookups import Lookup
+from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 
@@ -109,7 +109,7 @@ class Database:
             return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
 
     async def look_up(
-        self, lookup: Lookup, ids: Sequence[str], parameters: Mapping[str, Any]
+        self, lookup: Lookup, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
     ) -> Sequence[Mapping[Any, Any]]:
         """The rows of some ids, outside a transaction, as `rows` reads them; many searches do so at once."""
         if self._reader is None or len(ids) > _FEW_IDS:
@@ -117,6 +117,14 @@ class Database:
         with _values_checked():
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, _look_up, self._reader, lookup, ids, parameters)
+
+    async def fetch(self, prepared: Prepared, **parameters: Any) -> Sequence[Mapping[Any, Any]]:
+        """The rows of a query that is asked again and again, outside a transaction."""
+        if self._reader is None:
+            return await self.rows(prepared.query, parameters)
+        with _values_checked():
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, _read, self._reader, prepared, parameters)
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
@@ -266,10 +274,15 @@ def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
 
 
 def _look_up(
-    reader: sa.Engine, lookup: Lookup, ids: Sequence[str], parameters: Mapping[str, Any]
+    reader: sa.Engine, lookup: Lookup, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
 ) -> Sequence[Mapping[Any, Any]]:
     with contextlib.closing(reader.raw_connection()) as connection:
         return lookup.read(cast(sqlite3.Connection, connection.driver_connection), ids, parameters)
+
+
+def _read(reader: sa.Engine, prepared: Prepared, parameters: Mapping[str, Any]) -> Sequence[Mapping[Any, Any]]:
+    with contextlib.closing(reader.raw_connection()) as connection:
+        return prepared.read(cast(sqlite3.Connection, connection.driver_connection), parameters)
 
 
 def _copy(reader: sa.Engine, path: Path) -> None:

@@ -10,9 +10,16 @@ import sqlalchemy as sa
 from citewell.points import in_parts
 from citewell.ports import FloatMatrix
 from citewell.storage.database import Database, insert_new
+from citewell.storage.lookups import Lookup
 from citewell.storage.tables import embedding_cache
 
 _MAX_PARAMETERS = 500
+_CACHED = Lookup(
+    sa.select(embedding_cache.c.text_hash, embedding_cache.c.vector).where(
+        embedding_cache.c.fingerprint == sa.bindparam("fingerprint"),
+        embedding_cache.c.text_hash.in_(sa.bindparam("ids", expanding=True)),
+    )
+)
 
 
 class EmbeddingCacheRepository:
@@ -23,12 +30,9 @@ class EmbeddingCacheRepository:
 
     async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
         """The vectors in the cache, each of shape (dimensions,)."""
-        table = embedding_cache
         found: dict[str, FloatMatrix] = {}
         for some in in_parts([bytes.fromhex(key) for key in keys], _MAX_PARAMETERS):
-            query = sa.select(table.c.text_hash, table.c.vector)
-            query = query.where(table.c.fingerprint == fingerprint, table.c.text_hash.in_(some))
-            for row in await self._database.rows(query):
+            for row in await self._database.look_up(_CACHED, some, {"fingerprint": fingerprint}):
                 found[bytes(row["text_hash"]).hex()] = np.frombuffer(row["vector"], dtype="<f4")
         return found
 

@@ -10,19 +10,21 @@ from citewell.storage.database import Database
 from citewell.storage.tables import resource_events
 from citewell.types import JsonObject, JsonValue, Status
 
+_ADD = sa.insert(resource_events)
+
 
 def record_event(
     connection: sa.Connection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
 ) -> None:
     """Add to the timeline, inside the caller's transaction."""
-    connection.execute(event(resource_id, version, status, details))
-
-
-def event(resource_id: str, version: int, status: Status, details: JsonObject | None = None) -> sa.Insert:
-    """The statement that adds to the timeline."""
-    return sa.insert(resource_events).values(
-        resource_id=resource_id, version=version, at=time.time(), status=status, details=details or {}
-    )
+    row = {
+        "resource_id": resource_id,
+        "version": version,
+        "at": time.time(),
+        "status": status,
+        "details": details or {},
+    }
+    connection.execute(_ADD, row)
 
 
 class EventRepository:

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.errors import LeaseLost
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
-from citewell.storage.events import event, record_event
+from citewell.storage.events import record_event
 from citewell.storage.outbox import announce_ended
 from citewell.storage.tables import owners, resources
 from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
@@ -85,36 +85,15 @@ class JobRepository:
 
     def _lease(self, stage: Stage, worker: str, now: float, resource_id: str, connection: sa.Connection) -> Job | None:
         """Lease the chosen resource; None when it was deleted, or its state changed, in the meantime."""
-        update = (
-            sa.update(resources)
-            .where(
-                resources.c.id == resource_id,
-                resources.c.status.in_(_STATES[stage]),
-                sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < now),
-            )
-            .values(
-                status=_RUNNING[stage],
-                attempt=resources.c.attempt + 1,
-                fence=resources.c.fence + 1,
-                lease_worker=worker,
-                lease_until=now + self._lease_seconds,
-            )
-            .returning(
-                resources.c.owner_id,
-                resources.c.version,
-                resources.c.attempt,
-                resources.c.fence,
-                resources.c.deaths,
-            )
-        )
-        row = connection.execute(update).first()
+        until = now + self._lease_seconds
+        values = {"of": resource_id, "now": now, "lease_worker": worker, "lease_until": until}
+        row = connection.execute(_LEASE[stage], values).first()
         if row is None:
             return None
         owner_id, version, attempt, fence, deaths = row
-        turn = sa.update(owners).where(owners.c.id == owner_id).values({_TURNS[stage].name: now})
-        connection.execute(turn)
+        connection.execute(_TURN, {"of": owner_id, _TURNS[stage].name: now})
         if stage is not Stage.EMBED:  # which is done in turns
-            connection.execute(event(resource_id, version, _RUNNING[stage], {"attempt": attempt}))
+            record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
             owner_id=owner_id,
@@ -151,8 +130,8 @@ class JobRepository:
             yield connection
 
     def _require_lease(self, connection: sa.Connection, job: Job) -> None:
-        held = sa.select(resources.c.fence).where(resources.c.id == job.resource_id)
-        if connection.scalar(held if self._database.is_sqlite else held.with_for_update()) != job.fence:
+        held = _HELD if self._database.is_sqlite else _HELD_LOCKED
+        if connection.scalar(held, {"of": job.resource_id}) != job.fence:
             raise LeaseLost
 
     def finish(
@@ -167,7 +146,7 @@ class JobRepository:
 
     def note(self, connection: sa.Connection, job: Job, **values: Any) -> None:
         """Write what a stage has done so far to the row, inside a `change`; the lease stays."""
-        connection.execute(sa.update(resources).where(resources.c.id == job.resource_id).values(**values))
+        connection.execute(_NOTE, {"of": job.resource_id, **values})
 
     async def pass_turn(self, job: Job) -> None:
         """Release the lease of a stage that is not done: it goes on when it is the resource's turn again."""
@@ -363,3 +342,19 @@ _FIRST_DUE = (
     .limit(1)
 )
 _FIRST_DUE_UNLOCKED = _FIRST_DUE.with_for_update(skip_locked=True)
+_LEASE = {
+    stage: sa.update(resources)
+    .where(
+        resources.c.id == sa.bindparam("of"),
+        resources.c.status.in_(_STATES[stage]),
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+    )
+    .values(status=_RUNNING[stage], attempt=resources.c.attempt + 1, fence=resources.c.fence + 1)
+    .returning(resources.c.owner_id, resources.c.version, resources.c.attempt, resources.c.fence, resources.c.deaths)
+    for stage in Stage
+}
+# What is set is what they are executed with.
+_TURN = sa.update(owners).where(owners.c.id == sa.bindparam("of"))
+_NOTE = sa.update(resources).where(resources.c.id == sa.bindparam("of"))
+_HELD = sa.select(resources.c.fence).where(resources.c.id == sa.bindparam("of"))
+_HELD_LOCKED = _HELD.with_for_update()

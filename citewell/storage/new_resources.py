@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from citewell.errors import TooLarge
+from citewell.storage.lookups import Prepared
 from citewell.storage.payload_changes import note_changes
 from citewell.storage.projects import link
 from citewell.storage.quotas import FileRoom
@@ -192,9 +193,12 @@ def version_row(new: NewResource, resource_id: str, version: int, now: float) ->
 
 def id_of_content(connection: sa.Connection, owner_id: str, content_hash: str) -> str | None:
     """The id of the owner's resource with this content, if there is one."""
-    return connection.scalar(with_content(owner_id, content_hash))
+    return connection.scalar(WITH_CONTENT.query, {"owner": owner_id, "hash": content_hash})
 
 
-def with_content(owner_id: str, content_hash: str) -> sa.Select[str]:
-    """The id of the owner's resource with this content."""
-    return sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.content_hash == content_hash)
+# The id of the owner's resource with this content. Written once, as every upload asks it twice.
+WITH_CONTENT = Prepared(
+    sa.select(resources.c.id).where(
+        resources.c.owner_id == sa.bindparam("owner"), resources.c.content_hash == sa.bindparam("hash")
+    )
+)

@@ -43,11 +43,25 @@ _COLUMNS = (
 )
 _JOB_COLUMNS = ("owner_id", "fence")
 
+# Written once, as every file on its way asks them.
+_WANTED = (
+    sa.select(webhooks.c.owner_id, webhooks.c.id, webhooks.c.events)
+    .where(webhooks.c.enabled)
+    # On Postgres a webhook that is deleted meanwhile would make the change itself fail.
+    .with_for_update(read=True, key_share=True)
+)
+_WANTED_BY_OWNER = _WANTED.where(webhooks.c.owner_id == sa.bindparam("which"))
+_WANTED_OF_RESOURCES = _WANTED.where(
+    webhooks.c.owner_id.in_(
+        sa.select(resources.c.owner_id).where(resources.c.id.in_(sa.bindparam("which", expanding=True)))
+    )
+)
+
 
 def announce(connection: sa.Connection, owner_id: str, events: Sequence[OutgoingEvent]) -> None:
     """Have every webhook of the owner that wants them told of these events, inside the caller's transaction."""
     types = {event.type for event in events}
-    wanted = _wanted(connection, webhooks.c.owner_id == owner_id)
+    wanted = _wanted(connection, _WANTED_BY_OWNER, owner_id)
     for webhook_id, of in wanted.get(owner_id, ()):
         if types & of:
             enqueue(connection, owner_id, webhook_id, [event for event in events if event.type in of])
@@ -56,11 +70,11 @@ def announce(connection: sa.Connection, owner_id: str, events: Sequence[Outgoing
 def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> None:
     """Tell how these resources ended; those that are still on their way are passed over."""
     for start in range(0, len(resource_ids), _BATCH):
-        mine = resources.c.id.in_(resource_ids[start : start + _BATCH])
-        wanted = _wanted(connection, webhooks.c.owner_id.in_(sa.select(resources.c.owner_id).where(mine)))
+        ids = resource_ids[start : start + _BATCH]
+        wanted = _wanted(connection, _WANTED_OF_RESOURCES, ids)
         if not wanted:
             continue
-        rows = connection.execute(sa.select(*_COLUMNS).where(mine)).mappings().all()
+        rows = connection.execute(sa.select(*_COLUMNS).where(resources.c.id.in_(ids))).mappings().all()
         for owner_id in wanted:
             ended = [row for row in rows if row["owner_id"] == owner_id and row["status"] in _ENDED]
             announce(connection, owner_id, [_ending(row) for row in ended])
@@ -68,7 +82,7 @@ def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> No
 
 def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Sequence[str]) -> None:
     """Tell that these resources of the owner are about to be deleted."""
-    if not _wanted(connection, webhooks.c.owner_id == owner_id):
+    if not _wanted(connection, _WANTED_BY_OWNER, owner_id):
         return
     names = (resources.c.id, resources.c.version, resources.c.filename, resources.c.identifier, resources.c.record_id)
     for start in range(0, len(resource_ids), _BATCH):
@@ -85,7 +99,7 @@ def announce_chunks(connection: sa.Connection, stored: Sequence[Chunk]) -> None:
     if not stored:
         return
     owner_id = stored[0].owner_id
-    wanted = _wanted(connection, webhooks.c.owner_id == owner_id)
+    wanted = _wanted(connection, _WANTED_BY_OWNER, owner_id)
     if not any(EventType.CHUNK_STORED in of for _, of in wanted.get(owner_id, ())):
         return
     ids = sorted({chunk.resource_id for chunk in stored})
@@ -120,13 +134,12 @@ def enqueue(connection: sa.Connection, owner_id: str, webhook_id: str, events: I
     return [str(row["id"]) for row in rows]
 
 
-def _wanted(connection: sa.Connection, which: sa.ColumnElement[bool]) -> dict[str, list[tuple[str, frozenset[str]]]]:
+def _wanted(
+    connection: sa.Connection, query: sa.Select[str, str, list[str]], which: str | Sequence[str]
+) -> dict[str, list[tuple[str, frozenset[str]]]]:
     """By owner, the webhooks that are told of something, each with the types that it wants."""
-    query = sa.select(webhooks.c.owner_id, webhooks.c.id, webhooks.c.events).where(which, webhooks.c.enabled)
-    # On Postgres a webhook that is deleted meanwhile would make the change itself fail.
-    query = query.with_for_update(read=True, key_share=True)
     found: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    for owner_id, webhook_id, types in connection.execute(query):
+    for owner_id, webhook_id, types in connection.execute(query, {"which": which}):
         found.setdefault(owner_id, []).append((webhook_id, frozenset(types)))
     return found
 

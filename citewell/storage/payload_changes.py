@@ -13,11 +13,34 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
+from citewell.storage.lookups import Lookup
 from citewell.storage.tables import payload_changes, projects, resource_projects, resources
 from citewell.types import TERMINAL, FileFacts, Metadata, Status
 
 _BATCH = 500
 _STATED = ("date", "modified", "created", "tags", "keywords")
+_IDS = sa.bindparam("ids", expanding=True)
+# Written once, as every file on its way asks them.
+_FACTS = Lookup(
+    sa.select(
+        resources.c.id,
+        resources.c.filename,
+        resources.c.language,
+        resources.c.type,
+        resources.c.detected_category,
+        resources.c.identifier,
+        resources.c.thread,
+        resources.c.created_at,
+        resources.c.metadata,
+        *(resources.c.extraction_metadata[name].label(f"said_{name}") for name in _STATED),
+    ).where(resources.c.id.in_(_IDS))
+)
+_LINKED = Lookup(
+    sa.select(resource_projects.c.resource_id, projects.c.id, projects.c.name)
+    .join(projects, projects.c.id == resource_projects.c.project_id)
+    .where(resource_projects.c.resource_id.in_(_IDS))
+    .order_by(projects.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +147,11 @@ class PayloadChangeRepository:
 
 async def file_facts(database: Database, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
     """What points tell of some hundred resources; those that do not exist are left out."""
-    column = resources.c
-    said = [column.extraction_metadata[name].label(f"said_{name}") for name in _STATED]
-    query = sa.select(
-        column.id,
-        column.filename,
-        column.language,
-        column.type,
-        column.detected_category,
-        column.identifier,
-        column.thread,
-        column.created_at,
-        column.metadata,
-        *said,
-    ).where(column.id.in_(resource_ids))
-    linked = (
-        sa.select(resource_projects.c.resource_id, projects.c.id, projects.c.name)
-        .join(projects, projects.c.id == resource_projects.c.project_id)
-        .where(resource_projects.c.resource_id.in_(resource_ids))
-        .order_by(projects.c.id)
-    )
     names: dict[str, list[str]] = {}
-    for row in await database.rows(linked):
+    for row in await database.look_up(_LINKED, resource_ids, {}):
         names.setdefault(row["resource_id"], []).extend((row["id"], row["name"]))
-    return {row["id"]: _facts(row, names.get(row["id"], ())) for row in await database.rows(query)}
+    rows = await database.look_up(_FACTS, resource_ids, {})
+    return {row["id"]: _facts(row, names.get(row["id"], ())) for row in rows}
 
 
 def metadata_of(stored: Mapping[str, Any]) -> Metadata:

@@ -12,10 +12,24 @@ import sqlalchemy as sa
 from citewell.errors import Conflict, NotFound, named
 from citewell.points import keyword
 from citewell.storage.database import Database, insert_new
+from citewell.storage.lookups import Prepared
 from citewell.storage.owners import DEFAULT_PROJECT
 from citewell.storage.payload_changes import note_changes
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Project, Scope
+
+# Written once, as every file asks them.
+_NAMED = Prepared(
+    sa.select(projects.c.id).where(
+        projects.c.owner_id == sa.bindparam("owner"),
+        sa.or_(projects.c.id == sa.bindparam("wanted"), projects.c.name == sa.bindparam("wanted")),
+    )
+)
+_SETTINGS = Prepared(
+    sa.select(projects.c.settings).where(
+        projects.c.id == sa.bindparam("project"), projects.c.owner_id == sa.bindparam("owner")
+    )
+)
 
 
 class ProjectRepository:
@@ -27,10 +41,7 @@ class ProjectRepository:
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
         """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project."""
         wanted = id_or_name or DEFAULT_PROJECT
-        query = sa.select(projects.c.id).where(
-            projects.c.owner_id == owner_id, sa.or_(projects.c.id == wanted, projects.c.name == wanted)
-        )
-        found = await self._database.rows(query)
+        found = await self._database.fetch(_NAMED, owner=owner_id, wanted=wanted)
         if found:
             return found[0]["id"]
         if not create:
@@ -82,8 +93,7 @@ class ProjectRepository:
 
     async def settings(self, owner_id: str, project_id: str) -> dict[str, Any]:
         """Only a project's settings, without counting its resources; `NotFound` when it is not the owner's."""
-        query = sa.select(projects.c.settings).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
-        for row in await self._database.rows(query):
+        for row in await self._database.fetch(_SETTINGS, owner=owner_id, project=project_id):
             return row["settings"]
         raise NotFound
 

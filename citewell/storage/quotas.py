@@ -20,6 +20,7 @@ from citewell.errors import (
 )
 from citewell.storage.account_tables import people, service_accounts
 from citewell.storage.database import Database, insert_new
+from citewell.storage.lookups import Prepared
 from citewell.storage.quota_tables import owner_quotas, question_counts
 from citewell.storage.tables import messages, owners, resource_versions, resources, threads, usage
 from citewell.types.quotas import Quota, QuotaStanding
@@ -85,7 +86,7 @@ class QuotaRepository:
 
     async def own(self, owner_id: str) -> dict[Quota, float | None]:
         """What is set for an owner in the place of defaults; None for no limit. Of a service account, what holds for its manager."""
-        return {Quota(row["quota"]): row["most"] for row in await self._database.rows(_own(owner_id))}
+        return {Quota(row["quota"]): row["most"] for row in await self._database.fetch(_OWN, owner=owner_id)}
 
     async def change(self, owner_id: str, own: Mapping[Quota, float | None]) -> None:
         """Set what holds for an owner in the place of defaults, which hold for what is left out. `NotFound` for nobody's id."""
@@ -206,7 +207,9 @@ class QuotaRepository:
 
     def _limits(self, connection: sa.Connection, owner_id: str) -> dict[Quota, float]:
         """The limits that there are for an owner."""
-        return self._with_defaults({Quota(row.quota): row.most for row in connection.execute(_own(owner_id))})
+        return self._with_defaults(
+            {Quota(row.quota): row.most for row in connection.execute(_OWN.query, {"owner": owner_id})}
+        )
 
     def _with_defaults(self, own: Mapping[Quota, float | None]) -> dict[Quota, float]:
         return {quota: most for quota, most in {**self._defaults, **own}.items() if most is not None}
@@ -219,14 +222,18 @@ def month_of(moment: float) -> tuple[str, float, float]:
     return f"{first:%Y-%m}", first.timestamp(), following.timestamp()
 
 
-def _own(owner_id: str) -> sa.Select[str, float | None]:
-    return sa.select(owner_quotas.c.quota, owner_quotas.c.most).where(owner_quotas.c.owner_id == _manager(owner_id))
-
-
-def _manager(owner_id: str) -> sa.ColumnElement[str]:
+def _manager(owner_id: str | sa.BindParameter[str]) -> sa.ColumnElement[str]:
     """Who manages a service account, and is counted with it; of others, the owner."""
     managed = sa.select(service_accounts.c.owner_id).where(service_accounts.c.acts_as == owner_id)
     return sa.func.coalesce(managed.scalar_subquery(), owner_id)
+
+
+# Written once, as every upload asks it twice.
+_OWN = Prepared(
+    sa.select(owner_quotas.c.quota, owner_quotas.c.most).where(
+        owner_quotas.c.owner_id == _manager(sa.bindparam("owner", type_=sa.String()))
+    )
+)
 
 
 def _counted(column: sa.ColumnElement[str], owner_id: str) -> sa.ColumnElement[bool]:

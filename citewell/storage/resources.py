@@ -17,15 +17,16 @@ from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
 from citewell.storage.file_filters import resource_conditions
+from citewell.storage.lookups import Prepared
 from citewell.storage.new_resources import (
     FRESH,
+    WITH_CONTENT,
     NewResource,
     content_values,
     due,
     id_of_content,
     insert_resources,
     version_row,
-    with_content,
 )
 from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
@@ -57,6 +58,24 @@ _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 # Built once, because each stage of each file begins with it.
 _ONE = sa.select(*_PUBLIC).where(resources.c.id == sa.bindparam("one"), resources.c.owner_id == sa.bindparam("owner"))
+
+_ORIGINAL = Prepared(
+    sa.select(
+        *(
+            resource_versions.c[name]
+            for name in ("blob_key", "filename", "mime_type", "file_size_bytes", "content_hash")
+        )
+    )
+    .join(resources, resources.c.id == resource_versions.c.resource_id)
+    .where(
+        resource_versions.c.resource_id == sa.bindparam("one"),
+        resources.c.owner_id == sa.bindparam("owner"),
+        resource_versions.c.version
+        == sa.case(
+            (sa.bindparam("version", type_=sa.Integer()) > 0, sa.bindparam("version")), else_=resources.c.version
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +149,7 @@ class ResourceRepository:
 
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
-        rows = await self._database.rows(with_content(owner_id, content_hash))
+        rows = await self._database.fetch(WITH_CONTENT, owner=owner_id, hash=content_hash)
         return rows[0]["id"] if rows else None
 
     async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
@@ -223,12 +242,7 @@ class ResourceRepository:
 
     async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
         """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file."""
-        table = resource_versions
-        query = sa.select(
-            table.c.blob_key, table.c.filename, table.c.mime_type, table.c.file_size_bytes, table.c.content_hash
-        ).where(table.c.resource_id == resource_id, table.c.version == (version or resources.c.version))
-        mine = sa.and_(resources.c.id == table.c.resource_id, resources.c.owner_id == owner_id)
-        rows = await self._database.rows(query.join(resources, mine))
+        rows = await self._database.fetch(_ORIGINAL, one=resource_id, owner=owner_id, version=version or 0)
         if not rows:
             await self.get(owner_id, resource_id)  # which says so where there is no such resource
         if not rows or rows[0]["blob_key"] is None:
