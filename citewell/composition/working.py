@@ -107,7 +107,7 @@ def _finishing(parts: WorkParts) -> Finishing:
         jobs=stores.jobs,
         payloads=stores.payloads,
         indexes=parts.indexes,
-        summariser=Summariser(model=chat, tokens=settings.summaries.tokens, content=stores.content),
+        summariser=Summariser(model=chat, tokens=settings.summaries.tokens),
         attempts=settings.stages.max_attempts,
     )
 

@@ -17,6 +17,7 @@ from citewell.types import Chunk, ChunkType, FileFacts, Point
 
 log = logging.getLogger(__name__)
 _Input = TypeVar("_Input", str, Pictured)
+_FEW = 4
 Progress = Callable[[int, int], Awaitable[None]]
 
 
@@ -95,7 +96,8 @@ async def write_chunks(
             for chunk, vector, text, file in zip(batch, vectors, texts, files, strict=True)
         ]
 
-    await index.store.upsert(await asyncio.to_thread(points))
+    # A switch to another thread and back costs more than a few points do.
+    await index.store.upsert(points() if len(batch) <= _FEW else await asyncio.to_thread(points))
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:

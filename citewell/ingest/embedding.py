@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from citewell.indexes.index_set import IndexSet
@@ -16,7 +16,7 @@ from citewell.storage.content import ContentRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.waiting_vectors import WaitingVectorRepository, embedded
-from citewell.types import FileFacts, Job, Resource
+from citewell.types import FileFacts, Job, Resource, Stage
 
 # Some three seconds of the built-in model on two cores: what is done twice after a kill, and how long a turn lasts when others wait.
 _BATCH = 128
@@ -38,7 +38,7 @@ class EmbeddingStage:
     finishing: Finishing
     on_spent: OnSpent
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Job) -> Sequence[Stage]:
         """Go on with the vectors of the job's resource: to the end, or until others wait for their turn.
 
         Raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over.
@@ -51,6 +51,7 @@ class EmbeddingStage:
                 await self.jobs.pass_turn(job)
             else:
                 await self._finish(job, resource, file)
+        return ()
 
     async def _finish(self, job: Job, resource: Resource, file: FileFacts) -> None:
         batches = self.content.iterate_elements(job.resource_id, job.version)

@@ -33,6 +33,7 @@ from citewell.types import (
     ExtractOptions,
     Job,
     Resource,
+    Stage,
     Status,
     StoredBlob,
 )
@@ -54,8 +55,11 @@ class ExtractionStage:
     limits: ExtractOptions
     early: EarlyWords
 
-    async def run(self, job: Job) -> None:
-        """Extract the job's resource; raises an `ExtractionError` when it cannot be read, `LeaseLost` when another worker took over."""
+    async def run(self, job: Job) -> Sequence[Stage]:
+        """Extract the job's resource; the stages that have work then, as the files inside it have to be read.
+
+        Raises an `ExtractionError` when it cannot be read, `LeaseLost` when another worker took over.
+        """
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         folder = self.scratch / f"{job.resource_id}-{job.fence}"
@@ -66,8 +70,9 @@ class ExtractionStage:
                 summary = await self._parse(resource, folder)
                 if summary.detected.extractor is None:
                     await self._store_unread(job, resource, summary)
-                else:
-                    await self._keep(job, resource, summary, folder, started, await reading.elements())
+                    return ()
+                await self._keep(job, resource, summary, folder, started, await reading.elements())
+                return (Stage.INDEX, Stage.EXTRACT) if summary.children else (Stage.INDEX,)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

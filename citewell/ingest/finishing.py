@@ -23,7 +23,7 @@ from citewell.errors import (
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.identity import identified
-from citewell.ingest.summaries.step import Summariser
+from citewell.ingest.summaries.step import Passages, Summariser
 from citewell.ingest.vision import is_description
 from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
 from citewell.storage.jobs import JobRepository
@@ -32,6 +32,7 @@ from citewell.storage.resources import ResourceRepository
 from citewell.types import (
     SUMMARY_OF,
     Category,
+    Chunk,
     ChunkType,
     Element,
     ErrorStage,
@@ -47,6 +48,14 @@ _MAX_SUMMARIES = 10_000
 RESUMED = (ProviderRateLimited, ProviderUnavailable, Unavailable)
 """What may be over some minutes later: a file that ended by it goes on by itself, where it is found by words already."""
 _RESUME_SECONDS = 300.0
+
+
+@dataclass(slots=True)
+class Written:
+    """The chunks that were written of a resource: how many, and where they are few, themselves."""
+
+    chunks: int = 0
+    passages: Sequence[Chunk] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +81,17 @@ class Finishing:
         file: FileFacts,
         values: Mapping[str, Any],
         unseen: ProviderError | None = None,
-        written: int = 0,
+        written: Written | None = None,
     ) -> None:
         """Describe a resource whose content is in every index, and end the job.
 
         A provider's error in the description is raised while another attempt may help, else it makes the resource PARTIAL.
-        unseen: why a picture was not described; values: for columns of the row; written: how many chunks there are, where all of them are new
+        unseen: why a picture was not described; values: for columns of the row; written: the chunks, where all of them are new
         """
-        count = written or await self.forget_summary(job)
-        description = await self.summariser.run(resource, elements, file.language, self.indexes.active)
+        written = written or Written()
+        count = written.chunks or await self.forget_summary(job)
+        about = Passages(self.content, resource.id, written.passages)
+        description = await self.summariser.run(resource, elements, file.language, self.indexes.active, about)
         error = unseen if resource.detected_category == Category.IMAGE and unseen is not None else description.error
         summary = list(identified(description.drafts, job, SUMMARY_OF, count))  # behind the content
         if summary:  # nothing shows these points before their rows are there

@@ -21,7 +21,7 @@ from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.chunking import chunk_title, config_of, sentence_embedder
 from citewell.ingest.describe import captioned, describe_picture, describe_shown, describe_tables, describe_video
 from citewell.ingest.early_words import EarlyWords
-from citewell.ingest.finishing import Finishing
+from citewell.ingest.finishing import Finishing, Written
 from citewell.ingest.identity import chunk_id, identified
 from citewell.ingest.language import language_of
 from citewell.ingest.vision import ImageDescriber
@@ -46,6 +46,7 @@ from citewell.types import (
     Locator,
     Resource,
     Searchable,
+    Stage,
     Status,
 )
 
@@ -77,15 +78,16 @@ class IndexingStage:
     max_dense_rows: int
     on_spent: OnSpent
 
-    async def run(self, job: Job) -> None:
-        """Index the job's resource; raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over.
+    async def run(self, job: Job) -> Sequence[Stage]:
+        """Index the job's resource; the stages that have work then.
 
-        What an attempt spends is reported even when it fails.
+        Raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over. What an attempt spends is reported
+        even when it fails.
         """
         async with reported(job.owner_id, self.on_spent):
-            await self._run(job)
+            return await self._run(job)
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job) -> Sequence[Stage]:
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
         elements = [e async for batch in self.content.iterate_elements(job.resource_id, job.version) for e in batch]
@@ -110,8 +112,9 @@ class IndexingStage:
         }
         if cut.waiting:
             await self._leave_to_stage_4(job, cut, values)
-        else:
-            await self.finishing.run(job, resource, elements, file, values, unseen, written=cut.chunks)
+            return (Stage.EMBED,)
+        await self.finishing.run(job, resource, elements, file, values, unseen, written=cut)
+        return ()
 
     async def forget_deleted(self, job: Job) -> None:
         """See `Finishing.forget_deleted`."""
@@ -162,7 +165,7 @@ class IndexingStage:
                 dense, cut.rows = mark_embedded(batch, cut.rows, self.max_dense_rows)
                 waiting = [] if at_once else list(itertools.compress(batch, dense))
                 await self.jobs.change(job, partial(self._store, job, batch, waiting, cut, stale))
-                cut.add(batch, waiting)
+                cut.add(batch, waiting, at_once)
                 stale.difference_update(c.id for c in batch)
                 write = self._write_at_once(job, batch, dense, file) if at_once else self._write(batch, file)
                 writing.append(asyncio.create_task(write))
@@ -269,17 +272,17 @@ class IndexingStage:
 
 
 @dataclass(slots=True)
-class _Cut:
-    """What became of a resource's content: chunks, those of them that wait for their vectors, rows, and the context of the last that waits."""
+class _Cut(Written):
+    """What became of a resource's content: besides, those chunks that wait for their vectors, rows, and the context of the last that waits."""
 
-    chunks: int = 0
     waiting: int = 0
     rows: int = 0
     context: str | None = None
 
-    def add(self, batch: Sequence[Chunk], waiting: Sequence[Chunk]) -> None:
-        """Count a batch."""
+    def add(self, batch: Sequence[Chunk], waiting: Sequence[Chunk], is_whole: bool) -> None:
+        """Count a batch; one that is whole is all there is."""
         self.chunks += len(batch)
+        self.passages = batch if is_whole and self.chunks == len(batch) else ()
         self.waiting += len(waiting)
         self.context = waiting[-1].context if waiting else self.context
 
@@ -299,6 +302,8 @@ async def _batches(chunks: Iterator[Chunk]) -> AsyncIterator[list[Chunk]]:
     """Batches of chunks; the chunker runs in a thread, one batch at a time."""
     while batch := await asyncio.to_thread(lambda: list(itertools.islice(chunks, _BATCH))):
         yield batch
+        if len(batch) < _BATCH:
+            return
 
 
 def _about(resource: Resource) -> list[ChunkDraft]:

@@ -122,10 +122,10 @@ class ParserPool:
     ) -> ExtractionSummary:
         template = await self._running_template()
         with disk_errors():
-            scratch = await asyncio.to_thread(Scratch.prepare, folder)
+            scratch, place = await asyncio.to_thread(_prepared, folder, source)
         job = ParserJob(
             id=template.next_id(),
-            source=await asyncio.to_thread(_absolute, source),
+            source=place,
             filename=filename,
             scratch=str(scratch.folder),
             options=options,
@@ -208,8 +208,8 @@ def _no_space(space: DiskReserve | None) -> DiskFull | None:
     return None
 
 
-def _absolute(path: Path) -> str:
-    return str(path.absolute())
+def _prepared(folder: Path, source: Path) -> tuple[Scratch, str]:
+    return Scratch.prepare(folder), str(source.absolute())
 
 
 def _too_large(scratch: Scratch, limits: ParserLimits) -> LimitExceeded | None:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from citewell.disk import DiskReserve
@@ -35,8 +35,6 @@ log = logging.getLogger(__name__)
 _MAX_DEATHS = 25
 _MAX_BACKOFF_SECONDS = 60.0
 _RESUME_EVERY_SECONDS = 15.0
-# What there may be to do when a stage has ended. Reading an archive or an e-mail leaves files to read.
-_FOLLOWING = {Stage.EXTRACT: (Stage.EXTRACT, Stage.INDEX), Stage.INDEX: (Stage.EMBED,), Stage.EMBED: ()}
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 
@@ -96,10 +94,11 @@ class Workers:
             self._tasks += [asyncio.create_task(self._loop(stage), name=f"{stage}-{i}") for i in range(count)]
             self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
-    def wake(self) -> None:
-        """Look for new work now rather than at the next poll. Stage 4 is not looked at: it goes on with what stage 3 leaves."""
-        self._look(Stage.EXTRACT, Stage.INDEX)
-        for stage in (Stage.EXTRACT, Stage.INDEX):
+    def wake(self, *stages: Stage) -> None:
+        """Look for new work of these stages now rather than at the next poll; of stages 2 and 3 where none is named, as stage 4 goes on
+        with what stage 3 leaves."""
+        for stage in stages or (Stage.EXTRACT, Stage.INDEX):
+            self._look(stage)
             self._wakeups[stage, True].set()
 
     async def stop(self) -> None:
@@ -129,8 +128,7 @@ class Workers:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(wakeup.wait(), self._limits.poll_seconds)
                 continue
-            await self._run(job, slots=0 if newcomers else 1)
-            self._look(*_FOLLOWING[stage])
+            self._look(*await self._run(job, slots=0 if newcomers else 1))
 
     def _look(self, *stages: Stage) -> None:
         for stage in stages:
@@ -174,16 +172,16 @@ class Workers:
             log.info("There is space on the disk again; work goes on.")
         self._waits_for_space = False
 
-    async def _run(self, job: Job, slots: int) -> None:
-        """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row."""
+    async def _run(self, job: Job, slots: int) -> Sequence[Stage]:
+        """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row; the stages that have work of it."""
         self._free[job.stage] -= slots
         try:
-            await self._attempt(job)
+            return await self._attempt(job)
         finally:
             self._free[job.stage] += slots
 
-    async def _attempt(self, job: Job) -> None:
-        work = {
+    async def _attempt(self, job: Job) -> Sequence[Stage]:
+        work: Callable[[Job], Awaitable[Sequence[Stage]]] = {
             Stage.EXTRACT: self._extraction.run,
             Stage.INDEX: self._indexing.run,
             Stage.EMBED: self._embedding.run,
@@ -191,7 +189,7 @@ class Workers:
         try:
             if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
-            await self._with_lease(job, work)
+            return await self._with_lease(job, work)
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             await self._forget_deleted(job)
@@ -202,6 +200,7 @@ class Workers:
         except Exception:  # one file must never stop the workers
             log.exception("stage %s of %s failed", job.stage, job.resource_id)
             await self._settle(job, Unexpected())
+        return ()
 
     async def _forget_deleted(self, job: Job) -> None:
         try:
@@ -209,7 +208,7 @@ class Workers:
         except Exception:  # such points are never shown, and the workers must go on
             log.exception("points of %s may be left in an index", job.resource_id)
 
-    async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
+    async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[Sequence[Stage]]]) -> Sequence[Stage]:
         """Run the stage with a heartbeat; when the lease is lost, the stage is cancelled."""
         stage = asyncio.ensure_future(work(job))
         heartbeat = asyncio.create_task(self._heartbeat(job))
@@ -217,7 +216,7 @@ class Workers:
             await asyncio.wait({stage, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
             if not stage.done():
                 heartbeat.result()
-            await stage
+            return await stage
         finally:
             for task in (stage, heartbeat):
                 task.cancel()

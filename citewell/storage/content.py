@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 import sqlalchemy as sa
@@ -33,6 +33,7 @@ from citewell.types import (
     StoredChunk,
 )
 
+T = TypeVar("T")
 _BATCH = 2_000
 _IN_ONE_QUERY = 500
 _SETTLED = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED)
@@ -181,6 +182,11 @@ def delete_chunks(connection: sa.Connection, resource_id: str, ids: Sequence[str
     connection.execute(sa.delete(chunks).where(condition))
 
 
+def spread(items: Sequence[T], most: int) -> Sequence[T]:
+    """All items, or `most` of them spread evenly."""
+    return items if len(items) <= most else [items[place * len(items) // most] for place in range(most)]
+
+
 class ContentRepository:
     """Reads elements, blobs and chunks; the methods that serve a user are scoped by owner."""
 
@@ -281,8 +287,7 @@ class ContentRepository:
         wanted = chunks.c.resource_id == resource_id, chunks.c.type.in_([kind.value for kind in types])
         ordered = sa.select(chunks.c.id).where(*wanted).order_by(chunks.c.ordinal)
         ids = [row["id"] for row in await self._database.rows(ordered)]
-        if len(ids) > most:
-            ids = [ids[place * len(ids) // most] for place in range(most)]
+        ids = spread(ids, most)
         found: list[Chunk] = []
         for start in range(0, len(ids), _BATCH):
             query = sa.select(chunks).where(chunks.c.id.in_(ids[start : start + _BATCH])).order_by(chunks.c.ordinal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +19,7 @@ from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.types import Job, Status
+from citewell.types import Job, Stage, Status
 from tests.storage.rows import add_resource
 
 
@@ -107,9 +107,10 @@ class _Holding:
         self.begun: list[str] = []
         self.let_go = asyncio.Event()
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Job) -> Sequence[Stage]:
         self.begun.append(job.owner_id)
         await self.let_go.wait()
+        return ()
 
 
 async def test_an_owner_of_whom_nothing_is_read_does_not_wait_for_another_s_giants(tmp_path: Path) -> None:

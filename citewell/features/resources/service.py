@@ -46,6 +46,7 @@ from citewell.types import (
     ResourceFilter,
     ResourceSummary,
     Scope,
+    Stage,
     Status,
     StoredBlob,
     UploadOptions,
@@ -107,7 +108,7 @@ class ResourceService:
     payloads: PayloadWriter
     limits: MetadataLimits
     chunking: ChunkConfig
-    wake: Callable[[], None]
+    wake: Callable[..., None]
     space: DiskReserve
 
     def open_spool(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
@@ -188,7 +189,7 @@ class ResourceService:
             raise
         resource, created = await self.capture.commit(file, replace(request, project_id=project_id))
         if created:
-            self.wake()
+            self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
         await self.describe(owner_id, resource.id, said)
         return await self.reprocess(owner_id, resource.id, options)

@@ -22,7 +22,7 @@ from citewell.ingest.summaries.written import (
 )
 from citewell.ingest.vision import is_description
 from citewell.ports import ChatModel, FloatMatrix
-from citewell.storage.content import ContentRepository
+from citewell.storage.content import ContentRepository, spread
 from citewell.types import (
     SUMMARY_OF,
     Category,
@@ -50,6 +50,21 @@ class Description:
     error: ProviderError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The passages of a resource: those at hand, where they are all there are, else what is stored."""
+
+    content: ContentRepository
+    resource_id: str
+    at_hand: Sequence[Chunk] = ()
+
+    async def of(self, types: Sequence[ChunkType], most: int) -> Sequence[Chunk]:
+        """Those of these types in order: all, or `most` spread evenly over the resource."""
+        if not self.at_hand:
+            return await self.content.passages(self.resource_id, types, most)
+        return spread([chunk for chunk in self.at_hand if chunk.type in types], most)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summariser:
     """Describes files.
@@ -60,10 +75,14 @@ class Summariser:
 
     model: ChatModel | None
     tokens: int
-    content: ContentRepository
 
     async def run(
-        self, resource: Resource, elements: Sequence[Element], language: str | None, index: OpenIndex
+        self,
+        resource: Resource,
+        elements: Sequence[Element],
+        language: str | None,
+        index: OpenIndex,
+        passages: Passages,
     ) -> Description:
         """The description of a resource whose content is indexed. A model's error is part of it, beside what can be said without."""
         match resource.detected_category:
@@ -72,7 +91,7 @@ class Summariser:
             case Category.IMAGE:
                 return Description(_picture(resource, elements))
             case _:
-                return await self._document(resource, elements, language, index)
+                return await self._document(resource, elements, language, index, passages)
 
     async def _data(self, resource: Resource, index: OpenIndex) -> Description:
         computed = describe_data(resource.extraction_metadata)
@@ -86,18 +105,23 @@ class Summariser:
         return Description(text, tuple(written_drafts(text, (), _title(resource), index.embedder, metadata)))
 
     async def _document(
-        self, resource: Resource, elements: Sequence[Element], language: str | None, index: OpenIndex
+        self,
+        resource: Resource,
+        elements: Sequence[Element],
+        language: str | None,
+        index: OpenIndex,
+        passages: Passages,
     ) -> Description:
         error: ProviderError | None = None
         if self.model is not None and self.tokens:
             try:
-                written = await self._written(self.model, resource, index)
+                written = await self._written(self.model, resource, index, passages)
             except ProviderError as failed:
                 error = failed
             else:
                 if written is not None:
                     return written
-        chunks = await self.content.passages(resource.id, [ChunkType.TEXT], MAX_PASSAGES)
+        chunks = await passages.of([ChunkType.TEXT], MAX_PASSAGES)
         vectors = await _vectors(index, chunks)
         by_id = {element.id: element for element in elements}
         said = await asyncio.to_thread(quoted_summary, chunks, vectors, by_id, _title(resource), language)
@@ -106,10 +130,12 @@ class Summariser:
         text = " ".join(one.text for one in said)
         return Description(text, tuple(quoted_drafts(said, _title(resource), index.embedder)), error)
 
-    async def _written(self, model: ChatModel, resource: Resource, index: OpenIndex) -> Description | None:
+    async def _written(
+        self, model: ChatModel, resource: Resource, index: OpenIndex, passages: Passages
+    ) -> Description | None:
         """The model's summary; None for a file without text."""
         most = max(1, characters_within(self.tokens) // _CHUNK_CHARACTERS)
-        chunks = await self.content.passages(resource.id, [ChunkType.TEXT, ChunkType.TABLE], most)
+        chunks = await passages.of([ChunkType.TEXT, ChunkType.TABLE], most)
         if not chunks:
             return None
         written = await write_summary(model, _title(resource), chunks)
