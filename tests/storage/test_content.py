@@ -20,7 +20,7 @@ from citewell.storage.cursors import encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.types import Chunk, ChunkType, ElementType, Status, StoredChunk
+from citewell.types import QUOTES, SUMMARY_OF, Chunk, ChunkType, ElementType, Status, StoredChunk
 from tests.storage.estates import new_blob, new_chunk, new_element, store_elements
 from tests.storage.rows import add_resource
 
@@ -186,6 +186,19 @@ async def test_what_every_index_must_hold_is_counted_where_indexing_has_ended(
     assert {one.chunks for one in counted} == {2}
     some = [batch async for batch in content.iterate_chunks(resource_ids=[ids[Status.INDEXED]])]
     assert [one.chunk.resource_id for batch in some for one in batch] == [ids[Status.INDEXED]] * 2
+
+
+async def test_a_summary_that_has_no_vector_is_in_no_sample(content: ContentRepository, database: Database) -> None:
+    owner, note = await add_resource(database, "ada")
+    told = new_chunk(owner, note)
+    summary = replace(
+        new_chunk(owner, note, 1), type=ChunkType.SUMMARY, metadata={SUMMARY_OF: "file", QUOTES: [[0, 0, 4]]}
+    )
+    longer = replace(new_chunk(owner, note, 2), type=ChunkType.SUMMARY, metadata={QUOTES: [[0, 0, 4], [3, 0, 4]]})
+    await _store_chunks(database, told, summary, longer)
+    async with database.write() as connection:
+        await connection.execute(sa.update(resources).values(status=Status.INDEXED))
+    assert {one.chunk.id for one in await content.sample_chunks(10)} == {told.id, longer.id}
 
 
 async def test_chunks_go_with_their_resource(content: ContentRepository, database: Database) -> None:
