@@ -88,6 +88,19 @@ async def summaries(services: Services, resource: Resource) -> list[Chunk]:
     return [chunk for chunk in found if chunk.type is ChunkType.SUMMARY]
 
 
+def note_embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are embedded from now on."""
+    embedded: list[str] = []
+    embed = HashEmbedder.embed
+
+    async def counted(self: HashEmbedder, texts: Sequence[str], kind: str = "document") -> object:
+        embedded.extend(texts)
+        return await embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", counted)
+    return embedded
+
+
 async def test_without_a_model_a_summary_quotes_the_file_and_cites_its_pages(tmp_path: Path, writer: Writer) -> None:
     def page(text: str) -> Draw:
         return lambda canvas: lines(canvas, 60, 60, [text])
@@ -121,14 +134,7 @@ async def test_a_quoted_summary_does_not_repeat_passages_in_a_search(tmp_path: P
 async def test_a_summary_that_quotes_one_passage_is_not_embedded_again(
     tmp_path: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedded: list[str] = []
-    embed = HashEmbedder.embed
-
-    async def counted(self: HashEmbedder, texts: Sequence[str], kind: str = "document") -> object:
-        embedded.extend(texts)
-        return await embed(self, texts)
-
-    monkeypatch.setattr(HashEmbedder, "embed", counted)
+    embedded = note_embedded(monkeypatch)
     async with open_services(load_settings(data=tmp_path)) as services:
         note = await added(services, TEXT.encode(), "waterworks.txt")
         assert [(len(embedded), note.chunk_count)] == [(1, 2)]
@@ -185,14 +191,7 @@ async def test_only_the_description_is_missing_and_only_it_is_repeated(
         assert (await services.search.search(request)).hits
         chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
         content = [chunk.id for chunk in chunks if chunk.type is not ChunkType.SUMMARY]
-        embedded: list[str] = []
-        embed = HashEmbedder.embed
-
-        async def counted(self: HashEmbedder, texts: Sequence[str], kind: str = "document") -> object:
-            embedded.extend(texts)
-            return await embed(self, texts)
-
-        monkeypatch.setattr(HashEmbedder, "embed", counted)
+        embedded = note_embedded(monkeypatch)
         await services.resources.reindex(services.local_owner, resource.id)
         again = await settled(services, resource)
         assert (again.status, again.error_stage, again.error_message) == (Status.INDEXED, None, None)
