@@ -76,17 +76,12 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/storage/outbox.py": (("tests/storage/test_webhooks.py", "-k", _SQLITE), (_ISOLATION, "-k", _SQLITE)),
     "citewell/storage/densities.py": ((_ISOLATION, "-k", f"{_SQLITE} and Density"), ("tests/storage/test_content.py",)),
 }
-_ASKED_BY_OWNER = (
-    "what is found is looked up by the owner afterwards: the condition spares reading other owners' webhooks"
-)
 EQUIVALENT: dict[str, str] = {
     "citewell/storage/sources.py: SourceRepository.delete: sources.c.owner_id == owner_id": (
         "the id was looked up by the owner and the name right before"
     ),
-    "citewell/storage/outbox.py: announce: webhooks.c.owner_id == owner_id": _ASKED_BY_OWNER,
-    "citewell/storage/outbox.py: announce_chunks: webhooks.c.owner_id == owner_id": _ASKED_BY_OWNER,
-    "citewell/storage/outbox.py: announce_deleted: webhooks.c.owner_id == owner_id": (
-        "only says whether anybody is to be told; who is told is `announce`'s"
+    "citewell/storage/outbox.py: None: webhooks.c.owner_id == sa.bindparam('which')": (
+        "what is found is looked up by the owner afterwards, or only says whether anybody is to be told at all"
     ),
     "citewell/storage/service_accounts.py: ServiceAccountRepository._wait: owners.c.id == owner_id": (
         "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
