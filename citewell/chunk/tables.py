@@ -110,7 +110,7 @@ class TableCutter:
         ]
         rule = next((n for n, (low, high) in enumerate(spans) if _RULE.fullmatch(text, low, high)), -1)
         first = rule + max(1, table.header_rows) if rule >= 0 else 0
-        heads = _heads(table.metadata.get("groups"), max(1, table.header_rows), len(spans) - first)
+        heads = _heads(table.metadata.get("groups"), len(spans) - first)
         return _Lines(spans[:first], spans[first:], sum(counts[:first]), counts[first:], heads)
 
     def _ranges(self, text: str, lines: _Lines, limit: int) -> Iterator[Ranges]:
@@ -179,11 +179,12 @@ def _chunk_of(lines: _Lines, start: int, end: int, *, heads: bool) -> Ranges:
     return (*([_around(lines.header)] if lines.header else []), *groups, body)
 
 
-def _heads(groups: JsonValue, header_rows: int, count: int) -> list[list[int]]:
-    """`_Lines.heads` of the `groups` of an element, whose rows include the header."""
+def _heads(groups: JsonValue, count: int) -> list[list[int]]:
+    """`_Lines.heads` of the `groups` of an element, whose rows include the header unless it is an empty one."""
     heads: list[list[int]] = [[] for _ in range(count)]
-    if not isinstance(groups, list) or len(groups) != count + header_rows:
+    if not isinstance(groups, list) or len(groups) < count:
         return heads
+    header_rows = len(groups) - count
     for row, head in enumerate(groups[header_rows:]):
         above = head - header_rows if isinstance(head, int) else -1
         if 0 <= above < row:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from citewell.chunk import ChunkConfig, Strategy, chunk_elements
+from citewell.extract.core.cells import to_markdown
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonObject, Locator
 
 from .documents import Words, data_table, lines, paragraph, row, table, title
@@ -232,6 +233,19 @@ def test_every_chunk_of_a_table_repeats_its_title_header_and_the_label_of_its_gr
         assert lines[:3] == ["| Group | 2022 | 2021 |", "| --- | --- | --- |", "|  | audited | audited |"]
         assert lines[3] in ("| Operating activities |  |  |", "| Investing activities |  |  |")
         assert lines[4].split()[1] == lines[3].split()[1]
+
+
+def test_a_table_without_a_header_repeats_the_label_of_its_group_and_no_row() -> None:
+    grid = [["Term loan", "$ 1,000", "$ 900"], *STATEMENT[2:]]
+    groups: JsonObject = {"groups": [-1, -1, *[1] * 6, -1, *[8] * 6]}
+    made = replace(table("e0", grid), header_rows=0, text=to_markdown(tuple(map(tuple, grid)), 0), metadata=groups)
+    chunks = chunked([made], max_tokens=120)
+    assert len(chunks) > 2
+    for chunk in chunks[1:]:
+        lines = chunk.text.split("\n")
+        assert lines[:2] == ["|  |  |  |", "| --- | --- | --- |"]
+        assert lines[2].split()[1] == lines[3].split()[1]
+    assert all("Term loan" not in chunk.text for chunk in chunks[1:])
 
 
 def test_a_heading_that_a_tables_title_repeats_is_in_the_context_once() -> None:

@@ -102,7 +102,9 @@ def _stated_cells(element: Element, start: int, end: int, claim: str) -> list[Bo
     """The cells with a figure of `claim` in the rows that `element.text[start:end]` touches; none where it states whole rows."""
     if not element.cells or element.grid is None or not claim:
         return []
-    first, last = (_grid_row(element.text, place) for place in (start, max(start, end - 1)))
+    # The rule, and perhaps an empty header; it counts as the first row.
+    added = element.text.count("\n") + 1 - len(element.grid)
+    first, last = (max(0, element.text.count("\n", 0, place) - added) for place in (start, max(start, end - 1)))
     stated = {value for figure in find_figures(claim) for value in figure.values}
     figures = [
         (cell.box, not stated.isdisjoint(value for figure in found for value in figure.values))
@@ -112,12 +114,6 @@ def _stated_cells(element: Element, start: int, end: int, claim: str) -> list[Bo
     return (
         [] if all(is_stated for _, is_stated in figures) and len(figures) > 1 else [b for b, named in figures if named]
     )
-
-
-def _grid_row(text: str, place: int) -> int:
-    """The row of the grid that a place in its Markdown is in; the rule under the first row counts as that row."""
-    line = text.count("\n", 0, place)
-    return max(0, line - 1)
 
 
 def _pages(element: Element) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -9,6 +10,10 @@ from html import escape
 MAX_CELLS = 1_000_000
 """Squares of the largest table kept as a grid."""
 Grid = tuple[tuple[str, ...], ...]
+
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+# An amount of money perhaps with words after it, or a figure alone: longer than two digits, with a separator, or with a percent sign.
+_AMOUNT = re.compile(r"[~(+–−-]?\s?(?:[$€£¥]\s?\(?\d|[\d.,]{3,}\s?[%)]*$|\d{1,2}\s?%\)?$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,11 @@ class Table:
     html: str
     markdown: str
     header_rows: int
+
+    def line_of(self, row: int) -> int:
+        """The line of the Markdown that a row is on: the rule is below the first line, and that may be an empty header."""
+        added = self.markdown.count("\n") + 1 - len(self.grid)
+        return 0 if row == 0 and added == 1 else row + added
 
 
 class CellPlacer:
@@ -82,7 +92,7 @@ def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat
     grid = tuple(tuple(row) for row in rows)
     count = _leading_header_rows(cells, height) if header_rows is None else header_rows
     written = _with_merged_repeated(cells, rows, count) if repeat_merged else grid
-    return Table(grid, to_html(cells, height, count), to_markdown(written), count)
+    return Table(grid, to_html(cells, height, count), to_markdown(written, count), count)
 
 
 def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
@@ -99,10 +109,15 @@ def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
     return "\n".join([*lines, "</table>"])
 
 
-def to_markdown(grid: Grid) -> str:
-    """A pipe table. Markdown has exactly one header row: the first row serves, and further header rows follow as body rows."""
+def to_markdown(grid: Grid, header_rows: int = 1) -> str:
+    """A pipe table. Markdown has exactly one header row: the first row serves, and further header rows follow as body rows.
+
+    A first row with amounts that is no header names nothing: an empty one is put above it.
+    """
     if not grid:
         return ""
+    if not header_rows and any(_AMOUNT.match(text) and not _YEAR.match(text) for text in grid[0][1:]):
+        grid = (("",) * len(grid[0]), *grid)
     lines = ["| " + " | ".join(markdown_cell(text) for text in row) + " |" for row in grid]
     rule = "|" + " --- |" * len(grid[0])
     return "\n".join([lines[0], rule, *lines[1:]])

@@ -203,6 +203,108 @@ def test_the_sign_of_an_amount_is_not_taken_for_the_end_of_the_amount_before(tmp
     assert [row[1:] for row in table.grid[1:]] == [("4,756", "$ 4,822"), ("856", "788"), ("5,612", "$ 5,610")]
 
 
+def test_a_sign_between_two_amounts_begins_the_cell_of_the_second(tmp_path: Path) -> None:
+    """Columns so narrow that a row is one run of text."""
+    rows = [["Net sales", "3,226.8", "8,630.9"], ["Expenses", "1,762.7", "2,061.5"], ["Income", "1,464.1", "6,569.4"]]
+
+    def page(canvas: Canvas) -> None:
+        for x, year in ((330, "2023"), (382, "2022")):
+            lines(canvas, x, 110, [year])
+        put(canvas, [80, 330, 382], [128, 142, 156], rows)
+        put(canvas, [320, 371], [128, 142, 156], [["$", "$"]] * 3)
+        for y in (124, 170):
+            horizontal(canvas, y, 80, 480)
+
+    table = only_table(tmp_path, page)
+    assert table.grid is not None
+    assert [row[1:] for row in table.grid[1:]] == [tuple(f"$ {amount}" for amount in row[1:]) for row in rows]
+
+
+def test_a_sentence_and_titles_between_rows_of_amounts_begin_another_table(tmp_path: Path) -> None:
+    """Tables with other columns under the first line of one area and above its last."""
+
+    def page(canvas: Canvas) -> None:
+        end = statement(canvas, 110, YEARS[2:], STATEMENT[1:])
+        lines(canvas, 80, end + 20, ["A summary of what is expected from these stores and their openings:"])
+        lines(canvas, 80, end + 36, ["(in millions)"])
+        for x, text in zip((330, 380, 430), ("Low", "Middle", "High"), strict=True):
+            lines(canvas, x, end + 36, [text])
+        tops = [end + 52, end + 66, end + 80]
+        rows = [
+            ["Net sales", "$ 100", "$ 110", "$ 120"],
+            ["Costs", "40", "44", "48"],
+            ["Income", "$ 60", "$ 66", "$ 72"],
+        ]
+        put(canvas, [80, 330, 380, 430], tops, rows)
+        horizontal(canvas, end + 94, 80, 480)
+
+    first, second = read_pdf(tmp_path, pdf(page)).of(ElementType.TABLE)
+    assert first.grid is not None
+    assert second.grid is not None
+    assert first.grid[-1] == ("Sales of investments", "270", "—")
+    assert second.grid[0] == ("(in millions)", "Low", "Middle", "High")
+    assert second.grid[-1] == ("Income", "$ 60", "$ 66", "$ 72")
+    assert second.header_rows == 1
+
+
+def test_an_amount_of_nothing_with_its_sign_is_a_figure_of_a_last_row(tmp_path: Path) -> None:
+    rows = [*STATEMENT[1:-1], ["Held for sale", "$ —", "$ 65"]]
+    table = only_table(tmp_path, lambda canvas: statement(canvas, 110, YEARS, rows))
+    assert table.grid is not None
+    assert table.grid[-1] == ("Held for sale", "$ —", "$ 65")
+
+
+def test_names_and_amounts_in_words_have_no_header(tmp_path: Path) -> None:
+    rows = [["Net sales", "$10.9 billion to $11.1 billion"], ["New stores", "25-30"], ["Margin", "14.7% to 15.0%"]]
+
+    def page(canvas: Canvas) -> None:
+        for y in (98, 118, 138, 158):
+            horizontal(canvas, y, 80, 480)
+        put(canvas, [80, 330], [102, 122, 142], rows)
+
+    table = only_table(tmp_path, page)
+    assert table.grid == tuple(map(tuple, rows))
+    assert table.header_rows == 0
+    assert table.text.splitlines()[:3] == ["|  |  |", "| --- | --- |", "| Net sales | $10.9 billion to $11.1 billion |"]
+    starts = [table.text[start:].splitlines()[0] for start in table.span_starts if table.text[start] == "|"]
+    assert starts[0] == "| Net sales | $10.9 billion to $11.1 billion |"
+
+
+def test_years_below_the_line_under_a_title_of_all_columns_are_header(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        lines(canvas, 80, 92, ["(In millions)"])
+        lines(canvas, 371, 92, ["Full year"])
+        for y in (88, 106, 168):
+            horizontal(canvas, y, 80, 480)
+        lines(canvas, 330, 110, ["2023"])
+        lines(canvas, 410, 110, ["2022"])
+        rows = [["U.S.", "$ 10,782", "$ 9,857"], ["Europe", "5,590", "5,341"], ["Worldwide", "$ 16,372", "$ 15,198"]]
+        put(canvas, [80, 330, 410], [126, 140, 154], rows)
+
+    table = only_table(tmp_path, page)
+    assert table.grid is not None
+    assert table.header_rows == 2
+    assert table.grid[1][1:] == ("2023", "2022")
+
+
+def test_a_title_that_no_figures_are_below_has_a_column_of_its_own(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for y in (98, 118, 152):
+            horizontal(canvas, y, 80, 520)
+        for x, text in zip((230, 310, 390, 470), ("Amount", "Level 1", "Level 2", "Level 3"), strict=True):
+            lines(canvas, x, 104, [text])
+        put(
+            canvas, [80, 230, 390], [122, 138], [["Notes receivable", "$385", "$403"], ["Debt", "(56,794)", "(52,856)"]]
+        )
+
+    table = only_table(tmp_path, page)
+    assert table.grid == (
+        ("", "Amount", "Level 1", "Level 2", "Level 3"),
+        ("Notes receivable", "$385", "", "$403", ""),
+        ("Debt", "(56,794)", "", "(52,856)", ""),
+    )
+
+
 def test_a_table_knows_its_title_its_unit_and_the_groups_of_its_rows(tmp_path: Path) -> None:
     def page(canvas: Canvas) -> None:
         lines(canvas, 80, 40, prose(1))

@@ -34,7 +34,8 @@ class LookupAnswer:
 
 def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: Sequence[MeasurePoint]) -> LookupAnswer:
     """The answer over these points, in the order of the question's operation; at least one."""
-    scaled = [_at_scale(point, question.exponent) for point in points]
+    exponent = _common(points) if question.exponent is None else question.exponent
+    scaled = [_at_scale(point, exponent) for point in points]
     hits = tuple(_hit(owner_id, measure, point, whole) for point, whole in zip(points, scaled, strict=True))
     name = _name(measure, points[0])
     said = [
@@ -52,6 +53,12 @@ def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetCo
     passage = f"{named}: {cell}"
     hit = _of_cells(owner_id, passage, [(table, row, column)])
     return LookupAnswer(f"{passage} [1]", (hit,))
+
+
+def _common(points: Sequence[MeasurePoint]) -> int | None:
+    """The scale that figures of different tables are given in: the largest that any of them has; None where they are alike."""
+    scales = {point.value.exponent for point in points if not (point.ratio or point.value.percent)}
+    return max(scales) if len(scales) > 1 else None
 
 
 def plain(text: str) -> str:

@@ -79,7 +79,8 @@ def named_rows(
             if share < THRESHOLDS.label_share or not own:
                 continue
             heads = table.telling & asked - row.words - row.around
-            if asked - row.words - row.around - table.about - CONTEXT - heads - frozenset(context):
+            left = asked - row.words - row.around - table.about - CONTEXT - heads - frozenset(context)
+            if not all(map(table.begins_name, left)):
                 continue
             found.append(LineMatch(table, row, share, len((row.words | row.around) & asked), len(own), heads=heads))
     return found
@@ -94,7 +95,8 @@ def known_rows(tables: Iterable[PageTable], line: KnownLine, besides: Collection
         for table in tables
         for row in table.rows
         if line.where in (None, table.kind) or table.kind is None
-        if row.needed in names and not rest - row.around - table.about - row.words - CONTEXT - table.telling
+        if row.needed in names
+        and all(map(table.begins_name, rest - row.around - table.about - row.words - CONTEXT - table.telling))
     ]
 
 

@@ -41,6 +41,8 @@ _KINDS = (
     ),
 )
 _PER_SHARE = re.compile(r"\bper\b[^,]{0,20}\b(?:share|unit)\b|\b(?:basic|diluted)\b", re.I)
+_NAME_START = 4
+"""Letters from which a word of a question may be the beginning of one in a file's name."""
 _SHARES = re.compile(r"\bshares\b|\bweighted[- ]average\b", re.I)
 
 
@@ -152,6 +154,10 @@ class PageTable:
             words_of(_BRACKETS.sub(" ", " ".join((self.title, *self.element.locator.headings[-1:]))))
         )
 
+    def begins_name(self, word: str) -> bool:
+        """Whether a word of the file's name begins with this one: `Ulta` in `ULTABEAUTY_2023.pdf`."""
+        return len(word) >= _NAME_START and any(name.startswith(word) for name in self.named)
+
     @cached_property
     def columns(self) -> tuple[SheetColumn, ...]:
         """All columns but that of the labels."""
@@ -191,6 +197,8 @@ class PageTable:
             return replace(found, percent=True)
         names = (row.label, *row.groups)
         each = any(_PER_SHARE.search(name) for name in names)
+        if not found.currency and self._in_decimals and self._counts(row):
+            return found
         scale = None if each else self.scale
         if scale is None and self.needs_scale and not each:
             return replace(found, currency="")
@@ -218,6 +226,23 @@ class PageTable:
         found = (read_cell(text) for row in self.grid[:200] for text in row[1:])
         return next((value.currency for value in found if value is not None and value.currency), "")
 
+    @cached_property
+    def _in_decimals(self) -> bool:
+        """Whether its amounts of money, those per share aside, all have decimals."""
+        money = [
+            value
+            for row in self.rows[:200]
+            if not _PER_SHARE.search(row.label)
+            for text in self.grid[row.number][1:]
+            if (value := read_cell(text)) is not None and value.currency
+        ]
+        return bool(money) and all(_has_decimals(value) for value in money)
+
+    def _counts(self, row: SheetRow) -> bool:
+        """Whether a row holds whole numbers only, as counts among amounts with decimals do."""
+        found = [value for text in self.grid[row.number][1:] if (value := read_cell(text)) is not None]
+        return not any(_has_decimals(value) or value.currency or value.percent for value in found)
+
     def _heads(self) -> dict[int, int]:
         groups = self.element.metadata.get("groups")
         if not isinstance(groups, list) or len(groups) != len(self.grid):
@@ -243,6 +268,10 @@ def _carried(row: Sequence[str]) -> tuple[str, ...]:
     for text in row[1:]:
         out.append(text or (out[-1] if len(out) > 1 else ""))
     return tuple(out)
+
+
+def _has_decimals(value: CellValue) -> bool:
+    return value.number.as_tuple().exponent != 0
 
 
 def _is_percent(column: SheetColumn) -> bool:

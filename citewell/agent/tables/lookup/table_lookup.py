@@ -118,6 +118,9 @@ def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
         periods = [periods[0], periods[0].before]
     points = [measure.at(period) for period in periods[: THRESHOLDS.periods]]
     whole = [point for point in points if point is not None]
+    scales = {point.value.exponent for point in whole if not (point.ratio or point.value.percent)}
+    if len(scales) > 1 and 0 in scales:
+        return []  # what has no scale may have lost it
     enough = len(whole) >= (2 if compares or asked.operation in _EXTREMES else 1)
     return whole if enough and len(whole) == len(points) else []
 

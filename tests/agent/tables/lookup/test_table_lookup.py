@@ -100,6 +100,48 @@ async def test_tables_that_disagree_give_no_answer_unless_others_confirm_one() -
     assert "$600 million" in await text_of("What was gross profit in 2023?", two)
 
 
+async def test_figures_of_tables_with_other_scales_are_compared_at_one() -> None:
+    thousands = [["(In thousands)", "2023", "2022"], ["Net sales", "$ 1,500,000", "$ 1,200,000"]]
+    millions = [["(In millions)", "2022", "2021"], ["Net sales", "$ 1,200.0", "$ 1,000.0"], ["Rent", "$ 2.5", "$ 2.0"]]
+    tables = (table(1, thousands, "Statement of Income"), table(2, millions, "Overview"))
+    said = await text_of("How did net sales change from 2021 to 2023?", tables)
+    assert "$1,500 million in 2023" in said
+    assert "$1,000 million in 2021" in said
+    assert "an increase of $500 million (50.0%)." in said
+
+
+async def test_figures_are_not_compared_with_one_whose_scale_is_unknown() -> None:
+    stated = [["(In thousands)", "2023"], ["Net sales", "$ 1,500,000"], ["Rent", "$ 70,000"]]
+    unstated = [["", "2021"], ["Net sales", "$ 1,000"], ["Rent", "$ 60"]]
+    tables = (table(1, stated, "Statement of Income"), table(2, unstated, "Overview"))
+    assert await ask("How did net sales change from 2021 to 2023?", tables) is None
+
+
+async def test_whole_numbers_among_amounts_with_decimals_are_counts() -> None:
+    grid = [
+        ["(Dollars in millions)", "2023", "2022"],
+        ["Net sales", "$ 3,226.8", "$ 2,729.4"],
+        ["Rent", "12.0", "11.5"],
+        ["New store openings, net", "47", "44"],
+    ]
+    tables = (table(1, grid, "Highlights"),)
+    assert "came to 47 in 2023" in await text_of("How many new stores were opened in 2023?", tables)
+    assert "came to $12.0 million in 2023" in await text_of("What was the rent in 2023?", tables)
+    whole = [[cell.partition(".")[0] for cell in row] for row in grid]
+    assert "came to $47 million" in await text_of(
+        "How many new stores were opened in 2023?", (table(1, whole, "Highlights"),)
+    )
+
+
+async def test_a_company_may_be_named_by_the_beginning_of_its_file_s_name() -> None:
+    files = Files(ZENITSTORES_2023=ANNUAL_REPORT)
+    lookup = TableLookup(files)
+    found = await lookup.answer("ada", "What was Zenit's net income in 2022?", files.scope, ())
+    assert found is not None
+    assert "$200 million" in found.text
+    assert await lookup.answer("ada", "What was Apex's net income in 2022?", files.scope, ()) is None
+
+
 async def test_the_consolidated_statement_comes_before_those_of_parts() -> None:
     part = [["Year ended December 31,", "2023"], ["Net sales", "77"]]
     tables = (table(1, part, "Statement of Income of the obligor group (in millions)"), *ANNUAL_REPORT)

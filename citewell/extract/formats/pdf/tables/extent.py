@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.evidence import is_caption, weigh
+from citewell.extract.formats.pdf.tables.evidence import Evidence, is_caption, weigh
 from citewell.extract.formats.pdf.tables.model import bounds, is_numeric
-from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, WordGroup, boundaries, text_rows
+from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, boundaries, text_rows
 from citewell.extract.formats.pdf.words import Word
 
 
@@ -31,7 +31,7 @@ class ExtentThresholds:
     row_distance:     pitches to a row below the area that belongs to it
     filled:           share of the columns of figures in which such a row has one
     note_distance:    pitches from which a last line without figures is a note, and one without a label a page number
-    repeated_titles:  rows of titles inside the area, the last with several, from which another table begins there
+    centred:          ems by which a title of the whole table may miss the table's middle
     max_rows:         rows that are examined on either side of an area
     """
 
@@ -45,14 +45,17 @@ class ExtentThresholds:
     row_distance: float = 1.6
     filled: float = 0.5
     note_distance: float = 1.3
-    repeated_titles: int = 2
+    centred: float = 2.0
     max_rows: int = 24
 
 
 THRESHOLDS = ExtentThresholds()
 
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
+_PERIOD = re.compile(r"\b(?:19|20)\d\d\b")
 _DATE = re.compile(r"^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}$")
+_MARK = re.compile(r"^(?:\(\w{1,2}\)|[*†‡]+)$")
+_PAGE_NUMBER = re.compile(r"^\d{1,4}$")
 _AMOUNT = re.compile(r"[$€£¥%]|\d[.,]\d|\d{3}|^[-–—−]+$|^\([^)]{0,40}\d\d")
 
 
@@ -69,6 +72,16 @@ def has_amounts(row: TextRow) -> bool:
     return any(is_amount(piece.text) for piece in row.pieces[1:])
 
 
+def names_periods(row: TextRow) -> bool:
+    """Whether several of a row's texts name a year."""
+    return sum(_PERIOD.search(piece.text) is not None for piece in row.pieces) > 1
+
+
+def has_marks_only(row: TextRow) -> bool:
+    """Whether a row consists of marks of notes or letters of columns, as (1) or (a)."""
+    return all(_MARK.match(piece.text) for piece in row.pieces)
+
+
 def whole_areas(words: Sequence[Word], area: Rect) -> list[Rect]:
     """The areas of the tables that an area holds part of: with the titles above, the last rows below, and no notes.
 
@@ -81,16 +94,27 @@ def whole_areas(words: Sequence[Word], area: Rect) -> list[Rect]:
     found: list[Rect] = []
     for first, last in _parts(rows, inside[0], inside[-1]):
         evidence = weigh(rows[first : last + 1])
-        if evidence.numeric < THRESHOLDS.figures or len(evidence.columns) < 2:
+        if not _is_of_figures(evidence):
             found.append(area if (first, last) == (inside[0], inside[-1]) else _around(rows[first : last + 1]))
             continue
-        pitch = _pitch(rows[first : last + 1])
-        last = _without_notes(rows, first, last, pitch)
-        last = _with_rows(rows, last, evidence.columns, pitch)
-        if not _has_titles(rows[first : last + 1], evidence.columns):
-            first = _with_titles(rows, first, evidence.columns)
+        if (kept := _without_notes(rows, first, last)) < last:
+            last, evidence = kept, weigh(rows[first : kept + 1])
+        columns = _to_the_left(evidence.columns, rows[first : last + 1])
+        last = _with_rows(rows, last, columns, _pitch(rows[first : last + 1]))
+        if not _has_titles(rows[first : last + 1], columns):
+            first = _with_titles(rows, first, columns)
         found.append(_around(rows[first : last + 1]))
     return found
+
+
+def _is_of_figures(evidence: Evidence) -> bool:
+    return evidence.numeric >= THRESHOLDS.figures and len(evidence.columns) > 1
+
+
+def _to_the_left(columns: Sequence[Interval], rows: Sequence[TextRow]) -> Sequence[Interval]:
+    """The columns, the first from where the leftmost label begins: most may be indented."""
+    (start, end), *others = columns
+    return [(min(start, *(row.pieces[0].x0 for row in rows)), end), *others]
 
 
 def _around(rows: Sequence[TextRow]) -> Rect:
@@ -102,39 +126,95 @@ def _pitch(rows: Sequence[TextRow]) -> float:
 
 
 def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, int]]:
-    """First and last row of each table between two rows: a new one begins after titles between rows of amounts."""
+    """First and last row of each table between two rows: a new one begins where titles come between rows of amounts."""
     parts: list[tuple[int, int]] = []
-    start, titles = first, 0
-    seen = several = False
+    start, amounts = first, -1
+    known = _titles(rows[max(0, first - THRESHOLDS.title_rows) : first])
     for i in range(first, last + 1):
-        row = rows[i]
-        if has_amounts(row):
-            if seen and several and titles >= THRESHOLDS.repeated_titles:
-                parts.append((start, i - titles - 1))
-                start = i
-            seen, several, titles = True, False, 0
-        elif len(row.pieces) > 1 and all(_is_period(piece) for piece in row.pieces):
-            several, titles = True, titles + 1
-        elif seen:
-            # Labels of groups below titles are the new table's.
-            titles += 1
+        if not (has_amounts(rows[i]) or _has_counts(rows[i])):
+            continue
+        between = rows[amounts + 1 if amounts >= 0 else first : i]
+        if amounts < 0:
+            known |= _titles(between)
+        elif (head := _head(between, rows[i], known)) is not None:
+            parts.append((start, amounts))
+            start = amounts + 1 + head
+        amounts = i
     return [*parts, (start, last)]
 
 
-def _is_period(piece: WordGroup) -> bool:
-    """Whether a title names a year or a date, as those of statements do."""
-    return any(character.isdigit() for character in piece.text) and not is_amount(piece.text)
+def _has_counts(row: TextRow) -> bool:
+    """Whether a row has a label and figures, among them other ones than years."""
+    later = [piece.text for piece in row.pieces[1:]]
+    named = any(character.isalpha() for character in row.pieces[0].text)
+    return named and all(map(is_numeric, later)) and not all(map(_PERIOD.search, later))
 
 
-def _without_notes(rows: Sequence[TextRow], first: int, last: int, pitch: float) -> int:
-    """The last row, moved up over notes and page numbers."""
+def _titles(rows: Sequence[TextRow]) -> set[str]:
+    """The texts of rows in several pieces."""
+    return {piece.text.casefold() for row in rows if len(row.pieces) > 1 for piece in row.pieces}
+
+
+def _head(between: Sequence[TextRow], row: TextRow, known: Set[str]) -> int | None:
+    """Which of the lines above a row of figures is the first title of a table that begins with them; None where they are the same table's.
+
+    They are another's where periods are over its columns, the titles that the table above has too, or titles after a sentence that
+    introduces them.
+    """
+    introduced = False
+    first: int | None = None
+    for i, line in enumerate(between):
+        label, later = line.pieces[0], line.pieces[1:]
+        if not later and (label.text.endswith(":") or not _is_over_figures(line, row)):
+            introduced, first = introduced or label.text.endswith(":"), None
+            continue
+        if any(is_numeric(piece.text) and not _PERIOD.search(piece.text) for piece in later):
+            continue
+        first = i if first is None else first
+        if (
+            names_periods(line)
+            or introduced
+            or (len(later) > 1 and all(piece.text.casefold() in known for piece in later))
+        ):
+            return first
+    return None
+
+
+def _is_over_figures(line: TextRow, row: TextRow) -> bool:
+    """Whether a line's first text is over the figures of a row, and not in the middle of the whole table."""
+    piece, label = line.pieces[0], row.pieces[0]
+    middle = (label.x0 + row.pieces[-1].x1) / 2
+    return piece.x0 > label.x1 and abs(piece.middle - middle) > THRESHOLDS.centred * line.size
+
+
+def _without_notes(rows: Sequence[TextRow], first: int, last: int) -> int:
+    """The last row, moved up over lines of running text and what follows them, and over lines that are far below and page numbers."""
+    figures = max((i for i in range(first, last + 1) if has_amounts(rows[i])), default=last)
+    columns = weigh(rows[first : figures + 1]).columns
+    for i in range(figures + 1, last + 1):
+        if i > first + 1 and _is_note(rows[i], columns):
+            last = i - 1
+            break
+    pitch = _pitch(rows[first : last + 1])
     while last > first + 1:
         row = rows[last]
         gap = row.baseline - rows[last - 1].baseline
-        if gap <= THRESHOLDS.note_distance * max(pitch, row.size) or (has_amounts(row) and len(row.pieces) > 1):
+        is_number = len(columns) > 2 and len(row.pieces) == 1 and _PAGE_NUMBER.match(row.pieces[0].text)
+        is_near = gap <= THRESHOLDS.note_distance * max(pitch, row.size) and not is_number
+        if is_near or (has_amounts(row) and len(row.pieces) > 1):
             break
         last -= 1
     return last
+
+
+def _is_note(row: TextRow, columns: Sequence[Interval]) -> bool:
+    """Whether a row is a long text across the columns, perhaps after the mark of a note."""
+    *marks, text = row.pieces
+    return (
+        len(text.text) > THRESHOLDS.group_length
+        and sum(text.x0 < b and a < text.x1 for a, b in columns) > 1
+        and (not marks or (len(marks) == 1 and _MARK.match(marks[0].text) is not None))
+    )
 
 
 def _with_rows(rows: Sequence[TextRow], last: int, columns: Sequence[Interval], pitch: float) -> int:
@@ -177,7 +257,9 @@ def _is_group(row: TextRow, columns: Sequence[Interval]) -> bool:
 def _has_titles(rows: Sequence[TextRow], columns: Sequence[Interval]) -> bool:
     """Whether anything is above the columns of figures before the first amounts."""
     for row in rows:
-        if has_amounts(row):
+        if has_marks_only(row):
+            continue
+        if has_amounts(row) or _has_counts(row):
             return False
         if row.pieces[-1].x1 > columns[1][0]:
             return True

@@ -19,6 +19,7 @@ class HeaderThresholds:
 
     underline:        heights of a title within which a line below underlines it
     underline_slack:  points by which the line may miss the title's middle
+    astray:           heights of a title by which it may miss the ends and the middle of a line below that is its own
     full_line:        share of the table's width from which a line belongs to the table, not to a title
     overlap:          share of the narrower of title and column in common from which the title is over that column
     word_gap:         ems between words at the edge of two columns from which they are two titles
@@ -32,6 +33,7 @@ class HeaderThresholds:
 
     underline: float = 0.9
     underline_slack: float = 3.0
+    astray: float = 2.5
     full_line: float = 0.9
     overlap: float = 0.3
     word_gap: float = 0.45
@@ -70,10 +72,12 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
         below = rows[index + 1].pieces if index + 1 < len(rows) else ()
         walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
         parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
+        # A title of the labels says nothing of how many columns the others are over.
+        more = _beside_labels(below, columns) > _beside_labels(parts, columns)
         fresh: list[_Title] = []
         for part in parts:
             span = _span(part, parts, columns, inner)
-            wider = _centred_span(part, parts, columns, below, row.size) if len(below) > len(parts) else None
+            wider = _centred_span(part, parts, columns, below, row.size) if more else None
             if wider and wider[0] <= span[0] and span[1] <= wider[1]:
                 span = wider
             _add(titles, fresh, part, span, inner, row)
@@ -85,6 +89,10 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
     depth = 1 + max(t.level for t in titles)
     cells = _apart([_cell(title, titles, depth) for title in titles])
     return cells + _empty(cells, depth, len(columns)), depth
+
+
+def _beside_labels(pieces: Sequence[WordGroup], columns: Sequence[Interval]) -> int:
+    return sum(piece.middle > columns[0][1] for piece in pieces)
 
 
 def _by_column(piece: WordGroup, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[WordGroup]:
@@ -142,9 +150,17 @@ def _underline(
     beside = [other for other in row if start <= other.middle <= end]
     if len(beside) > 1 and 2 * len(beside) > sum(1 for a, b in columns if start <= (a + b) / 2 <= end):
         return None
+    if len(beside) == 1 and _is_apart(piece, start, end):
+        return None
     left = [(other.x1 + piece.x0) / 2 for other in row if other.x1 <= piece.x0 and other.x1 > start]
     right = [(other.x0 + piece.x1) / 2 for other in row if other.x0 >= piece.x1 and other.x0 < end]
     return max([start, *left]), min([end, *right])
+
+
+def _is_apart(piece: WordGroup, start: float, end: float) -> bool:
+    """Whether a piece alone over a line is neither over its middle nor at its ends: the line then closes the titles beside it too."""
+    offsets = (piece.x0 - start, end - piece.x1, abs(piece.middle - (start + end) / 2))
+    return min(offsets) > THRESHOLDS.astray * (piece.y1 - piece.y0)
 
 
 def _span(piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:

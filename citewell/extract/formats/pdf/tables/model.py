@@ -16,7 +16,7 @@ _LEADERS = re.compile(r"(?:\s*[.…·_]){3,}\s*$|\s+\.(?:\s+\.)+\s*$")
 _NUMERIC = re.compile(
     r"^[\s(\[<>≤≥~±*†‡+$€£¥#-]*[–—−]?\s*[$€£¥]?\d[\d,.\s’'/:%–—−()\[\]-]*\s*(?:%|[*†‡§a-d]{0,3})[)\]]*$"
 )
-_NOTHING = re.compile(r"^(?:[-–—−*.…]{1,6}|n/?a|na|\(?x\)?|nil|none|\.\.\.)$", re.IGNORECASE)
+_NOTHING = re.compile(r"^(?:[$€£¥]\s?)?(?:[-–—−*.…]{1,6}|n/?a|na|\(?x\)?|nil|none|\.\.\.)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

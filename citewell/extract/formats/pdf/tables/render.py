@@ -102,7 +102,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
     placed: list[CellPlace] = []
     for part in parts:
         for row, cells in part.rows():
-            line = line_starts[row if row == 0 else row + 1]
+            line = line_starts[table.line_of(row)]
             columns = _column_starts(table.grid, row, line)
             spans = [
                 Span(columns[column] + _escaped(flow.text, span.start), span.words)

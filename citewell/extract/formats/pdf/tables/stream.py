@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.extent import has_amounts
+from citewell.extract.formats.pdf.tables.extent import has_amounts, has_marks_only, names_periods
 from citewell.extract.formats.pdf.tables.header import header_cells
 from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, bounds, is_numeric
 from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
@@ -70,6 +70,7 @@ class StreamThresholds:
 THRESHOLDS = StreamThresholds()
 
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
+_MONEY = re.compile(r"[$€£¥]\s?\d")
 _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
 
 
@@ -82,7 +83,10 @@ def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable 
     walls = _walls(inner, area, rows)
     header = _header_length(rows, inner, area)
     # From the body first: titles in the header span several columns and would join them.
-    columns = find_columns(rows[header:], walls)
+    body = header or _first_figures(rows)
+    columns = find_columns(rows[body:], walls)
+    if titles := next((row for row in reversed(rows[:body]) if len(row.pieces) > 1), None):
+        columns = _with_titled(columns, find_columns([titles, *rows[body:]], walls), titles)
     if len(columns) < 2:
         columns = find_columns(rows, walls)
     if len(columns) < 2:
@@ -127,25 +131,65 @@ def full_rules(rules: Rules, area: Rect) -> list[float]:
 
 
 def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
-    """How many rows are above the line that closes the header; 0 if there is no such line."""
+    """How many rows are above the line that closes the header; 0 if there is no such line. One below the title of the whole table does not close it."""
     for y in full_rules(rules, area):
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
             # Further down, the first full line closes the body, above a total.
             if above > THRESHOLDS.header_rows or above > THRESHOLDS.header_share * len(rows):
                 return 0
-            return next((index for index, row in enumerate(rows[:above]) if has_amounts(row)), above)
+            if all(len(row.pieces) == 1 for row in rows[:above]) or _is_pair_of_values(rows[:above]):
+                return 0
+            return next(
+                (index for index, row in enumerate(rows[:above]) if has_amounts(row)), _with_periods(rows, above)
+            )
     return 0
+
+
+def _is_pair_of_values(rows: Sequence[TextRow]) -> bool:
+    """Whether rows are a name and an amount of money in words, as in “$10 billion to $11 billion”: of two columns that is the body."""
+    return all(len(row.pieces) == 2 for row in rows) and any(_MONEY.match(row.pieces[1].text) for row in rows)
+
+
+def _with_periods(rows: Sequence[TextRow], header: int) -> int:
+    """The header's length with what is below its line and still heads columns: letters of columns, and years below a title of them all."""
+    if header < len(rows) - 1 and has_marks_only(rows[header]):
+        return header + 1
+    edge = rows[header - 1].pieces[0].x1
+    for index in range(header, min(len(rows) - 1, THRESHOLDS.header_rows)):
+        row = rows[index]
+        if any(map(_is_figure, row.pieces)) or (len(row.pieces) == 1 and row.pieces[0].x0 <= edge):
+            break
+        if names_periods(row):
+            return index + 1
+    return header
 
 
 def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int:
     """Leading rows without figures, when rows with figures follow; years count as words here."""
     for index, row in enumerate(rows[: THRESHOLDS.header_rows]):
-        values = [p for p in row.pieces if p.x0 > columns[0][1]]
-        figures = [p for p in values if is_numeric(p.text) and not _YEAR.match(p.text)]
-        if figures:
+        if any(_is_figure(piece) for piece in row.pieces if piece.x0 > columns[0][1]):
             return index
     return 0
+
+
+def _with_titled(columns: Sequence[Interval], titled: Sequence[Interval], titles: TextRow) -> Sequence[Interval]:
+    """The columns with those that have a title and nothing below, if each column of figures has a title of its own in that row."""
+    over = [sum(piece.x0 < b and a < piece.x1 for piece in titles.pieces) for a, b in columns[1:]]
+    one_each = all(count == 1 for count in over) and len(titled) - 1 <= len(titles.pieces) <= len(titled)
+    return titled if len(titled) > len(columns) > 1 and one_each else columns
+
+
+def _first_figures(rows: Sequence[TextRow]) -> int:
+    """The first row with figures, if titles of several columns are above it; else 0."""
+    for index, row in enumerate(rows[: THRESHOLDS.header_rows]):
+        if any(_is_figure(piece) for piece in row.pieces[1:]):
+            return index if any(len(above.pieces) > 1 for above in rows[:index]) else 0
+    return 0
+
+
+def _is_figure(piece: WordGroup) -> bool:
+    return (is_numeric(piece.text) or _MONEY.match(piece.text) is not None) and not _YEAR.match(piece.text)
 
 
 def _without_groups(rows: Sequence[TextRow], header: int, columns: Sequence[Interval]) -> int:

@@ -115,8 +115,9 @@ def _row(line: Sequence[Line]) -> TextRow:
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
     groups: list[list[Word]] = []
+    leading = _signs_lead(words)
     for word in words:
-        if groups and _belongs(groups[-1], word):
+        if groups and _belongs(groups[-1], word) and not (leading and _begins_amount(groups[-1], word)):
             groups[-1].append(word)
         elif groups and is_numeric(word.text) and len(groups[-1]) > 1 and _CURRENCY.match(groups[-1][-1].text):
             # A sign that follows a label or another amount closely is that of the next amount.
@@ -124,6 +125,21 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
         else:
             groups.append([word])
     return groups
+
+
+def _signs_lead(words: Sequence[Word]) -> bool:
+    """Whether the first amount with a sign of its own has it in front, as then all of the row have."""
+    for left, right in pairwise(words):
+        if _CURRENCY.match(left.text):
+            return is_numeric(right.text)
+        if _CURRENCY.match(right.text) and is_numeric(left.text):
+            return False
+    return False
+
+
+def _begins_amount(group: Sequence[Word], word: Word) -> bool:
+    """Whether a sign follows an amount: at the left edge of its column it may be nearer to that than to its own."""
+    return _CURRENCY.match(word.text) is not None and is_numeric(group[-1].text)
 
 
 def _belongs(group: list[Word], word: Word) -> bool:
