@@ -83,6 +83,9 @@ EQUIVALENT: dict[str, str] = {
     "citewell/storage/outbox.py: None: webhooks.c.owner_id == sa.bindparam('which')": (
         "what is found is looked up by the owner afterwards, or only says whether anybody is to be told at all"
     ),
+    "citewell/storage/projects.py: ProjectRepository.delete: projects.c.owner_id == owner_id": (
+        "the project was looked up by its owner right before"
+    ),
     "citewell/storage/service_accounts.py: ServiceAccountRepository._wait: owners.c.id == owner_id": (
         "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
     ),

@@ -78,7 +78,7 @@ from citewell.types import (
 from citewell.types.accounts import PersonState, Role, ServiceAccount
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilter, AuditOutcome
 from citewell.types.quotas import Quota
-from tests.storage.estates import Estate, add_estate, new_chunk, new_element, new_resource
+from tests.storage.estates import Estate, add_estate, new_chunk, new_citation, new_element, new_resource
 from tests.storage.rows import owner_of
 
 # Methods that take no owner, and why none can be reached with another owner's ids.
@@ -1210,6 +1210,12 @@ async def _(world: World) -> None:
     ]
     assert cited[0]
     assert not cited[0] & cited[1]
+    # In a project that is shared, an answer may cite a passage of another owner.
+    thread = await threads.create(world.ben.owner, "shared", {})
+    await threads.append(world.ben.owner, thread.id, "user", "What does Ada say?")
+    await threads.append(world.ben.owner, thread.id, "assistant", "It is due [1].", [new_citation(world.ada.chunks[0])])
+    said = [one.question for owner in (world.ada.owner, world.ben.owner) for one in await threads.asked(owner, 10)]
+    assert "What does Ada say?" not in said
 
 
 @isolates(ThreadRepository.update)

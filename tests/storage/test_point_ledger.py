@@ -69,6 +69,16 @@ async def test_what_is_not_confirmed_is_known_but_neither_counted_nor_found(data
     assert await ledger.count() == 0
 
 
+async def test_what_is_cut_of_a_payload_is_said_to_its_owner_alone(database: Database) -> None:
+    ledger = PointLedger(database, "one")
+    points = [make_point(1, "ann", terms=[1]), make_point(2, "bob", terms=[1])]
+    await ledger.note(points)
+    await ledger.set_payloads([(point.id, point.payload) for point in points], cut=[points[0].id])
+    assert await ledger.has_cut("ann")
+    assert not await ledger.has_cut("bob")
+    assert not await PointLedger(database, "another").has_cut("ann")
+
+
 async def test_a_filter_that_few_of_the_best_pass_still_finds_them(database: Database) -> None:
     ledger = PointLedger(database, "one")
     points = [make_point(n, terms=[1] if n >= 990 else [1, 2], page=1 if n >= 990 else 0) for n in range(1_000)]
