@@ -2,29 +2,94 @@
 
 from __future__ import annotations
 
-import asyncio
-import ssl
+import json
 import time
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
 
-from citewell.errors import DataFolderBusy, from_code
+from citewell.errors import CitewellError, DataFolderBusy, from_code
 from citewell.folder import DataFolder
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
     from citewell.settings import Settings
+    from citewell.types.json import JsonObject
 
+T = TypeVar("T")
 _SECONDS, _CONNECT_SECONDS = 600.0, 5.0
 _START_SECONDS = 15.0
 """How long a server that holds the folder may take to announce its address: two seconds at rest, several times that beside other work."""
 _PAUSE_SECONDS = 0.1
-
+_IN_ADDRESSES = "/?%:@!$&'()*+,;="
+"""What an address keeps as it is, besides letters and digits."""
 
 Where: TypeAlias = "DataFolder | Settings"
 """The data folder to speak about: all that is needed while a server holds it; else with the settings to serve it with."""
+
+
+class SilentServer(Exception):
+    """The server that holds the data folder does not answer."""
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of asynchronous work. Raises `SilentServer` where a server was asked that does not answer."""
+    import asyncio
+
+    import httpx
+
+    try:
+        return asyncio.run(work)
+    except httpx.TransportError as error:
+        raise SilentServer(str(error)) from error
+
+
+def request_json(
+    where: Where, method: str, path: str, *, json: JsonObject | None = None, params: Mapping[str, object] | None = None
+) -> Any:
+    """The JSON answer to one request, from the server that holds the data folder or from one in this process.
+
+    A server that runs is asked with the standard library alone: asyncio and httpx, which `connect` needs, take longer to
+    load than most answers. Raises the error that was answered, `SilentServer`, and what `connect` raises.
+    """
+    folder = _folder_of(where)
+    target = quote(path, safe=_IN_ADDRESSES) + (f"?{urlencode(params)}" if params else "")
+    url = _address(folder)
+    if url is None:
+        return run(_request_here(where, method, target, json))
+    return _exchange(url, folder.token(), method, target, json)
+
+
+async def _request_here(where: Where, method: str, target: str, body: JsonObject | None) -> Any:
+    async with connect(where) as client:
+        return await call(client, method, target, json=body)
+
+
+def _exchange(url: str, token: str, method: str, target: str, body: JsonObject | None) -> Any:
+    """The answer of the server at this address, which is on this machine: no proxy is asked."""
+    import http.client  # here: what prints its help, or serves, asks nobody
+
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    server = urlsplit(url)
+    connection = http.client.HTTPConnection(server.hostname or "", server.port, timeout=_CONNECT_SECONDS)
+    try:
+        with closing(connection):
+            connection.connect()
+            connection.sock.settimeout(_SECONDS)
+            connection.request(method, target, None if body is None else json.dumps(body).encode(), headers)
+            response = connection.getresponse()
+            content = response.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise SilentServer(str(error)) from error
+    if response.status // 100 != 2:
+        raise _error_of(response.status, content)
+    return json.loads(content) if content else None
 
 
 @asynccontextmanager
@@ -34,16 +99,18 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
     Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
     Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
     """
-    import httpx  # here: a command that serves, or prints its help, does without
+    import asyncio  # here: a command that makes one request does without
 
-    folder = where if isinstance(where, DataFolder) else DataFolder(where.data)
+    import httpx
+
+    folder = _folder_of(where)
     async with AsyncExitStack() as stack:
-        url, transport = await _address(folder), None
+        url, transport = await asyncio.to_thread(_address, folder), None
         if url is None:
             try:
                 transport = await _serve_here(where, stack)
             except DataFolderBusy:  # a server began to start after the look at the folder
-                url = await _address(folder)
+                url = await asyncio.to_thread(_address, folder)
                 if url is None:
                     raise
         client = httpx.AsyncClient(
@@ -63,7 +130,11 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
         raise failure
 
 
-async def _address(folder: DataFolder) -> str | None:
+def _folder_of(where: Where) -> DataFolder:
+    return where if isinstance(where, DataFolder) else DataFolder(where.data)
+
+
+def _address(folder: DataFolder) -> str | None:
     """Where the process that holds the folder can be reached; None when nobody holds it."""
     end = time.monotonic() + _START_SECONDS
     while (holder := folder.holder()) is not None:
@@ -71,12 +142,14 @@ async def _address(folder: DataFolder) -> str | None:
             return holder.url
         if time.monotonic() > end:
             raise DataFolderBusy(f"Process {holder.pid} is using {folder.path}. Try again when it has finished.")
-        await asyncio.sleep(_PAUSE_SECONDS)
+        time.sleep(_PAUSE_SECONDS)
     return None
 
 
 def _no_certificates() -> ssl.SSLContext:
     """A context that trusts nobody: the address is one of `http`, and reading the certificates of the world takes longer than most answers."""
+    import ssl
+
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -105,8 +178,13 @@ async def fetch(client: httpx.AsyncClient, method: str, path: str, **request: An
     response = await client.request(method, path, **request)
     if response.is_success:
         return response
+    raise _error_of(response.status_code, response.content)
+
+
+def _error_of(status: int, content: bytes) -> CitewellError:
+    """The error that a server answered with; `http_error` for an answer that is not ours."""
     try:
-        error = response.json()["error"]
-        raise from_code(error["code"], error["message"], error.get("details"))
-    except (ValueError, KeyError, TypeError, AttributeError) as unreadable:
-        raise from_code("http_error", response.text[:200], {"status": response.status_code}) from unreadable
+        error = json.loads(content)["error"]
+        return from_code(error["code"], error["message"], error.get("details"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return from_code("http_error", content[:200].decode("utf-8", "replace"), {"status": status})

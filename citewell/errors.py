@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from citewell.types.json import JsonValue
+if TYPE_CHECKING:
+    from citewell.types.json import JsonValue
 
 _MAX_NAME_LENGTH = 80
 

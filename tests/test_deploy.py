@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
+from typer import Context
 
 from citewell.cli import app
 from citewell.settings import PgvectorStore, S3Blobs, load_settings
@@ -19,7 +19,7 @@ from citewell.settings.loading import VARIABLES
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-COMMANDS = set(getattr(get_command(app), "commands", {}))
+COMMANDS = set(app.list_commands(Context(app)))
 NAMES = {name for names in VARIABLES.values() for name in names}
 SECRETS = ("CITEWELL_AUTH_SECRET", "POSTGRES_PASSWORD", "MINIO_PASSWORD")
 

@@ -37,8 +37,10 @@ def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
         "cryptography",
         "httpx",
         "pydantic",
+        "asyncio",
         "citewell.settings",
         "citewell.composition",
+        "citewell.types",
         *_HEAVY,
     )
     program = f"import sys, citewell.cli\nprint(*(name for name in {heavy!r} if name in sys.modules))"

@@ -2,53 +2,80 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from citewell import console
-from citewell.cli import (
-    accounts,
-    audit,
-    evaluation,
-    files,
-    indexes,
-    mcp,
-    owner_data,
-    quotas,
-    reindexing,
-    syncing,
-    telegram,
-    webhooks,
-)
-from citewell.cli.common import SilentServer
+from citewell.client import SilentServer
 from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
 _WRONG, _TRY_AGAIN = 2, 75
 """Exit codes: of what trying again does not mend, and (`EX_TEMPFAIL` of sysexits.h) of a server that cannot be reached at present."""
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Ask questions about your own files, and see exactly where each answer stands.",
+_COLLECT_AFTER = 50_000
+"""Objects. Nothing that is imported is garbage, and looking there for some takes a tenth of a command's time."""
+_MODULES = {
+    "serve": "serving",
+    "worker": "serving",
+    "token": "serving",
+    "add": "adding",
+    "search": "questions",
+    "ask": "questions",
+    "ls": "files",
+    "rm": "files",
+    "doctor": "serving",
+    "mcp": "mcp",
+    "reindex": "reindexing",
+    "export": "owner_data",
+    "erase": "owner_data",
+    "audit": "audit",
+    "index": "indexes",
+    "sync": "syncing",
+    "eval": "evaluation",
+    "accounts": "accounts",
+    "quotas": "quotas",
+    "telegram": "telegram",
+    "webhooks": "webhooks",
+}
+"""The module of each command or group of commands, in the order of `--help`."""
+
+
+class Commands(TyperGroup):
+    """The commands, each loaded with its module when it is asked for: loading all of them takes longer than most of them run."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command; None for an unknown name, for which all are loaded, as similar names are suggested."""
+        self._load([cmd_name] if cmd_name in _MODULES else _MODULES)
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        self._load(_MODULES)
+        return list(_MODULES)
+
+    def _load(self, names: Iterable[str]) -> None:
+        for module in {_MODULES[name] for name in names if name not in self.commands}:
+            part = typer.Typer()
+            part.add_typer(importlib.import_module(f"{__name__}.{module}").app)
+            for name, command in get_group(part).commands.items():
+                self.add_command(command, name)
+
+
+app = Commands(
+    no_args_is_help=True, help="Ask questions about your own files, and see exactly where each answer stands."
 )
-app.add_typer(files.app)
-app.add_typer(mcp.app)
-app.add_typer(reindexing.app)
-app.add_typer(owner_data.app)
-app.add_typer(audit.app)
-app.add_typer(indexes.app, name="index")
-app.add_typer(syncing.app, name="sync")
-app.add_typer(evaluation.app, name="eval")
-app.add_typer(accounts.app, name="accounts")
-app.add_typer(quotas.app, name="quotas")
-app.add_typer(telegram.app, name="telegram")
-app.add_typer(webhooks.app, name="webhooks")
 
 
 def main() -> None:
     """Run the command line; a Citewell error is printed as one line, without a traceback."""
+    gc.set_threshold(_COLLECT_AFTER)
     try:
         app()
     except CitewellError as error:

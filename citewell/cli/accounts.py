@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run, settings_of
+from citewell.cli.common import AsJson, Data, print_json, settings_of
+from citewell.client import run
 from citewell.errors import InvalidInput
 from citewell.types.accounts import Person
 
 if TYPE_CHECKING:
     from citewell.settings import Settings
 
-app = typer.Typer(help="People with accounts (CITEWELL_ACCOUNTS=on).", no_args_is_help=True)
+app = typer.Typer(name="accounts", help="People with accounts (CITEWELL_ACCOUNTS=on).", no_args_is_help=True)
 
 
 @app.callback()

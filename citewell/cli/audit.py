@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, download, print_json, request_json, run, where
+from citewell.cli.common import AsJson, Data, download, print_json, where
+from citewell.client import request_json
 from citewell.errors import InvalidInput
 from citewell.types.audit import AuditAction, AuditOutcome
 
@@ -46,7 +47,7 @@ def audit(
         else:
             console.out.print(f"{console.escape(str(export))}  [dim]{size:,} bytes[/]")
         return
-    found = run(request_json(place, "GET", "/audit", params=params | {"limit": limit}))["entries"]
+    found = request_json(place, "GET", "/audit", params=params | {"limit": limit})["entries"]
     if as_json:
         print_json(found)
         return

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell.client import Where, call, connect
+from citewell.client import Where, connect, run
 from citewell.environment import lone_data_folder
 from citewell.errors import InvalidInput, from_code
 from citewell.folder import DataFolder
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data folder.", show_default="CITEWELL_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Project = Annotated[str | None, typer.Option("--project", help="A project's name or id.")]
 
 Multimodal = Annotated[
     bool | None, typer.Option("--multimodal/--no-multimodal", help="Describe pictures with the vision model.")
@@ -64,26 +63,6 @@ def chunking_of(text: str) -> dict[str, str | int]:
             f"{text!r} is no way to cut. Write it as STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100."
         )
     return {"strategy": strategy} | {name: int(size) for name, size in zip(("size", "overlap"), sizes, strict=False)}
-
-
-class SilentServer(Exception):
-    """The server that holds the data folder does not answer."""
-
-
-def run(work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of asynchronous work. Raises `SilentServer` where a server was asked that does not answer."""
-    import httpx
-
-    try:
-        return asyncio.run(work)
-    except httpx.TransportError as error:
-        raise SilentServer(str(error)) from error
-
-
-async def request_json(place: Where, method: str, path: str, **content: Any) -> Any:
-    """The JSON answer to one request, from the server that has the data folder or one in this process; raises the error that it answered with."""
-    async with connect(place) as client:
-        return await call(client, method, path, **content)
 
 
 def download(place: Where, path: str, target: Path, params: dict[str, Any] | None = None) -> int:

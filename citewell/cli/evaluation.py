@@ -10,14 +10,15 @@ import typer
 from rich.table import Table
 
 from citewell import console
-from citewell.cli.common import AsJson, print_json, run, settings_of
+from citewell.cli.common import AsJson, print_json, settings_of
+from citewell.client import run
 from citewell.types import JsonValue
 
 if TYPE_CHECKING:
     from citewell.retrieve.evaluate import Judgements, Quality
     from citewell.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Measure search on texts with judged queries.")
+app = typer.Typer(name="eval", no_args_is_help=True, help="Measure search on texts with judged queries.")
 
 
 @app.callback()

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run, where
-from citewell.client import Where, call, connect
+from citewell.cli.common import AsJson, Data, print_json, where
+from citewell.client import Where, call, connect, request_json, run
 
 if TYPE_CHECKING:
     import httpx
 
 app = typer.Typer(
-    no_args_is_help=True, help="Indexes: list, build that of another model or store, compare, switch, roll back."
+    name="index",
+    no_args_is_help=True,
+    help="Indexes: list, build that of another model or store, compare, switch, roll back.",
 )
 _POLL_SECONDS = 0.5
 
@@ -23,7 +25,7 @@ _POLL_SECONDS = 0.5
 @app.command("ls")
 def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
     """List indexes; the active one serves searches."""
-    found = run(request_json(where(data), "GET", "/indexes"))["indexes"]
+    found = request_json(where(data), "GET", "/indexes")["indexes"]
     if as_json:
         print_json(found)
         return
@@ -90,7 +92,7 @@ def build(
         "max_dollars": max_dollars,
     }
     if estimate:
-        found = run(request_json(where(data), "POST", "/indexes/estimate", json=body))
+        found = request_json(where(data), "POST", "/indexes/estimate", json=body)
         print_json(found) if as_json else _print_estimate(found)
         return
     _print_built(run(_build(where(data), body)), as_json)
@@ -105,7 +107,7 @@ def start(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def pause(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Let a build wait. What it has done stays."""
-    index = run(request_json(where(data), "PATCH", f"/indexes/{index_id}", json={"paused": True}))
+    index = request_json(where(data), "PATCH", f"/indexes/{index_id}", json={"paused": True})
     if as_json:
         print_json(index)
     else:
@@ -124,7 +126,7 @@ def compare(
 ) -> None:
     """Run questions in the active index and in this one: how far they agree, how well each ranks what answers cited, time and cost."""
     body = {"queries": queries or None}
-    found = run(request_json(where(data), "POST", f"/indexes/{index_id}/compare", json=body))
+    found = request_json(where(data), "POST", f"/indexes/{index_id}/compare", json=body)
     if as_json:
         print_json(found)
         return
@@ -141,7 +143,7 @@ def compare(
 @app.command()
 def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
     """Make an index serve searches. Switching to the previous one rolls back."""
-    index = run(request_json(where(data), "POST", f"/indexes/{index_id}/switch"))
+    index = request_json(where(data), "POST", f"/indexes/{index_id}/switch")
     if as_json:
         print_json(index)
     else:
@@ -151,7 +153,7 @@ def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
 @app.command("rm")
 def delete(index_id: str, data: Data = None) -> None:
     """Delete an index that is not active."""
-    run(request_json(where(data), "DELETE", f"/indexes/{index_id}"))
+    request_json(where(data), "DELETE", f"/indexes/{index_id}")
 
 
 def _print_estimate(found: dict[str, Any]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell.cli.common import Data, run, where
-from citewell.client import Where, connect
+from citewell.cli.common import Data, where
+from citewell.client import Where, connect, run
 
 if TYPE_CHECKING:
     import httpx

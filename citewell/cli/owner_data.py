@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, download, print_json, request_json, run, where
+from citewell.cli.common import AsJson, Data, download, print_json, where
+from citewell.client import request_json
 from citewell.errors import InvalidInput
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
@@ -41,7 +42,7 @@ def erase(
         and typer.prompt(f"This cannot be undone. Type '{ERASURE_CONFIRMATION}'", err=True) != ERASURE_CONFIRMATION
     ):
         raise InvalidInput("Nothing was erased.")
-    receipt = run(request_json(where(data), "POST", "/erasure", json={"confirm": ERASURE_CONFIRMATION}))
+    receipt = request_json(where(data), "POST", "/erasure", json={"confirm": ERASURE_CONFIRMATION})
     if as_json:
         print_json(receipt)
     else:

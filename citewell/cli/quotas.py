@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run, settings_of
+from citewell.cli.common import AsJson, Data, print_json, settings_of
+from citewell.client import run
 from citewell.errors import InvalidInput, named
 from citewell.types.quotas import Quota, QuotaStanding
 
 if TYPE_CHECKING:
     from citewell.settings import Settings
 
-app = typer.Typer(help="What each owner may have and do.", no_args_is_help=True)
+app = typer.Typer(name="quotas", help="What each owner may have and do.", no_args_is_help=True)
 _NO_LIMIT, _DEFAULT = "none", "default"
 _Owner = Annotated[
     str, typer.Argument(help="The e-mail address of an account, an owner's id, or the subject of a JWT.")

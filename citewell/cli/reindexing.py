@@ -9,8 +9,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, run, where
-from citewell.client import Where, call, connect
+from citewell.cli.common import AsJson, Data, print_json, where
+from citewell.client import Where, call, connect, run
 from citewell.errors import InvalidInput
 
 app = typer.Typer()

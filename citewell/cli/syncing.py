@@ -12,8 +12,8 @@ from urllib.parse import quote
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run, settings_of, where
-from citewell.client import Where, connect
+from citewell.cli.common import AsJson, Data, print_json, settings_of, where
+from citewell.client import Where, connect, request_json, run
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.interface import Connector
 from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLimited, Unavailable
@@ -21,7 +21,7 @@ from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLim
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-app = typer.Typer(no_args_is_help=True, help="Keep files up to date with where they come from.")
+app = typer.Typer(name="sync", no_args_is_help=True, help="Keep files up to date with where they come from.")
 _SHOWN = 20
 Name = Annotated[str | None, typer.Option("--name", help="What this source is called here.")]
 Project = Annotated[
@@ -112,7 +112,7 @@ def folder(
 @app.command("list")
 def list_sources(data: Data = None, as_json: AsJson = False) -> None:
     """List what is synchronised, and what the last run did."""
-    found = run(request_json(where(data), "GET", "/sources"))["sources"]
+    found = request_json(where(data), "GET", "/sources")["sources"]
     if as_json:
         print_json(found)
         return
@@ -127,7 +127,7 @@ def list_sources(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
     """Forget a source; the files that it has brought stay."""
-    run(request_json(where(data), "DELETE", f"/sources/{quote(name, safe='')}"))
+    request_json(where(data), "DELETE", f"/sources/{quote(name, safe='')}")
     if not as_json:
         console.out.print(f"  forgotten {console.escape(name)}")
 

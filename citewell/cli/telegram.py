@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run, settings_of, where
+from citewell.cli.common import AsJson, Data, print_json, settings_of, where
+from citewell.client import request_json
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.folder import DataFolder
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from citewell.server import Companion
     from citewell.settings import Settings
 
-app = typer.Typer(help="Run the Telegram bot; link Telegram accounts.")
+app = typer.Typer(name="telegram", help="Run the Telegram bot; link Telegram accounts.")
 
 
 @app.callback(invoke_without_command=True)
@@ -33,7 +34,7 @@ def telegram(
     settings = settings_of(data, host=host, port=port)
     holder = DataFolder(settings.data).holder()
     if holder is not None and holder.url is not None:
-        found = run(request_json(settings, "GET", "/telegram"))
+        found = request_json(settings, "GET", "/telegram")
         if found["bot"] is None:
             raise ConfigurationError(
                 f"The server at {holder.url} holds {settings.data} and runs no bot. Stop it, and `citewell telegram` runs both; or start it "
@@ -53,7 +54,7 @@ def telegram(
 @app.command()
 def link(data: Data = None, as_json: AsJson = False) -> None:
     """Make a code; the account that sends it to the bot first, within 15 minutes, has the files of this folder."""
-    made = run(request_json(where(data), "POST", "/telegram/codes"))
+    made = request_json(where(data), "POST", "/telegram/codes")
     if as_json:
         print_json(made)
         return
@@ -65,7 +66,7 @@ def link(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def links(data: Data = None, as_json: AsJson = False) -> None:
     """List the Telegram accounts that are linked."""
-    _tell(run(request_json(where(data), "GET", "/telegram")), as_json)
+    _tell(request_json(where(data), "GET", "/telegram"), as_json)
 
 
 @app.command()
@@ -75,7 +76,7 @@ def unlink(
     as_json: AsJson = False,
 ) -> None:
     """End the link of a Telegram account; its files stay."""
-    run(request_json(where(data), "DELETE", f"/telegram/links/{user_id}"))
+    request_json(where(data), "DELETE", f"/telegram/links/{user_id}")
     if as_json:
         print_json({"unlinked": user_id})
     else:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from citewell import console
-from citewell.cli.common import AsJson, Data, print_json, request_json, run, where
+from citewell.cli.common import AsJson, Data, print_json, where
+from citewell.client import request_json
 
-app = typer.Typer(no_args_is_help=True, help="Webhooks: have other programs told what happens.")
+app = typer.Typer(name="webhooks", no_args_is_help=True, help="Webhooks: have other programs told what happens.")
 _Id = Annotated[str, typer.Argument(help="The id of a webhook, as `citewell webhooks ls` prints it.")]
 _Events = Annotated[
     list[str] | None,
@@ -111,4 +112,4 @@ def replay(
 
 
 def _do(data: Any, method: str, path: str, **request: Any) -> Any:
-    return run(request_json(where(data), method, path, **request))
+    return request_json(where(data), method, path, **request)

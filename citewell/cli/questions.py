@@ -1,0 +1,108 @@
+"""Commands about what files say: search and ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, where
+from citewell.client import request_json
+
+if TYPE_CHECKING:
+    from citewell.types import JsonValue
+
+app = typer.Typer()
+Projects = Annotated[
+    list[str] | None, typer.Option("--project", help="A project's name or id; may be repeated, any of them counts.")
+]
+Rerank = Annotated[
+    bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
+]
+RerankCandidates = Annotated[
+    int | None, typer.Option(help="How many passages the reranker is given; else as configured.")
+]
+RerankTopN = Annotated[int | None, typer.Option(help="How many passages the reranker keeps; else as configured.")]
+RerankThreshold = Annotated[
+    float | None, typer.Option(help="The least score on the reranker's own scale; else as configured.")
+]
+Indexes = Annotated[
+    list[str] | None,
+    typer.Option("--index", help="Ask this index, by id, in place of the one that answers; may be repeated."),
+]
+Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier; may be repeated.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", help="Such as 'page>=3' or metadata.camera=Leica, or JSON; may be repeated, all must hold."
+    ),
+]
+
+
+@app.command()
+def search(
+    query: str,
+    data: Data = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many; else as configured.")] = None,
+    projects: Projects = None,
+    within: Within = None,
+    filters: Filters = None,
+    rerank: Rerank = None,
+    rerank_candidates: RerankCandidates = None,
+    rerank_top_n: RerankTopN = None,
+    rerank_threshold: RerankThreshold = None,
+    indexes: Indexes = None,
+    as_json: AsJson = False,
+) -> None:
+    """List passages with scores and places."""
+    scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
+    body = scope | {"query": query, "top_k": top_k, "rerank": rerank, "indexes": indexes}
+    body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
+    found = request_json(where(data), "POST", "/search", json=body)
+    if as_json:
+        print_json(found)
+    else:
+        console.print_notice(found)
+        console.print_hits(found["hits"])
+
+
+@app.command()
+def ask(
+    question: str,
+    data: Data = None,
+    projects: Projects = None,
+    within: Within = None,
+    filters: Filters = None,
+    thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
+    rerank: Rerank = None,
+    rerank_candidates: RerankCandidates = None,
+    rerank_top_n: RerankTopN = None,
+    rerank_threshold: RerankThreshold = None,
+    indexes: Indexes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question, with citations."""
+    scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
+    body = scope | {"message": question, "thread_id": thread, "rerank": rerank, "indexes": indexes}
+    body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
+    answer = request_json(where(data), "POST", "/chat", json=body)
+    if as_json:
+        print_json(answer)
+    else:
+        console.print_notice(answer)
+        console.print_answer(answer)
+
+
+def _typed(filters: Iterable[str] | None) -> list[JsonValue]:
+    """Filters as they were typed. What reads them is imported by a command that has some."""
+    if not filters:
+        return []
+    from citewell.cli.filters import typed_filters
+
+    return typed_filters(filters)
+
+
+def _rerank_limits(candidates: int | None, top_n: int | None, threshold: float | None) -> dict[str, float | None]:
+    return {"rerank_candidates": candidates, "rerank_top_n": top_n, "rerank_threshold": threshold}

@@ -1,0 +1,64 @@
+"""Commands that run Citewell, and say how it is: serve, worker, token, doctor. What each of them runs is imported inside it."""
+
+from __future__ import annotations
+
+import gc
+from typing import Annotated
+
+import typer
+
+from citewell import console
+from citewell.cli.common import AsJson, Data, print_json, settings_of
+from citewell.client import run
+from citewell.folder import DataFolder
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    data: Data = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 takes a free one.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the server."""
+    gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
+    from citewell.cli.telegram import bot_beside
+    from citewell.server import serve
+
+    settings = settings_of(data, host=host, port=port)
+    serve(settings, bot_beside(settings))
+
+
+@app.command()
+def worker(data: Data = None, as_json: AsJson = False) -> None:
+    """Run the durable stages alongside servers that share a database."""
+    from citewell.worker import work
+
+    work(settings_of(data))
+
+
+@app.command()
+def token(data: Data = None, as_json: AsJson = False) -> None:
+    """Print a token for this data folder."""
+    settings = settings_of(data)
+    secret = DataFolder(settings.data).token()
+    if as_json:
+        print_json({"token": secret})
+    else:
+        console.out.print(secret, markup=False)
+
+
+@app.command()
+def doctor(data: Data = None, as_json: AsJson = False) -> None:
+    """Say what is configured, what can be reached, what is missing and how to get it."""
+    from citewell.doctor import examine, print_findings
+
+    findings = run(examine(settings_of(data)))
+    if as_json:
+        print_json([finding.to_json() for finding in findings])
+    else:
+        print_findings(findings)
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)
