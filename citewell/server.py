@@ -41,6 +41,7 @@ def serve(settings: Settings, companion: Companion | None = None) -> None:
     config = uvicorn.Config(
         app,
         http=bounded_protocol(settings.server.header_seconds),
+        ws="none",  # else the package of one is loaded, and nothing here speaks it
         lifespan="off",
         log_level=settings.log_level,
         access_log=False,

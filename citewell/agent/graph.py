@@ -91,7 +91,6 @@ class Assistant:
         thresholds: ExtractiveThresholds = THRESHOLDS,
     ) -> None:
         self._library = library
-        self._counter = embedder.tokenizer
         self._toolbox = Toolbox(searcher, library, tables, files, pictures)
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from citewell.environment import default_data_folder, read_environment
 from citewell.errors import ConfigurationError
@@ -66,13 +66,8 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
     if (names := declared(kinds[0]).get("provider")) is not None
 }
 _DEFAULTS: dict[str, Any] = {keyword: providers[0] for keyword, providers in PROVIDERS.items()}
-_FIELDS: dict[str, Any] = {keyword: (kind, None) for keyword, (_, kind) in _SETTINGS.items()}
 # A threshold that is not a number is neither above nor below anything; and what was given may be a key.
-_Values = create_model(
-    "_Values",
-    __config__=ConfigDict(allow_inf_nan=False, hide_input_in_errors=True),
-    **_FIELDS,
-)
+_CHECKED = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -81,7 +76,7 @@ def load_settings(**overrides: object) -> Settings:
     check_overrides(given_here, VARIABLES)
     given = gather(VARIABLES, _DEFAULTS, _environment(), given_here)
     try:
-        checked = _Values(**given.values)
+        checked = _model_of(given.values)(**given.values)
     except ValidationError as error:
         problems = [_problem(given, found) for found in error.errors(include_url=False)]
         # Not chained: the cause would show what was given, which may be a key.
@@ -92,6 +87,12 @@ def load_settings(**overrides: object) -> Settings:
     if contradictions := _contradictions(settings):
         raise ConfigurationError(" ".join(contradictions))
     return settings
+
+
+def _model_of(keywords: Iterable[str]) -> type[BaseModel]:
+    """What checks these settings. Mostly a few of 150 are given, and a check of all takes longer to make than to read the rest."""
+    fields: dict[str, Any] = {keyword: (_SETTINGS[keyword][1], None) for keyword in keywords}
+    return create_model("Values", __config__=_CHECKED, **fields)
 
 
 def change(settings: Settings, **values: object) -> Settings:

@@ -6,14 +6,18 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnxruntime
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 from citewell.errors import ConfigurationError
 from citewell.ports import FloatMatrix
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+    from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_FOLDER = Path(__file__).resolve().parents[2] / "models" / MODEL_NAME
@@ -30,7 +34,7 @@ class _Manifest(BaseModel):
 
 
 class BuiltinModel:
-    """The model in `folder`. Loading is lazy; `ConfigurationError` when a file is missing or damaged. Threads may share it."""
+    """The model in `folder`. It is loaded, and ONNX Runtime with it, by the first that uses it; `ConfigurationError` when a file is missing or damaged. Threads may share it."""
 
     def __init__(self, folder: Path, dimensions: int, max_tokens: int, hashes: Mapping[str, str]) -> None:
         """`max_tokens`: what it reads of a text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
@@ -61,6 +65,8 @@ class BuiltinModel:
         """The model's tokenizer."""
         with self._loading:
             if self._tokenizer is None:
+                from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
+
                 self._tokenizer = WordPieceTokenizer(self._file("tokenizer.json").decode(), self.max_tokens)
             return self._tokenizer
 
@@ -69,6 +75,8 @@ class BuiltinModel:
         """The session. It owns no threads: each run computes in the thread that asks for it, and several may run at once."""
         with self._loading:
             if self._session is None:
+                import onnxruntime
+
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = options.inter_op_num_threads = 1
                 options.enable_mem_pattern = False
